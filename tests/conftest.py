@@ -1,0 +1,36 @@
+"""Set-up shared by all tests: CPU with four devices unless JAXMOTIF_TEST_GPU is set, strict promotion, real data."""
+
+import os
+from pathlib import Path
+
+ON_GPU = bool(os.environ.get("JAXMOTIF_TEST_GPU"))
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4".strip()
+if not ON_GPU:
+    os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax  # noqa: E402  (the environment must be set first)
+import pytest  # noqa: E402
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+
+
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if "gpu" in item.keywords and not ON_GPU:
+            item.add_marker(pytest.mark.skip(reason="needs a GPU (JAXMOTIF_TEST_GPU=1)"))
+        if "slow" in item.keywords and not config.getoption("--slow"):
+            item.add_marker(pytest.mark.skip(reason="slow (--slow)"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real networks with verified answers: $JAXMOTIF_DATA, or shared/data beside the repository."""
+    path = Path(os.environ.get("JAXMOTIF_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not path.is_dir():
+        pytest.skip(f"no real networks at {path} (set JAXMOTIF_DATA)")
+    return path
