@@ -1,1 +1,43 @@
+"""Find and count small patterns in graphs with JAX, exactly: graphlets, subgraph matching, motifs, graph motifs.
 
+The names below load on first use, so ``import jaxmotif`` itself costs next to nothing and starts no JAX backend.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmotif import datasets as datasets
+    from jaxmotif.graph import Graph as Graph
+    from jaxmotif.graph import read_graph as read_graph
+    from jaxmotif.graphlets import edge_graphlets as edge_graphlets
+    from jaxmotif.graphlets import graphlet_counts as graphlet_counts
+    from jaxmotif.graphlets import node_orbits as node_orbits
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Graph": "graph",
+    "read_graph": "graph",
+    "graphlet_counts": "graphlets",
+    "edge_graphlets": "graphlets",
+    "node_orbits": "graphlets",
+}
+_MODULES = ("datasets",)
+
+__all__ = ["__version__", *_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        value = getattr(import_module(f"jaxmotif.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"jaxmotif.{name}")
+    else:
+        raise AttributeError(f"module 'jaxmotif' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
