@@ -1,0 +1,436 @@
+"""Building a graph from an edge array: checks, what is left out, padding, and the NumPy path."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.graph.container import Graph
+
+Pad = Literal["bucket"] | tuple[int, int] | None
+
+INT32_MAX = 2**31 - 1
+DEVICE_BUILD_ROWS = 1 << 20
+"""From so many rows on, an accelerator sorts its own graphs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class BuildReport:
+    """What building a graph left out.
+
+    Attributes:
+      rows: edge rows given.
+      self_loops: rows ``u u`` left out.
+      duplicates: rows left out because the same row came before.
+      reverse_duplicates: undirected edges given as ``u v`` and as ``v u``; each is one edge.
+      isolated: ids without an edge left out by ``isolated="drop"``.
+      nodes, edges: the size of the graph.
+    """
+
+    rows: int
+    self_loops: int
+    duplicates: int
+    reverse_duplicates: int
+    isolated: int
+    nodes: int
+    edges: int
+
+    def __str__(self) -> str:
+        parts = (
+            (self.self_loops, "self loop"), (self.duplicates, "duplicate"),
+            (self.reverse_duplicates, "reverse duplicate"), (self.isolated, "isolated node"),
+        )  # fmt: skip
+        left_out = ", ".join(_count(number, thing) for number, thing in parts if number)
+        sizes = f"{_count(self.nodes, 'node')}, {_count(self.edges, 'edge')} from {_count(self.rows, 'row')}"
+        return f"{sizes}; left out {left_out}" if left_out else sizes
+
+
+class Rows(NamedTuple):
+    """What a build path returns: the arrays of a graph and what sorting found."""
+
+    fields: dict[str, Any]
+    num_edges: int
+    duplicates: int
+    reverse_duplicates: int
+    conflict: bool
+
+
+def bucket_size(x: int) -> int:
+    """The smallest of 16, 24, 32, 48, 64, 96, ... (powers of two and 1.5 times them) that is at least ``x``.
+
+    Example:
+      >>> [bucket_size(x) for x in (0, 16, 17, 25, 33, 1000)]
+      [16, 16, 24, 32, 48, 1024]
+    """
+    if x <= 16:
+        return 16
+    power = 1 << (x - 1).bit_length()
+    return power // 4 * 3 if x <= power // 4 * 3 else power
+
+
+def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:
+    """Node and slot capacity for a padding choice.
+
+    Raises:
+      ValueError: sizes beyond int32, or capacities given too small.
+    """
+    for size, what in ((num_nodes, "nodes"), (num_slots, "slots (an undirected edge takes two)")):
+        if size > INT32_MAX:
+            raise ValueError(f"{size} {what} are over the limit of {INT32_MAX} (int32 indices); split the graph")
+    if pad is None:
+        return max(num_nodes, 1), max(num_slots, 1)
+    if isinstance(pad, str):
+        if pad != "bucket":
+            raise ValueError(f'pad must be None, "bucket" or (nodes, slots), got {pad!r}')
+        return min(bucket_size(num_nodes), INT32_MAX), min(bucket_size(num_slots), INT32_MAX)
+    try:
+        N, S = (operator.index(size) for size in pad)
+    except (TypeError, ValueError):
+        raise TypeError(f'pad must be None, "bucket" or two integers (nodes, slots), got {pad!r}') from None
+    if not (max(num_nodes, 1) <= N <= INT32_MAX and max(num_slots, 1) <= S <= INT32_MAX):
+        raise ValueError(
+            f"pad={pad!r} does not hold the graph: it needs at least {max(num_nodes, 1)} nodes and {max(num_slots, 1)} "
+            f"slots, and each at most {INT32_MAX}"
+        )
+    return N, S
+
+
+def pad_fields(fields: dict[str, Any], n: int, slots: int, N: int, S: int) -> dict[str, Any]:
+    """Host arrays of a graph at capacities ``(N, S)``; arrays of any other capacities may be given."""
+
+    def resized(array, used: int, size: int, fill):
+        if array is None:
+            return None
+        array = np.asarray(array)
+        if array.shape[0] == size == used:
+            return array.astype(np.int32, copy=False)
+        out = np.full(size, fill, np.int32)
+        out[:used] = array[:used]
+        return out
+
+    result = dict(fields)
+    for name in ("out", "in", "bi"):
+        offsets = fields[f"{name}_offsets"]
+        if offsets is not None:
+            used = int(offsets[n])
+            result[f"{name}_offsets"] = resized(offsets, n + 1, N + 1, used)
+            result[f"{name}_targets"] = resized(fields[f"{name}_targets"], used, S, N)
+    result["in_slots"] = resized(fields["in_slots"], slots, S, S)
+    result["node_labels"] = resized(fields["node_labels"], n, N, -1)
+    result["edge_labels"] = resized(fields["edge_labels"], slots, S, -1)
+    return result
+
+
+def build_graph(
+    edges: Any,
+    num_nodes: int | None,
+    directed: bool,
+    node_labels: Any,
+    edge_labels: Any,
+    *,
+    self_loops: str,
+    duplicates: str,
+    reverse: str,
+    isolated: str,
+    node_names: Sequence[Any] | np.ndarray | None,
+    pad: Pad,
+    device: jax.Device | jax.sharding.Sharding | None,
+    on_device: bool | None = None,
+) -> Graph:
+    """:meth:`Graph.from_edges`, with the choice of the build path open.
+
+    Args:
+      on_device: sort on the device (``True``) or in NumPy; by itself, an accelerator sorts its large graphs.
+    """
+    _check_choice("self_loops", self_loops, ("drop", "error"))
+    _check_choice("duplicates", duplicates, ("drop", "error"))
+    _check_choice("reverse", reverse, ("merge", "error"))
+    _check_choice("isolated", isolated, ("keep", "drop"))
+    if directed and reverse == "error":
+        raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
+    given = edges = _edge_array(edges)
+    given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
+    node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
+    node_names = None if node_names is None else _names(node_names)
+    n, declared = _node_count(edges, num_nodes, node_labels, node_names)
+
+    loops = edges[:, 0] == edges[:, 1]
+    num_loops = int(np.count_nonzero(loops))
+    if num_loops:
+        if self_loops == "error":
+            row = int(np.argmax(loops))
+            raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
+        edges = edges[~loops]
+        edge_labels = None if edge_labels is None else edge_labels[~loops]
+
+    num_isolated = 0
+    if isolated == "drop":
+        edges, kept = _renumber(edges, n)
+        num_isolated = n - kept.shape[0] if declared else np.setdiff1d(given[loops, 0], kept).shape[0]
+        n = kept.shape[0]
+        node_names = kept if node_names is None else node_names[kept]
+        node_labels = None if node_labels is None else node_labels[kept]
+
+    def sizes(num_edges: int) -> tuple[int, int]:
+        return capacities(pad, n, num_edges if directed else 2 * num_edges)
+
+    sizes(0)
+    if on_device is None:
+        on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
+    if on_device:
+        from jaxmotif.graph.build_device import device_rows
+
+        built = device_rows(edges, edge_labels, n, directed, sizes, _first_device(device))
+    else:
+        built = host_rows(edges, edge_labels, n, directed, sizes)
+    if duplicates == "error" and built.duplicates:
+        raise ValueError(_repeat(given, same_way=True) + '; duplicates="drop" leaves repeats out')
+    if reverse == "error" and built.reverse_duplicates:
+        raise ValueError(_repeat(given, same_way=False) + '; reverse="merge" makes them one edge')
+    if built.conflict and given_labels is not None:
+        raise ValueError(_conflict(given, given_labels, directed))
+    N, S = sizes(built.num_edges)
+    if node_labels is not None:
+        built.fields["node_labels"] = np.concatenate([node_labels, np.full(N - n, -1, np.int32)])
+    scalars = {"num_nodes": np.int32(n), "num_edges": np.int32(built.num_edges)}
+    graph = jax.device_put(Graph(**built.fields, **scalars, directed=bool(directed)), device)
+    report = BuildReport(
+        rows=given.shape[0], self_loops=num_loops, duplicates=built.duplicates,
+        reverse_duplicates=built.reverse_duplicates, isolated=num_isolated, nodes=n, edges=built.num_edges,
+    )  # fmt: skip
+    object.__setattr__(graph, "report", report)
+    object.__setattr__(graph, "node_names", node_names)
+    return graph
+
+
+def host_rows(
+    edges: np.ndarray, labels: np.ndarray | None, n: int, directed: bool, sizes: Callable[[int], tuple[int, int]]
+) -> Rows:
+    """Sorts loop-free edges into rows with NumPy.
+
+    One 64-bit key a row, ``(min, max, is v u)``, puts everything about a pair side by side: repeats, reverses and
+    reciprocated arcs are comparisons with the row before. A second key ``(target, slot)`` transposes.
+    """
+    low = np.minimum(edges[:, 0], edges[:, 1]).astype(np.uint64)
+    high = np.maximum(edges[:, 0], edges[:, 1]).astype(np.uint64)
+    keys = low << 32
+    keys |= high << 1
+    keys |= edges[:, 0] > edges[:, 1]
+    keys, labels = _sorted(keys, labels)
+    repeat = np.zeros(keys.shape, bool)
+    repeat[1:] = keys[1:] == keys[:-1]
+    reverse = np.zeros(keys.shape, bool)
+    reverse[1:] = keys[1:] >> 1 == keys[:-1] >> 1
+    reverse &= ~repeat
+    clash = repeat if directed else repeat | reverse
+    found = {
+        "duplicates": int(np.count_nonzero(repeat)),
+        "reverse_duplicates": 0 if directed else int(np.count_nonzero(reverse)),
+        "conflict": labels is not None and bool(np.any(clash[1:] & (labels[1:] != labels[:-1]))),
+    }
+    keys, labels = keys[~clash], None if labels is None else labels[~clash]
+    m = keys.shape[0]
+    build = _directed_fields if directed else _undirected_fields
+    fields = build(keys, reverse[~clash], labels, n)
+    return Rows(pad_fields(fields, n, m if directed else 2 * m, *sizes(m)), m, **found)
+
+
+def _undirected_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray | None, n: int) -> dict[str, Any]:
+    low, high = _halves(keys, shift=1)
+    order = _transposition(high)
+    counts = np.stack([np.bincount(high, minlength=n), np.bincount(low, minlength=n)], axis=1)
+    upper = np.repeat(np.tile([False, True], n), counts.ravel())
+    targets = np.empty(upper.shape, np.int32)
+    targets[upper] = high
+    targets[~upper] = low[order]
+    slot_labels = None
+    if labels is not None:
+        slot_labels = np.empty(upper.shape, np.int32)
+        slot_labels[upper] = labels
+        slot_labels[~upper] = labels[order]
+    return _NO_FIELDS | {
+        "out_offsets": _offsets(counts.sum(axis=1)), "out_targets": targets, "edge_labels": slot_labels,
+    }  # fmt: skip
+
+
+def _directed_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray | None, n: int) -> dict[str, Any]:
+    low, high = _halves(keys, shift=1)
+    backward = (keys & np.uint64(1)).astype(bool)
+    mutual = reverse
+    mutual[:-1] |= reverse[1:]
+    source, target = np.where(backward, high, low), np.where(backward, low, high)
+    keys, labels = _sorted(source.astype(np.uint64) << 32 | target.astype(np.uint64) << 1 | mutual, labels)
+    source, target = _halves(keys, shift=1)
+    mutual = (keys & np.uint64(1)).astype(bool)
+    order = _transposition(target)
+    return _NO_FIELDS | {
+        "out_offsets": _offsets(np.bincount(source, minlength=n)), "out_targets": target,
+        "in_offsets": _offsets(np.bincount(target, minlength=n)), "in_targets": source[order], "in_slots": order,
+        "bi_offsets": _offsets(np.bincount(source[mutual], minlength=n)), "bi_targets": target[mutual],
+        "edge_labels": labels,
+    }  # fmt: skip
+
+
+_NO_FIELDS = dict.fromkeys(
+    ("in_offsets", "in_targets", "in_slots", "bi_offsets", "bi_targets", "node_labels", "edge_labels")
+)
+
+
+def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    if labels is None:
+        keys.sort()
+        return keys, None
+    order = np.argsort(keys)
+    return keys[order], labels[order]
+
+
+def _halves(keys: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
+    """The two int32 fields of keys: the high word, and the low word without its last ``shift`` bits."""
+    return (keys >> 32).astype(np.int32), ((keys & np.uint64(0xFFFFFFFF)) >> shift).astype(np.int32)
+
+
+def _transposition(targets: np.ndarray) -> np.ndarray:
+    """The stable order of int32 targets: for slots in row order, the slots in column order, int32."""
+    keys = targets.astype(np.uint64) << 32
+    keys |= np.arange(targets.shape[0], dtype=np.uint64)
+    keys.sort()
+    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+
+def _offsets(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def _edge_array(edges: Any) -> np.ndarray:
+    """Edges as a checked ``[E, 2]`` array of non-negative integers."""
+    if not hasattr(edges, "__array__"):
+        edges = list(edges)
+        for row, edge in enumerate(edges):
+            if not hasattr(edge, "__len__") or len(edge) != 2:
+                raise ValueError(f"edges must be pairs of node ids, got edges[{row}] = {edge!r}")
+    edges = np.asarray(edges)
+    if edges.size == 0 and edges.shape in ((0,), (0, 2)):
+        return np.zeros((0, 2), np.int32)
+    if edges.ndim != 2 or edges.shape[1] != 2:
+        remedy = "; transpose it" if edges.ndim == 2 and edges.shape[0] == 2 else ""
+        raise ValueError(f"edges must have shape (E, 2), one edge a row, got {edges.shape}{remedy}")
+    if edges.dtype.kind not in "iu":
+        raise TypeError(
+            f"edges must be integers, got {edges.dtype} (edges[0] = {edges[0].tolist()}); number the nodes 0..n-1, "
+            "and pass original names as node_names"
+        )
+    for bad in (edges.min(), edges.max()):
+        if not 0 <= int(bad) < 2**63 - 1:
+            row = int(np.argmax((edges == bad).any(axis=1)))
+            raise ValueError(f"node ids must be between 0 and {2**63 - 2}, got edges[{row}] = {_row(edges, row)}")
+    return edges
+
+
+def _labels(values: Any, name: str, size: int | None) -> np.ndarray:
+    """Labels as a checked int32 array."""
+    values = np.asarray(values)
+    if values.ndim != 1 or (size is not None and values.shape[0] != size):
+        raise ValueError(f"{name} must have shape ({'n' if size is None else size},), got {values.shape}")
+    if values.size == 0:
+        return np.zeros(0, np.int32)
+    if values.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name} must be integers, got {values.dtype} ({name}[0] = {values[0]!r}); number the labels, the same way "
+            "in every graph that is to be compared"
+        )
+    for bad in (values.min(), values.max()):
+        if not -INT32_MAX - 1 <= int(bad) <= INT32_MAX:
+            raise ValueError(f"{name} must fit int32, got {name}[{int(np.argmax(values == bad))}] = {bad}")
+    return values.astype(np.int32)
+
+
+def _names(names: Sequence[Any] | np.ndarray) -> np.ndarray:
+    if isinstance(names, np.ndarray):
+        if names.ndim != 1:
+            raise ValueError(f"node_names must have one dimension, got shape {names.shape}")
+        return names
+    result = np.empty(len(names), object)
+    for index, name in enumerate(names):
+        result[index] = name
+    return result
+
+
+def _node_count(
+    edges: np.ndarray, num_nodes: int | None, node_labels: np.ndarray | None, node_names: np.ndarray | None
+) -> tuple[int, bool]:
+    """The number of ids, and whether the caller gave it (by itself, or as a number of labels or names)."""
+    sizes = {"node_labels": node_labels, "node_names": node_names}
+    given = {name: array.shape[0] for name, array in sizes.items() if array is not None}
+    if num_nodes is not None:
+        try:
+            given = {"num_nodes": operator.index(num_nodes)} | given
+        except TypeError:
+            raise TypeError(f"num_nodes must be an integer, got {num_nodes!r}") from None
+    if not given:
+        return int(edges.max()) + 1 if edges.size else 0, False
+    n = next(iter(given.values()))
+    if len(set(given.values())) > 1:
+        raise ValueError(f"the numbers of nodes differ: {', '.join(f'{name} {size}' for name, size in given.items())}")
+    if n < 0:
+        raise ValueError(f"num_nodes must not be negative, got {n}")
+    if edges.size and int(edges.max()) >= n:
+        row = int(np.argmax((edges >= n).any(axis=1)))
+        raise ValueError(f"edges[{row}] = {_row(edges, row)} has an id that is not below the number of nodes, {n}")
+    return n, True
+
+
+def _renumber(edges: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges over 0..k-1, and the k ids that occur, ascending, int64."""
+    if n <= 4 * edges.shape[0] + 1024:
+        present = np.zeros(n, bool)
+        present[edges] = True
+        kept = np.flatnonzero(present)
+        return (np.cumsum(present) - 1)[edges], kept
+    kept = np.unique(edges).astype(np.int64)
+    return np.searchsorted(kept, edges), kept
+
+
+def _first_device(device: jax.Device | jax.sharding.Sharding | None) -> jax.Device:
+    return min(jax.device_put(np.int32(0), device).devices(), key=lambda one: one.id)
+
+
+def _repeat(edges: np.ndarray, same_way: bool) -> str:
+    """Names the first row that says an earlier row again (``same_way``), or an earlier row backwards."""
+    seen: dict[tuple[int, int], int] = {}
+    for row, (u, v) in enumerate(edges.tolist()):
+        earlier = seen.setdefault((u, v), row) if same_way else seen.get((v, u), row)
+        seen.setdefault((u, v), row)
+        if earlier != row and u != v:
+            return f"edges[{row}] = ({u}, {v}) repeats edges[{earlier}]{'' if same_way else ' backwards'}"
+    raise AssertionError("no row repeats another")
+
+
+def _conflict(edges: np.ndarray, labels: np.ndarray, directed: bool) -> str:
+    """Names the first row whose label contradicts an earlier row of the same edge."""
+    seen: dict[tuple[int, int], int] = {}
+    for row, (u, v) in enumerate(edges.tolist()):
+        earlier = seen.setdefault((u, v) if directed or u < v else (v, u), row)
+        if labels[earlier] != labels[row] and u != v:
+            return (
+                f"edge_labels disagree on one edge: {labels[earlier]} for edges[{earlier}] = {_row(edges, earlier)}, "
+                f"{labels[row]} for edges[{row}] = ({u}, {v}); give each edge one label"
+            )
+    raise AssertionError("no labels disagree")
+
+
+def _row(edges: np.ndarray, row: int) -> str:
+    return f"({edges[row, 0]}, {edges[row, 1]})"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
+    if choice not in choices:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {choice!r}")
