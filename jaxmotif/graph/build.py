@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -139,7 +139,7 @@ def build_graph(
     isolated: str,
     node_names: Sequence[Any] | np.ndarray | None,
     pad: Pad,
-    device: jax.Device | jax.sharding.Sharding | None,
+    device: Any,
     on_device: bool | None = None,
 ) -> Graph:
     """:meth:`Graph.from_edges`, with the choice of the build path open.
@@ -189,11 +189,22 @@ def build_graph(
     else:
         built = host_rows(edges, edge_labels, n, directed, sizes)
     if duplicates == "error" and built.duplicates:
-        raise ValueError(_repeat(given, same_way=True) + '; duplicates="drop" leaves repeats out')
+        earlier, row = next(_rows_again(given))
+        raise ValueError(
+            f'edges[{row}] = {_row(given, row)} repeats edges[{earlier}]; duplicates="drop" leaves repeated rows out'
+        )
     if reverse == "error" and built.reverse_duplicates:
-        raise ValueError(_repeat(given, same_way=False) + '; reverse="merge" makes them one edge')
-    if built.conflict and given_labels is not None:
-        raise ValueError(_conflict(given, given_labels, directed))
+        earlier, row = next(_rows_again(given, backwards=True))
+        raise ValueError(
+            f'edges[{row}] = {_row(given, row)} is edges[{earlier}] backwards; reverse="merge" makes them one edge'
+        )
+    if given_labels is not None and built.conflict:
+        pairs = _rows_again(given if directed else np.sort(given, axis=1))
+        earlier, row = next(pair for pair in pairs if given_labels[pair[0]] != given_labels[pair[1]])
+        raise ValueError(
+            f"edge_labels disagree on one edge: {given_labels[earlier]} for edges[{earlier}] = {_row(given, earlier)}, "
+            f"{given_labels[row]} for edges[{row}] = {_row(given, row)}; give each edge one label"
+        )
     N, S = sizes(built.num_edges)
     if node_labels is not None:
         built.fields["node_labels"] = np.concatenate([node_labels, np.full(N - n, -1, np.int32)])
@@ -253,7 +264,7 @@ def _undirected_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray
         slot_labels = np.empty(upper.shape, np.int32)
         slot_labels[upper] = labels
         slot_labels[~upper] = labels[order]
-    return _NO_FIELDS | {
+    return NO_FIELDS | {
         "out_offsets": _offsets(counts.sum(axis=1)), "out_targets": targets, "edge_labels": slot_labels,
     }  # fmt: skip
 
@@ -268,7 +279,7 @@ def _directed_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray |
     source, target = _halves(keys, shift=1)
     mutual = (keys & np.uint64(1)).astype(bool)
     order = _transposition(target)
-    return _NO_FIELDS | {
+    return NO_FIELDS | {
         "out_offsets": _offsets(np.bincount(source, minlength=n)), "out_targets": target,
         "in_offsets": _offsets(np.bincount(target, minlength=n)), "in_targets": source[order], "in_slots": order,
         "bi_offsets": _offsets(np.bincount(source[mutual], minlength=n)), "bi_targets": target[mutual],
@@ -276,7 +287,7 @@ def _directed_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray |
     }  # fmt: skip
 
 
-_NO_FIELDS = dict.fromkeys(
+NO_FIELDS = dict.fromkeys(
     ("in_offsets", "in_targets", "in_slots", "bi_offsets", "bi_targets", "node_labels", "edge_labels")
 )
 
@@ -395,32 +406,19 @@ def _renumber(edges: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.searchsorted(kept, edges), kept
 
 
-def _first_device(device: jax.Device | jax.sharding.Sharding | None) -> jax.Device:
+def _first_device(device: Any) -> Any:
     return min(jax.device_put(np.int32(0), device).devices(), key=lambda one: one.id)
 
 
-def _repeat(edges: np.ndarray, same_way: bool) -> str:
-    """Names the first row that says an earlier row again (``same_way``), or an earlier row backwards."""
+def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[int, int]]:
+    """Pairs of rows (earlier, later) that say one edge, the later one turned round if ``backwards``."""
     seen: dict[tuple[int, int], int] = {}
     for row, (u, v) in enumerate(edges.tolist()):
-        earlier = seen.setdefault((u, v), row) if same_way else seen.get((v, u), row)
-        seen.setdefault((u, v), row)
-        if earlier != row and u != v:
-            return f"edges[{row}] = ({u}, {v}) repeats edges[{earlier}]{'' if same_way else ' backwards'}"
-    raise AssertionError("no row repeats another")
-
-
-def _conflict(edges: np.ndarray, labels: np.ndarray, directed: bool) -> str:
-    """Names the first row whose label contradicts an earlier row of the same edge."""
-    seen: dict[tuple[int, int], int] = {}
-    for row, (u, v) in enumerate(edges.tolist()):
-        earlier = seen.setdefault((u, v) if directed or u < v else (v, u), row)
-        if labels[earlier] != labels[row] and u != v:
-            return (
-                f"edge_labels disagree on one edge: {labels[earlier]} for edges[{earlier}] = {_row(edges, earlier)}, "
-                f"{labels[row]} for edges[{row}] = ({u}, {v}); give each edge one label"
-            )
-    raise AssertionError("no labels disagree")
+        if u != v:
+            earlier = seen.get((v, u) if backwards else (u, v))
+            if earlier is not None:
+                yield earlier, row
+            seen.setdefault((u, v), row)
 
 
 def _row(edges: np.ndarray, row: int) -> str:

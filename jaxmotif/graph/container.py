@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 if TYPE_CHECKING:
     from jaxmotif.graph.build import BuildReport, Pad
@@ -79,7 +80,7 @@ class Graph:
         isolated: Literal["keep", "drop"] = "keep",
         node_names: Sequence[Any] | np.ndarray | None = None,
         pad: Pad = None,
-        device: jax.Device | jax.sharding.Sharding | None = None,
+        device: Any = None,
     ) -> Graph:
         """Build a simple graph from an array of edges.
 
@@ -186,7 +187,7 @@ class Graph:
         sources = np.repeat(np.arange(self.n, dtype=np.int32), self.degrees)
         return np.flatnonzero(sources < np.asarray(self.out_targets)[: sources.shape[0]])
 
-    def to_device(self, device: jax.Device | jax.sharding.Sharding | None) -> Graph:
+    def to_device(self, device: Any) -> Graph:
         """The same graph with its arrays on a device (or laid out by a sharding)."""
         return _with_host_fields(jax.device_put(self, device), self)
 
@@ -215,7 +216,7 @@ class Graph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        if isinstance(self.num_nodes, jax.core.Tracer) or np.ndim(self.num_nodes) != 0:
+        if isinstance(self.num_nodes, Tracer) or np.ndim(self.num_nodes) != 0:
             batch = "".join(f"{size} x " for size in np.shape(self.num_nodes))
             return f"Graph({kind}, {batch}capacity {self.node_capacity} nodes, {self.slot_capacity} slots)"
         return f"Graph({kind}, {self.n} nodes, {self.m} edges)"
