@@ -28,7 +28,7 @@ class Progress:
         self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
         self._started = clock()
         self._due = self._started + self._interval
-        self._drawn = False
+        self._drawn: int | None = None  # what `done` was when last shown
         self._lock = threading.Lock()
 
     def advance(self, amount: int = 1) -> None:
@@ -45,11 +45,13 @@ class Progress:
 
     def __exit__(self, *exception) -> None:
         with self._lock:
-            if self._drawn:
+            if self._drawn is None:
+                return
+            if self._drawn != self.done:
                 self._draw(self._clock())
-                if self._terminal:
-                    self._stream.write("\n")
-                    self._stream.flush()
+            if self._terminal:
+                self._stream.write("\n")
+                self._stream.flush()
 
     def _draw(self, now: float) -> None:
         line = self._line(now - self._started)
@@ -59,7 +61,7 @@ class Progress:
             line += "\n"
         self._stream.write(line)
         self._stream.flush()
-        self._drawn = True
+        self._drawn = self.done
 
     def _line(self, elapsed: float) -> str:
         rate = self.done / elapsed if elapsed > 0 else 0.0
@@ -126,17 +128,13 @@ def short_number(value: float) -> str:
 
     Example:
       >>> [short_number(v) for v in (7, 999, 3_360_000, 8e9, 0.25)]
-      ['7', '999', '3.36M', '8.00G', '0.25']
+      ['7', '999', '3.36M', '8G', '0.25']
     """
-    if value < 1000:
-        return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
-    for suffix in "kMG":
-        value /= 1000
+    for suffix in ("", "k", "M", "G"):
         if value < 999.5:
-            break
-    else:
-        value, suffix = value / 1000, "T"
-    return f"{value:.2f}{suffix}" if value < 10 else f"{value:.1f}{suffix}" if value < 100 else f"{value:.0f}{suffix}"
+            return f"{value:.3g}{suffix}"
+        value /= 1000
+    return f"{value:.0f}T"
 
 
 def short_time(seconds: float) -> str:

@@ -1,0 +1,105 @@
+"""The progress meter against a clock and a stream of our own."""
+
+import io
+import threading
+
+import pytest
+
+from jaxmotif.devices.progress import progress, short_number, short_time
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def run(stream, total, steps, seconds, **options):
+    """Advances one unit every ``seconds``; returns what the stream showed."""
+    clock = Clock()
+    with progress(total, stream=stream, clock=clock, **options) as meter:
+        for _ in range(steps):
+            clock.now += seconds
+            meter.advance()
+    return stream.getvalue()
+
+
+def test_plain_lines_every_ten_seconds():
+    shown = run(io.StringIO(), 40, 40, 1.0, unit="edges", label="4-cycles")
+    assert shown.splitlines() == [
+        "4-cycles: 25% 10/40 edges 1/s 0:30 left",
+        "4-cycles: 50% 20/40 edges 1/s 0:20 left",
+        "4-cycles: 75% 30/40 edges 1/s 0:10 left",
+        "4-cycles: 100% 40/40 edges 1/s in 0:40",
+    ]
+
+
+def test_terminal_redraws_one_line_five_times_a_second():
+    shown = run(Terminal(), 1000, 1000, 0.01, unit="rows")
+    assert shown.count("\n") == 1
+    assert shown.endswith("\n")
+    assert 45 <= shown.count("\r") <= 52
+    assert all(len(line.removesuffix("\x1b[K")) < 80 for line in shown.strip().split("\r"))
+
+
+def test_the_last_line_is_the_end():
+    assert run(io.StringIO(), 15, 15, 1.0).splitlines() == [
+        "66% 10/15 items 1/s 5.0 s left",
+        "100% 15/15 items 1/s in 0:15",
+    ]
+
+
+def test_short_work_shows_nothing():
+    assert run(io.StringIO(), 5, 5, 1.0) == ""
+    assert run(Terminal(), 5, 5, 0.01) == ""
+
+
+def test_unknown_and_empty_totals():
+    assert run(io.StringIO(), None, 1, 20.0, unit="rows").splitlines() == ["1 rows 0.05/s"]
+    assert "100% 1/0 items" in run(io.StringIO(), 0, 1, 20.0)
+
+
+def test_off_touches_nothing():
+    class Untouchable:
+        def __getattr__(self, name):
+            raise AssertionError(name)
+
+    with progress(10, enabled=False, stream=Untouchable(), clock=Untouchable()) as meter:  # pyright: ignore
+        meter.advance(3)
+
+
+def test_failed_work_leaves_the_cursor_on_a_new_line():
+    stream, clock = Terminal(), Clock()
+    with pytest.raises(KeyboardInterrupt), progress(10, stream=stream, clock=clock) as meter:
+        clock.now += 1
+        meter.advance()
+        raise KeyboardInterrupt
+    assert stream.getvalue().endswith("\n")
+
+
+def test_several_threads_lose_nothing():
+    with progress(40_000, stream=io.StringIO(), clock=Clock()) as meter:
+        workers = [threading.Thread(target=lambda: [meter.advance() for _ in range(10_000)]) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    assert meter.done == 40_000
+
+
+@pytest.mark.parametrize("value", [1, 999.4, 999.6, 1e3, 9.999e5, 123456, 9.99e14])
+def test_short_numbers_stay_short_and_near(value):
+    text = short_number(value)
+    assert len(text) <= 5
+    scale = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.get(text[-1])
+    assert float(text[:-1]) * scale == pytest.approx(value, rel=0.005) if scale else float(text) == round(value)
+
+
+def test_short_times_round_up_to_the_next_unit():
+    assert [short_time(s) for s in (0, 9.96, 59.6, 3599.7)] == ["0.0 s", "0:10", "1:00", "1:00:00"]
