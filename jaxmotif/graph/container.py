@@ -125,6 +125,68 @@ class Graph:
             reverse=reverse, isolated=isolated, node_names=node_names, pad=pad, device=device,
         )  # fmt: skip
 
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        directed: bool = False,
+        node_labels: Any = None,
+        values_as_labels: bool = False,
+        **options: Any,
+    ) -> Graph:
+        """Build a graph from a scipy.sparse adjacency matrix.
+
+        Every stored entry ``(u, v)`` is an edge row, explicit zeros too. An undirected graph takes both triangles:
+        an entry and its mirror image are one edge.
+
+        Args:
+          matrix: any scipy.sparse format, ``[n, n]``.
+          directed: whether an entry is an arc from its row to its column.
+          node_labels: int32 values ``[n]``.
+          values_as_labels: make the values, which must be whole numbers, edge labels.
+          **options: the keyword options of :meth:`from_edges`.
+
+        Raises:
+          TypeError: not a sparse matrix.
+          ValueError: not square, values that cannot be labels, or as :meth:`from_edges`.
+
+        Example:
+          >>> import scipy.sparse
+          >>> matrix = scipy.sparse.coo_array([[0, 7, 0], [7, 0, 5], [0, 5, 0]])
+          >>> graph = Graph.from_scipy(matrix, values_as_labels=True)
+          >>> graph, graph.edge_labels.tolist()
+          (Graph(undirected, 3 nodes, 2 edges), [7, 7, 5, 5])
+        """
+        from jaxmotif.graph.convert import from_scipy
+
+        return from_scipy(matrix, directed, node_labels, values_as_labels, **options)
+
+    @classmethod
+    def from_networkx(
+        cls, source: Any, node_label: str | None = None, edge_label: str | None = None, **options: Any
+    ) -> Graph:
+        """Build a graph from a networkx graph, directed if that is.
+
+        Node ``i`` is the i-th of ``source.nodes``; ``node_names`` holds these unless they are 0..n-1 in order.
+
+        Args:
+          source: any networkx graph. Parallel edges of a multigraph are duplicates.
+          node_label, edge_label: attributes, present on all nodes or edges, whose integers become labels.
+          **options: the keyword options of :meth:`from_edges` but ``node_names``.
+
+        Raises:
+          TypeError, ValueError: a missing attribute, or as :meth:`from_edges`.
+
+        Example:
+          >>> import networkx as nx
+          >>> graph = Graph.from_networkx(nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")]))
+          >>> graph, graph.node_names.tolist()
+          (Graph(directed, 3 nodes, 3 edges), ['a', 'b', 'c'])
+        """
+        from jaxmotif.graph.convert import from_networkx
+
+        return from_networkx(source, node_label, edge_label, **options)
+
     @cached_property
     def n(self) -> int:
         """The number of nodes (host)."""
