@@ -1,1 +1,3 @@
+"""The ``jaxmotif`` command."""
 
+from jaxmotif.cli.app import main as main

@@ -76,10 +76,15 @@ def test_off_touches_nothing():
 
 def test_failed_work_leaves_the_cursor_on_a_new_line():
     stream, clock = Terminal(), Clock()
-    with pytest.raises(KeyboardInterrupt), progress(10, stream=stream, clock=clock) as meter:
-        clock.now += 1
-        meter.advance()
-        raise KeyboardInterrupt
+    meter = progress(10, stream=stream, clock=clock)
+
+    def interrupted():
+        with meter:
+            clock.now += 1
+            meter.advance()
+            raise KeyboardInterrupt
+
+    pytest.raises(KeyboardInterrupt, interrupted)
     assert stream.getvalue().endswith("\n")
 
 

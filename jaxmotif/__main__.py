@@ -1,0 +1,7 @@
+"""``python -m jaxmotif``."""
+
+import sys
+
+from jaxmotif.cli import main
+
+sys.exit(main())

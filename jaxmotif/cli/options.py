@@ -1,0 +1,75 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+_UNITS = {"": 1} | {
+    prefix + suffix: base**power
+    for power, prefix in enumerate(("k", "m", "g", "t"), 1)
+    for suffix, base in (("ib", 1024), ("b", 1000))
+}
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", metavar="FILE|DATASET", help="a graph file, plain or .gz, or a bundled network")
+    parser.add_argument("--input-format", default="auto", metavar="NAME", help="file format (default: by looking)")
+
+
+def add_work_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", choices=("cpu", "gpu", "hybrid"), help="where to run (default: the fastest found)")
+    parser.add_argument(
+        "--memory", type=memory_size, metavar="SIZE",
+        help="working memory beyond the graph itself, for example 256MiB (default: from the device)",
+    )  # fmt: skip
+    parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
+
+
+def memory_size(text: str) -> int:
+    """Bytes from a size such as ``256MiB``, ``1.5GB`` or ``1000000``.
+
+    Example:
+      >>> memory_size("256MiB"), memory_size("1.5 GB"), memory_size("4096")
+      (268435456, 1500000000, 4096)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip().lower())
+    size = int(float(match[1]) * _UNITS[match[2]]) if match and match[2] in _UNITS else 0
+    if size <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write bytes or a unit, for example 256MiB or 2GB")
+    return size
+
+
+def note(args: argparse.Namespace, text: str) -> None:
+    """A line for the user on standard error, unless ``--quiet``."""
+    if not args.quiet:
+        print(f"jaxmotif: {text}", file=sys.stderr)
+
+
+def use_platform(device: str | None) -> None:
+    """Keeps JAX off accelerators for ``--device cpu``; to be called before JAX starts a backend."""
+    if device == "cpu":
+        import jax
+
+        jax.config.update("jax_platforms", "cpu")
+
+
+def load_graph(args: argparse.Namespace) -> Graph:
+    """Reads the file, or else the bundled network, that the user named; notes its size and what was dropped."""
+    from jaxmotif import datasets
+    from jaxmotif.graph import read_graph
+
+    if Path(args.graph).exists():
+        graph = read_graph(args.graph, format=args.input_format)
+    elif args.graph in datasets.names():
+        graph = datasets.load(args.graph)
+    else:
+        raise ValueError(f"no file and no bundled network is called {args.graph!r} (`jaxmotif datasets` lists them)")
+    note(args, f"{args.graph}: {graph.report}")
+    return graph

@@ -1,0 +1,103 @@
+"""Exit codes, messages and behaviour of the whole command."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import jaxmotif
+from jaxmotif.cli import main
+
+COMMAND = [sys.executable, "-m", "jaxmotif"]
+
+
+def test_version_and_help_import_no_jax():
+    code = "import sys, jaxmotif.cli as c\ntry: c.main(['--version'])\nexcept SystemExit: print('jax' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines() == [f"jaxmotif {jaxmotif.__version__}", "False"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["graphlets"],
+        ["graphlets", "karate", "--per", "triangle"],
+        ["graphlets", "karate", "--memory", "3Q"],
+        ["graphlets", "karate", "--memory", "0"],
+        ["graphlets", "karate", "--device", "abacus"],
+        ["graphlets", "karate", "--form", "json"],
+    ],
+)
+def test_bad_usage_is_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: jaxmotif" in capsys.readouterr().err
+
+
+def test_info(capsys):
+    assert main(["info"]) == 0
+    shown = capsys.readouterr().out
+    assert "xla" in shown
+    assert "jaxlib" in shown
+    assert shown.count("cpu:") == 4
+
+
+def test_datasets(capsys):
+    assert main(["datasets"]) == 0
+    assert "karate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"), [(None, "no file and no bundled network is called"), ("0 1\n1 x y z\n", "line 2")]
+)
+def test_user_mistakes_are_one_line_and_1(content, expected, tmp_path, capsys):
+    graph = tmp_path / "graph.txt"
+    if content is not None:
+        graph.write_text(content)
+    assert main(["graphlets", str(graph), "--output", str(tmp_path / "out")]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith("jaxmotif: error: ")
+    assert expected in message
+    assert message.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_unwritable_output_is_found_before_reading(tmp_path, capsys):
+    assert main(["graphlets", str(tmp_path / "no graph"), "--output", str(tmp_path / "missing" / "out")]) == 1
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_surprises_name_their_kind(monkeypatch, capsys):
+    monkeypatch.setattr("jaxmotif.graphlets.graphlet_counts", lambda *_, **__: {}["surprise"])
+    monkeypatch.delenv("JAXMOTIF_TRACEBACK", raising=False)
+    assert main(["graphlets", "karate", "--quiet"]) == 1
+    shown = capsys.readouterr().err
+    assert shown == "jaxmotif: error: KeyError: 'surprise' (set JAXMOTIF_TRACEBACK=1 to see where)\n"
+    monkeypatch.setenv("JAXMOTIF_TRACEBACK", "1")
+    assert main(["graphlets", "karate", "--quiet"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jaxmotif.graphlets.graphlet_counts", interrupted)
+    assert main(["graphlets", "karate", "--output", str(tmp_path / "out")]) == 130
+    assert capsys.readouterr().err.endswith("jaxmotif: interrupted\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_closed_pipe_is_quiet():
+    with subprocess.Popen(
+        [*COMMAND, "graphlets", "karate", "--per", "node", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141

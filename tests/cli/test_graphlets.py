@@ -1,0 +1,101 @@
+"""``jaxmotif graphlets`` from file to answer."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from jaxmotif.cli import main
+
+NAMES = [
+    "edge", "2-node-indep", "triangle", "2-star", "3-node-1-edge", "3-node-indep", "4-clique", "chordal-cycle",
+    "tailed-triangle", "4-cycle", "3-star", "4-path", "4-node-1-triangle", "4-node-2-star", "4-node-2-edge",
+    "4-node-1-edge", "4-node-indep",
+]  # fmt: skip
+KARATE = {"edge": 78, "triangle": 45, "2-star": 393, "4-clique": 11, "chordal-cycle": 36, "4-cycle": 36, "3-star": 1098}
+
+
+def run(capsys, *arguments):
+    assert main(["graphlets", *map(str, arguments)]) == 0
+    return capsys.readouterr()
+
+
+def document(capsys, *arguments):
+    return json.loads(run(capsys, *arguments, "--format", "json").out)
+
+
+def test_counts_of_a_bundled_network(capsys):
+    result = document(capsys, "karate")
+    assert (result["nodes"], result["edges"]) == (34, 78)
+    assert list(result["counts"]) == NAMES
+    assert {name: result["counts"][name] for name in KARATE} == KARATE
+
+
+def test_the_three_formats_agree(capsys):
+    counts = document(capsys, "karate")["counts"]
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "karate", "--format", "csv").out)))
+    assert {row["graphlet"]: int(row["count"]) for row in rows} == counts
+    table = run(capsys, "karate").out.splitlines()
+    assert table[:2] == ["nodes  34", "edges  78"]
+    assert {line.split()[0]: int(line.split()[1]) for line in table[4:]} == counts
+
+
+@pytest.mark.parametrize("per", ["edge", "node"])
+def test_names_are_given_back(per, capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("ann bob\nbob cy\ncy ann\ncy dan\n")
+    result = document(capsys, tmp_path / "g.txt", "--per", per)
+    rows = [dict(zip(result["columns"], row, strict=True)) for row in result["rows"]]
+    if per == "edge":
+        assert {frozenset((r["u"], r["v"])) for r in rows} == {
+            frozenset(pair) for pair in (("ann", "bob"), ("bob", "cy"), ("ann", "cy"), ("cy", "dan"))
+        }
+    else:
+        assert {r["node"]: r["orbit-0"] for r in rows} == {"ann": 2, "bob": 2, "cy": 3, "dan": 1}
+        assert {r["node"]: r["orbit-3"] for r in rows} == {"ann": 1, "bob": 1, "cy": 1, "dan": 0}
+
+
+def test_a_directed_file_counts_as_undirected_and_says_so(capsys, tmp_path):
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 4\n1 2\n2 1\n2 3\n3 1\n")
+    shown = run(capsys, tmp_path / "g.mtx", "--format", "json")
+    assert json.loads(shown.out)["counts"]["triangle"] == 1
+    assert "directed: 4 arcs count as 3 undirected edges" in shown.err
+
+
+def test_dropped_rows_are_reported_unless_quiet(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("0 1\n1 0\n1 2\n2 2\n")
+    assert "1 self loop" in run(capsys, tmp_path / "g.txt").err
+    assert run(capsys, tmp_path / "g.txt", "--quiet").err == ""
+
+
+def test_huge_counts_are_exact(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("100000 10\n" + "".join(f"{i} {i + 1}\n" for i in range(0, 20, 2)))
+    result = document(capsys, tmp_path / "g.txt", "--input-format", "orca")
+    assert result["nodes"] == 100_000
+    pairs, n = 10, 100_000
+    assert result["counts"]["4-node-2-edge"] == pairs * (pairs - 1) // 2
+    one_edge = pairs * ((n - 2) * (n - 3) // 2) - 2 * (pairs * (pairs - 1) // 2)
+    assert result["counts"]["4-node-1-edge"] == one_edge
+    every = n * (n - 1) * (n - 2) * (n - 3) // 24
+    assert result["counts"]["4-node-indep"] == every - one_edge - pairs * (pairs - 1) // 2
+
+
+@pytest.mark.parametrize("content", ["", "# nothing\n"])
+def test_an_empty_graph_has_no_graphlets(content, capsys, tmp_path):
+    (tmp_path / "g.txt").write_text(content)
+    result = document(capsys, tmp_path / "g.txt", "--input-format", "edges")
+    assert result == {"nodes": 0, "edges": 0, "counts": dict.fromkeys(NAMES, 0)}
+
+
+def test_real_network(capsys, tmp_path, shared_data):
+    stored = json.loads((shared_data / "undirected" / "graphlets.json").read_text())["graphs"]["celegans_metabolic"]
+    run(
+        capsys,
+        shared_data / "undirected" / "celegans_metabolic.edges.gz",
+        "--output",
+        tmp_path / "o",
+        "--format",
+        "json",
+    )
+    result = json.loads((tmp_path / "o").read_text())
+    assert result["counts"] == stored["counts"]
