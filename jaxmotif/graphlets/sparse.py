@@ -1,0 +1,236 @@
+"""Graphlets of a graph of any size: two passes over the triangles, one over the wedges, then the equations.
+
+The first pass finds t(e), the wedges give the 4-cycles, the second pass needs all t and gives the 4-cliques and the
+sums A and B. Every pass runs over a range of its work, so ranges can go to different devices and be added up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.graph.order import DegreeOrder
+from jaxmotif.graphlets import equations
+from jaxmotif.graphlets.tuning import Tuning
+from jaxmotif.kernels import cliques, codegree
+from jaxmotif.kernels.codegree import CodegreePlan, codegree_plan
+from jaxmotif.kernels.expand import FlatWork, flat_work, take
+from jaxmotif.kernels.scatter import accumulator, add_at
+from jaxmotif.kernels.triangles import triangle_block, triangle_tests
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("triangles", "triangle_starts", "word_starts", "wedges"),
+    meta_fields=(),
+)
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """The work of a run, laid out flat.
+
+    Attributes:
+      triangles: the membership tests, arc by arc.
+      triangle_starts: int64 ``[N + 1]``, first test of each tail.
+      word_starts: int64 ``[N + 1]``, first word of each tail's bit matrix.
+      wedges: the wedges.
+    """
+
+    triangles: FlatWork
+    triangle_starts: Any
+    word_starts: Any
+    wedges: CodegreePlan
+
+
+class Ranges(NamedTuple):
+    """Which part of each kind of work to do: first (inclusive) and stop of tests (int64), of wedge groups and
+    blocks, and of blocks of bit matrices (int32)."""
+
+    tests: tuple[Any, Any]
+    heavy: tuple[Any, Any]
+    light: tuple[Any, Any]
+    matrices: tuple[Any, Any]
+
+
+class Statistics(NamedTuple):
+    """What the equations need, per arc int64 ``[M]``; for global counts K and cyc are totals over arcs, A, B absent."""
+
+    t: jax.Array
+    K: jax.Array
+    cyc: jax.Array
+    A: jax.Array | None
+    B: jax.Array | None
+
+
+def make_plan(xp: Any, order: DegreeOrder, tuning: Tuning) -> Plan:
+    """Lay the work out (``xp`` as in :func:`jaxmotif.kernels.expand.flat_work`)."""
+    zero = xp.zeros(1, np.int64)
+    lengths = triangle_tests(xp, order)
+    starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
+    words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
+    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, codegree_plan(xp, order, tuning.wedge_block))
+
+
+def all_ranges(plan: Plan, tuning: Tuning, edges: int) -> Ranges:
+    """The whole of the work."""
+    step = _matrix_step(tuning, edges)
+    return Ranges(
+        (np.int64(0), plan.triangles.total),
+        (np.int32(0), codegree.heavy_groups(plan.wedges, tuning.rows)),
+        (np.int32(0), codegree.light_blocks(plan.wedges, tuning.wedge_block)),
+        (np.int32(0), (-(-plan.word_starts[-1] // step)).astype(np.int32)),
+    )
+
+
+def _matrix_step(tuning: Tuning, edges: int) -> int:
+    # Blocks of matrices end at the first node past a multiple of this, so no block exceeds tuning.words.
+    return tuning.words - cliques.most_row_words(edges)
+
+
+def count_triangles(order: DegreeOrder, plan: Plan, tests: Any, tuning: Tuning) -> jax.Array:
+    """Triangles at each arc found by a range of tests, int32 ``[M]``."""
+    first, stop = tests
+    edges, block, backend = order.edge_capacity, tuning.block, tuning.backend
+
+    def step(number, t):
+        tri = triangle_block(
+            order, plan.triangles, first + number.astype(jnp.int64) * block, stop, block=block, backend=backend
+        )
+        for arc in tri:
+            t = add_at(t, arc, jnp.int32(1), backend)
+        return t
+
+    return _loop(first, stop, block, step, accumulator(edges, jnp.int32, backend))[:edges]
+
+
+def count_cycles(order: DegreeOrder, plan: Plan, heavy: Any, light: Any, tuning: Tuning, per_edge: bool) -> jax.Array:
+    """4-cycles through each arc, int64 ``[M]`` (or their total over arcs), closed by ranges of the wedges."""
+    edges, block, backend = order.edge_capacity, tuning.wedge_block, tuning.backend
+    cycles = accumulator(edges, jnp.int64, backend) if per_edge else jnp.zeros((), jnp.int64)
+    cycles = codegree.heavy_cycles(
+        order, plan.wedges, cycles, *heavy, block=block, rows=tuning.rows, backend=backend
+    )
+    cycles = codegree.light_cycles(
+        order, plan.wedges, cycles, *light, block=block, slots=tuning.slots, backend=backend
+    )
+    return cycles[:edges] if per_edge else cycles
+
+
+def count_cliques(
+    order: DegreeOrder, plan: Plan, t: jax.Array, matrices: Any, tuning: Tuning, per_edge: bool
+) -> tuple[jax.Array, ...]:
+    """Twice the 4-cliques at each arc, and A + t^2 and B + t (d_u + d_v) (FORMULAS), int64 ``[M]`` each, from the
+    triangles whose lowest node is in a range of matrix blocks; or twice the total of K over arcs alone."""
+    edges, block, backend = order.edge_capacity, tuning.block, tuning.backend
+    step = _matrix_step(tuning, edges)
+
+    def cut(number):
+        return jnp.searchsorted(plan.word_starts, number.astype(jnp.int64) * step, method="scan_unrolled")
+
+    def matrix_block(number, sums):
+        low, high = cut(number), cut(number + 1)
+        first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+        base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
+
+        def find(at):
+            return triangle_block(
+                order, plan.triangles, first + at.astype(jnp.int64) * block, stop, block=block, backend=backend
+            )
+
+        def enter(at, bits):
+            return cliques.set_bits(order, base, bits, find(at), size=tuning.words, backend=backend)
+
+        def collect(at, sums):
+            tri = find(at)
+            common = cliques.common_bits(order, base, bits, tri, backend=backend).astype(jnp.int64)
+            if not per_edge:
+                return (sums[0] + 4 * common.sum(),)
+            arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
+            v, w = take(order.head, arcs[0]), take(order.head, arcs[1])
+            u = take(order.tail, arcs[0])
+            tests = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
+            degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
+            K, A, B = sums
+            for arc, share in zip(tri, (1, 1, 2), strict=True):
+                K = add_at(K, arc, share * common, backend)
+                A = add_at(A, arc, tests, backend)
+                B = add_at(B, arc, degrees, backend)
+            return K, A, B
+
+        bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32, backend))
+        return _loop(first, stop, block, collect, sums)
+
+    if per_edge:
+        zeros = accumulator(edges, jnp.int64, backend)
+        sums = lax.fori_loop(*matrices, matrix_block, (zeros, zeros, zeros))
+        return tuple(x[:edges] for x in sums)
+    return lax.fori_loop(*matrices, matrix_block, (jnp.zeros((), jnp.int64),))
+
+
+def finish(order: DegreeOrder, t: jax.Array, cyc: jax.Array, sums: tuple[jax.Array, ...]) -> Statistics:
+    """Turn what the passes add up into the statistics the equations take."""
+    t = t.astype(jnp.int64)
+    if len(sums) == 1:
+        return Statistics(t, sums[0] // 2, cyc, None, None)
+    K, A, B = sums
+    ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
+    return Statistics(t, K // 2, cyc, A - t * t, B - t * ends)
+
+
+def all_statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
+    """The whole run on one device."""
+    ranges = all_ranges(plan, tuning, order.edge_capacity)
+    t = count_triangles(order, plan, ranges.tests, tuning)
+    cyc = count_cycles(order, plan, ranges.heavy, ranges.light, tuning, per_edge)
+    return finish(order, t, cyc, count_cliques(order, plan, t, ranges.matrices, tuning, per_edge))
+
+
+def _loop(first: Any, stop: Any, block: int, step: Any, start: Any) -> Any:
+    steps = (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32)
+    return lax.fori_loop(jnp.int32(0), steps, step, start)
+
+
+def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Array, jax.Array]]:
+    """The sums the global counts need, split so that they cannot overflow."""
+    real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
+    d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
+    totals = stats.K.ndim == 0
+    zero = jnp.zeros_like(stats.t)
+    sums = equations.edge_sums(
+        d_u, d_v, stats.t, zero if totals else stats.K, zero if totals else stats.cyc, where=real
+    )
+    if totals:
+        sums |= {name: (total & 0xFFFFFFFF, total >> 32) for name, total in (("K", stats.K), ("cyc", stats.cyc))}
+    return sums
+
+
+def edge_columns(order: DegreeOrder, stats: Statistics) -> dict[str, jax.Array]:
+    """All per-edge columns by arc, int64 ``[M]`` (padding arcs: arbitrary)."""
+    degree = order.degree.astype(jnp.int64)
+    u, v = order.tail, order.head
+    ends = degree[u] + degree[v]
+    near = sum_at_nodes(order, ends) - degree * degree
+    at_node = sum_at_nodes(order, stats.t)
+    return equations.edge_columns(
+        order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64), degree[u], degree[v], stats.t, stats.K,
+        stats.cyc, stats.A, stats.B, near[u], near[v], at_node[u], at_node[v],
+    )  # fmt: skip
+
+
+def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:
+    """Sum of an arc quantity over the arcs at each node, int64 ``[N]`` by rank."""
+    sums = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(by_arc[order.row_arc])])
+    ends = sums[order.in_offsets + order.out_offsets]
+    return ends[1:] - ends[:-1]
+
+
+def node_columns(order: DegreeOrder, columns: dict[str, jax.Array]) -> jax.Array:
+    """The 15 node orbits in the graph's own node order, int64 ``[N, 15]``."""
+    incident = {name: sum_at_nodes(order, columns[name]) for name in list(columns)[:12]}
+    orbits = jnp.stack(equations.node_orbits(order.degree.astype(jnp.int64), incident), axis=-1)
+    return jnp.zeros_like(orbits).at[order.node].set(orbits, unique_indices=True)

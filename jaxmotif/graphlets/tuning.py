@@ -1,0 +1,86 @@
+"""Static sizes of a graphlet run: chosen from the padded graph size, the kind of device and the memory allowed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+
+from jaxmotif.kernels.choice import Backend, kernel_backend
+from jaxmotif.kernels.cliques import most_row_words
+
+MIB = 2**20
+
+
+class Tuning(NamedTuple):
+    """Static sizes; graphs of one padded size share them, and so their compilations.
+
+    Attributes:
+      backend: which form of the kernels runs.
+      block: flat positions a step, for triangles; wedge_block: the same for wedges.
+      rows: dense counter rows of heavy nodes held at once.
+      slots: hash slots for light nodes.
+      words: words of bit matrices held at once.
+    """
+
+    backend: Backend
+    block: int
+    wedge_block: int
+    rows: int
+    slots: int
+    words: int
+
+
+def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memory: int | None = None) -> Tuning:
+    """Sizes for graphs of these capacities.
+
+    Args:
+      nodes, edges: capacities.
+      device: where it will run (default: JAX's default device).
+      memory: bytes the run may use beyond the graph (default: a quarter of the device's memory on an accelerator,
+        1 GiB on a CPU).
+
+    Raises:
+      ValueError: if the memory cannot hold the results and the smallest step.
+    """
+    device = device if device is not None else jax.devices()[0]
+    backend = kernel_backend(device)
+    if memory is None:
+        limit = (device.memory_stats() or {}).get("bytes_limit") if device.platform != "cpu" else None
+        memory = limit // 4 if limit else 1024 * MIB
+    fixed = fixed_bytes(nodes, edges)
+    free = memory - fixed
+    least = smallest_step_bytes(nodes, edges)
+    if free < least:
+        raise ValueError(
+            f"memory={memory} bytes is too little for {nodes} nodes and {edges} edges (padded): the results and tables take "
+            f"{fixed} and the smallest step {least}; allow at least {fixed + least}"
+        )
+    if device.platform == "cpu":  # small enough to stay in cache
+        block = wedge_block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
+        table, slots = 2**20, 8 * wedge_block
+    else:
+        block = _power(min(max(2**16, 4 * edges), 2**24, free // 512))
+        wedge_block = _power(min(max(2**16, 8 * edges), 2**22, free // 512))
+        table, slots = min(2**28, free // 16), 4 * wedge_block
+    rows = max(1, min(nodes, table // nodes))
+    words = min(_words_bound(edges), max(2 * most_row_words(edges), free // 16))
+    return Tuning(backend, block, wedge_block, rows, slots, words)
+
+
+def fixed_bytes(nodes: int, edges: int) -> int:
+    """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results."""
+    return 200 * edges + 100 * nodes
+
+
+def smallest_step_bytes(nodes: int, edges: int) -> int:
+    return 512 * 2**14 + 4 * nodes + 8 * most_row_words(edges)
+
+
+def _words_bound(edges: int) -> int:
+    """No graph of this many edges needs more words for all its bit matrices: sum of d * ceil(d / 32), d <= sqrt(2 m)."""
+    return edges * (int((2 * edges) ** 0.5) // 32 + 2)
+
+
+def _power(size: int) -> int:
+    return 1 << (int(size).bit_length() - 1)

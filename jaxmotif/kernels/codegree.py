@@ -1,0 +1,187 @@
+"""4-cycles through every edge, by codegree: L(v, w) wedges v - u - w close L - 1 cycles over each of their edges.
+
+The wedges come grouped by v. Where v has many of them (heavy), L is counted in a dense row of N counters. Where it
+has few (light), whole blocks of nodes v share a small hash table: each pair writes its key into its slot, the pairs
+whose key survived are counted exactly, the others try again with another salt. Memory is bounded for any graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.graph.order import DegreeOrder
+from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.expand import FlatWork, flat_work, take
+from jaxmotif.kernels.scatter import accumulator, add_at, put_at
+from jaxmotif.kernels.wedges import WedgeBlock, wedge_block, wedge_lengths
+
+_FIELDS = ("heavy", "light", "heavy_row", "heavy_starts", "light_starts", "heavy_count")
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=_FIELDS, meta_fields=())
+@dataclasses.dataclass(frozen=True, eq=False)
+class CodegreePlan:
+    """How the wedges are counted.
+
+    Attributes:
+      heavy, light: the wedges of heavy and of light nodes v.
+      heavy_row: int32 ``[N]``, running number of each heavy node.
+      heavy_starts: int64 ``[N + 1]``, first heavy wedge of each heavy node by running number (then the total).
+      light_starts: int64 ``[N + 1]``, first light wedge of each node (then the total).
+      heavy_count: int32, how many nodes are heavy.
+    """
+
+    heavy: FlatWork
+    light: FlatWork
+    heavy_row: Any
+    heavy_starts: Any
+    light_starts: Any
+    heavy_count: Any
+
+
+def codegree_plan(xp: Any, order: DegreeOrder, block: int) -> CodegreePlan:
+    """Split the wedges into heavy rows and light ones (``xp`` as in :func:`flat_work`).
+
+    A node is heavy when its wedges fill an eighth of a dense row, or a quarter of a block.
+    """
+    nodes = order.node_capacity
+    lengths = wedge_lengths(xp, order)
+    ends = _starts(xp, lengths.astype(np.int64))
+    per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
+    heavy = (per_node * 8 >= nodes) | (per_node > block // 4)
+    is_heavy = heavy[order.head[order.in_arc]]
+    none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
+    heavy_nodes = xp.sort(xp.where(heavy, xp.arange(nodes, dtype=np.int32), np.int32(nodes)))
+    real = heavy_nodes < nodes
+    return CodegreePlan(
+        heavy=flat_work(xp, xp.where(is_heavy, lengths, none)),
+        light=flat_work(xp, xp.where(is_heavy, none, lengths)),
+        heavy_row=(xp.cumsum(heavy.astype(np.int32)) - 1).astype(np.int32),
+        heavy_starts=_starts(xp, xp.where(real, per_node[xp.where(real, heavy_nodes, np.int32(0))], zero)),
+        light_starts=_starts(xp, xp.where(heavy, zero, per_node)),
+        heavy_count=heavy.sum(dtype=np.int32),
+    )
+
+
+def _starts(xp: Any, lengths: Any) -> Any:
+    return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)])
+
+
+def light_blocks(plan: CodegreePlan, block: int) -> Any:
+    """How many light blocks there are, int32."""
+    return -(-plan.light.total // _light_step(block)).astype(np.int32)
+
+
+def heavy_groups(plan: CodegreePlan, rows: int) -> Any:
+    """How many groups of ``rows`` dense rows there are, int32."""
+    return -(-plan.heavy_count // rows)
+
+
+def _light_step(block: int) -> int:
+    # Blocks end at the first node boundary past a multiple of this; a light node has at most block // 4 wedges.
+    return block - block // 4
+
+
+def light_cycles(
+    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: Any, stop: Any,
+    *, block: int, slots: int, backend: Backend,
+) -> jax.Array:  # fmt: skip
+    """Add the 4-cycles whose highest node is light, block by block.
+
+    Args:
+      cycles: int64 accumulator over arcs, or an int64 scalar for the total over arcs.
+      first, stop: int32 scalars, the light blocks to count.
+      block, slots: static; positions a block, and hash slots (a power of two, several times ``block``).
+    """
+    step, shift = _light_step(block), 33 - slots.bit_length()
+
+    def cut(number):
+        at = jnp.searchsorted(plan.light_starts, number.astype(jnp.int64) * step, method="scan_unrolled")
+        return take(plan.light_starts, at)
+
+    def one_block(number, state):
+        owner, count, cycles = state
+        found = wedge_block(order, plan.light, cut(number), cut(number + 1), block=block, backend=backend)
+        found = found._replace(v=jnp.where(found.valid, found.v, 0), w=jnp.where(found.valid, found.w, 0))
+        key = (found.v.astype(jnp.int64) << 32) | found.w.astype(jnp.int64)
+        mixed = found.v.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
+        mixed = mixed ^ (found.w.astype(jnp.uint32) * jnp.uint32(0x85EBCA77))
+        mixed = mixed ^ (mixed >> jnp.uint32(15))
+
+        def attempt(state):
+            owner, count, waiting, codegree, salt = state
+            slot = (mixed * salt >> jnp.uint32(shift)).astype(jnp.int32)
+            slot = jnp.where(waiting, slot, slots)
+            owner = put_at(owner, slot, key, backend)
+            won = waiting & (take(owner, jnp.minimum(slot, owner.shape[0] - 1)) == key)
+            slot = jnp.where(won, slot, slots)
+            count = add_at(count, slot, jnp.int32(1), backend)
+            codegree = jnp.where(won, take(count, jnp.minimum(slot, count.shape[0] - 1)), codegree)
+            count = put_at(count, slot, jnp.int32(0), backend)
+            return owner, count, waiting & ~won, codegree, salt * jnp.uint32(0x2C1B3C6D) + jnp.uint32(0x3C6EF372)
+
+        # Salts stay odd: an odd multiplier permutes, so two pairs that clash once are apart before long.
+        start = (owner, count, found.valid, jnp.ones(block, jnp.int32), jnp.uint32(0x297A2D39))
+        owner, count, _, codegree, _ = lax.while_loop(lambda state: jnp.any(state[2]), attempt, start)
+        return owner, count, _close(cycles, found, codegree, backend)
+
+    owner = accumulator(slots, jnp.int64, backend)
+    count = accumulator(slots, jnp.int32, backend)
+    return lax.fori_loop(first, stop, one_block, (owner, count, cycles))[2]
+
+
+def heavy_cycles(
+    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: Any, stop: Any,
+    *, block: int, rows: int, backend: Backend,
+) -> jax.Array:  # fmt: skip
+    """Add the 4-cycles whose highest node is heavy, group by group of ``rows`` dense rows of N counters.
+
+    Args:
+      cycles: int64 accumulator over arcs, or an int64 scalar for the total over arcs.
+      first, stop: int32 scalars, the groups to count.
+      block, rows: static.
+    """
+    nodes = order.node_capacity
+    spare = rows * nodes
+
+    def one_group(group, cycles):
+        start = take(plan.heavy_starts, jnp.minimum(group * rows, plan.heavy_count))
+        end = take(plan.heavy_starts, jnp.minimum((group + 1) * rows, plan.heavy_count))
+
+        def wedges(number):
+            here = start + number.astype(jnp.int64) * block
+            found = wedge_block(order, plan.heavy, here, end, block=block, backend=backend)
+            v, w = jnp.where(found.valid, found.v, 0), jnp.where(found.valid, found.w, 0)
+            return found, jnp.where(found.valid, (take(plan.heavy_row, v) - group * rows) * nodes + w, spare)
+
+        def count(number, table):
+            return add_at(table, wedges(number)[1], jnp.int32(1), backend)
+
+        def close(number, cycles):
+            found, cell = wedges(number)
+            return _close(cycles, found, take(table, jnp.minimum(cell, table.shape[0] - 1)), backend)
+
+        blocks = (-(-(end - start) // block)).astype(jnp.int32)
+        table = lax.fori_loop(jnp.int32(0), blocks, count, accumulator(spare, jnp.int32, backend))
+        return lax.fori_loop(jnp.int32(0), blocks, close, cycles)
+
+    return lax.fori_loop(first, stop, one_group, cycles)
+
+
+def _close(cycles: jax.Array, found: WedgeBlock, codegree: jax.Array, backend: Backend) -> jax.Array:
+    """Each wedge of a pair of codegree L lies in L - 1 4-cycles, with both its arcs."""
+    closed = (codegree - 1).astype(jnp.int64)
+    if cycles.ndim == 0:
+        return cycles + 2 * jnp.where(found.valid, closed, 0).sum()
+    none = jnp.int32(cycles.shape[0])
+    none = none - 1 if backend == "xla" else none
+    for arc in (found.uv, found.uw):
+        cycles = add_at(cycles, jnp.where(found.valid, arc, none), closed, backend)
+    return cycles

@@ -1,0 +1,176 @@
+"""Segmented expansion: flat positions of concatenated lists, back to (which list, where in it).
+
+Lists of very different lengths are laid end to end and cut into blocks of equal size, so every block is the same
+amount of work whatever the degrees.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton as plt
+
+WHOLE = pl.BlockSpec()  # a kernel operand seen whole, not in blocks
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("items", "starts"), meta_fields=())
+@dataclasses.dataclass(frozen=True, eq=False)
+class FlatWork:
+    """Lists laid end to end: ``items`` int32 ``[L]`` names the nonempty ones in order (then padding), ``starts``
+    int64 ``[L + 1]`` are their first flat positions (then the total)."""
+
+    items: Any
+    starts: Any
+
+    @property
+    def total(self) -> Any:
+        return self.starts[-1]
+
+
+def flat_work(xp: Any, lengths: Any) -> FlatWork:
+    """Lay lists out end to end (``xp``: NumPy, or jax.numpy in its 64-bit mode).
+
+    Args:
+      lengths: integers ``[L]``.
+
+    Example:
+      >>> work = flat_work(np, np.array([2, 0, 3]))
+      >>> work.items[:2].tolist(), work.starts.tolist()
+      ([0, 2], [0, 2, 5, 5])
+    """
+    size = lengths.shape[0]
+    items = xp.sort(xp.where(lengths > 0, xp.arange(size, dtype=np.int32), np.int32(size)))
+    real = items < size
+    items = xp.where(real, items, np.int32(0))
+    lengths = xp.where(real, lengths[items], xp.zeros_like(lengths)).astype(np.int64)
+    return FlatWork(items, xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)]))
+
+
+def window(work: FlatWork, first: Any, block: int) -> tuple[jax.Array, jax.Array]:
+    """The lists that the positions ``first .. first + block`` can lie in: int32 items ``[w]`` and their starts
+    relative to ``first``, int32 ``[w]``, clipped at ``block`` (and at -2^30: shorter lists only, see below)."""
+    size = min(block, work.items.shape[0])
+    # The last list that starts at or before the first position. Nonempty lists: `size` of them cover a block.
+    at = jnp.searchsorted(work.starts, first, side="right", method="scan_unrolled").astype(jnp.int32) - 1
+    at = jnp.clip(at, 0, work.items.shape[0] - size)
+    starts = lax.dynamic_slice(work.starts, (at,), (size,)) - first
+    return lax.dynamic_slice(work.items, (at,), (size,)), jnp.clip(starts, -(2**30), block).astype(jnp.int32)
+
+
+def expand(work: FlatWork, first: Any, stop: Any, block: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The list and the offset in it of each flat position ``first .. min(first + block, stop)``.
+
+    Args:
+      work: the lists; none may be longer than 2^30.
+      first, stop: int64 scalars.
+      block: static.
+
+    Returns:
+      Int32 ``[block]`` items, int32 ``[block]`` offsets (both arbitrary but safe to gather with where not
+      valid), and which positions are valid.
+    """
+    items, starts = window(work, first, block)
+    marks = jnp.zeros(block, jnp.int32).at[jnp.maximum(starts, 0)].add(1, mode="drop")
+    index = jnp.cumsum(marks, dtype=jnp.int32) - 1
+    position = jnp.arange(block, dtype=jnp.int32)
+    valid = position < jnp.clip(stop - first, 0, block).astype(jnp.int32)
+    index = jnp.where(valid, index, 0)
+    return take(items, index), jnp.where(valid, position - take(starts, index), 0), valid
+
+
+def take(array: jax.Array, index: jax.Array) -> jax.Array:
+    """Gather with indices the caller guarantees."""
+    return array.at[index].get(mode="promise_in_bounds")
+
+
+# ---- inside a Triton kernel
+
+
+def load(ref: Any, index: Any, mask: Any = None) -> Any:
+    """Gather from a whole operand; masked lanes read nothing and give 0."""
+    return plt.load(ref.at[index], mask=mask, other=None if mask is None else 0)
+
+
+def half(x: Any) -> Any:
+    """Logically halved: no sign, no overflow below 2^32."""
+    return lax.shift_right_logical(x, jnp.ones_like(x))
+
+
+def expand_lanes(starts: Any, lists: int, count: Any, lanes: int) -> tuple[Any, Any, Any]:
+    """:func:`expand` for the lanes of one kernel program.
+
+    Args:
+      starts: operand, the window's relative starts; lists: how many it holds.
+      count: int32 scalar, valid positions in the block.
+      lanes: positions of this program.
+
+    Returns:
+      Int32 ``[lanes]`` index into the window, offset in that list, and which lanes are valid.
+    """
+    first = pl.program_id(0) * lanes
+    last = jnp.minimum(first + lanes, count) - 1
+
+    def halve(_, bounds):  # the lists of the first and of the last lane, side by side
+        a, b, c, d = bounds
+        x, y = (a + b) // 2, (c + d) // 2
+        below, above = starts[x] <= first, starts[y] <= last
+        ab, cd = b - a > 1, d - c > 1
+        return (
+            jnp.where(ab & below, x, a), jnp.where(ab & ~below, x, b),
+            jnp.where(cd & above, y, c), jnp.where(cd & ~above, y, d),
+        )  # fmt: skip
+
+    zero, all_lists = jnp.int32(0), jnp.int32(lists)
+    low, _, high, _ = lax.fori_loop(0, lists.bit_length(), halve, (zero, all_lists, zero, all_lists))
+    position = first + jnp.arange(lanes, dtype=jnp.int32)
+    valid = position <= last
+
+    def narrow(_, bounds):
+        a, b = bounds
+        x = half(a + b)
+        below = load(starts, x) <= position
+        active = b - a > 1
+        return jnp.where(active & below, x, a), jnp.where(active & ~below, x, b)
+
+    a = jnp.zeros((lanes,), jnp.int32) + low
+    index, _ = lax.fori_loop(0, 32 - lax.clz(high - low), narrow, (a, a - low + high + 1))
+    return index, position - load(starts, index, valid), valid
+
+
+def find_lanes(values: Any, low: Any, high: Any, wanted: Any, valid: Any) -> tuple[Any, Any]:
+    """Binary search per lane for ``wanted`` in the sorted ``values[low:high]``: position, and whether it is there."""
+
+    def step(bounds):
+        a, b = bounds
+        x = half(a + b)
+        active = a < b
+        less = load(values, x, active) < wanted
+        return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
+
+    low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
+    there = valid & (low < high)
+    return low, there & (load(values, low, there) == wanted)
+
+
+def find(
+    values: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, steps: int
+) -> tuple[jax.Array, jax.Array]:
+    """The XLA twin of :func:`find_lanes` for ranges shorter than ``2 ** steps``."""
+    end, last = high, values.shape[0] - 1
+    for _ in range(steps):
+        middle = half(low + high)
+        active = low < high
+        less = take(values, jnp.minimum(middle, last)) < wanted
+        low, high = jnp.where(active & less, middle + 1, low), jnp.where(active & ~less, middle, high)
+    return low, (low < end) & (take(values, jnp.minimum(low, last)) == wanted)
+
+
+def triton(warps: int = 4) -> Any:
+    return plt.CompilerParams(num_warps=warps, num_stages=1)

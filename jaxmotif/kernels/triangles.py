@@ -1,0 +1,129 @@
+"""Triangles of a degree order, each found once: at the arc between its two lowest nodes.
+
+For the arc u -> v the shorter of (u's arcs after v) and (v's arcs) is expanded and each of its heads w looked up in
+the other, so a hit knows all three arcs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import pallas as pl
+
+from jaxmotif.graph.order import DegreeOrder
+from jaxmotif.kernels import expand as ex
+from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.expand import FlatWork, take
+
+LANES = 1024
+
+
+class TriangleBlock(NamedTuple):
+    """Arcs of the triangles u < v < w in a block of positions, int32 ``[block]`` each; M where there is none."""
+
+    uv: jax.Array
+    uw: jax.Array
+    vw: jax.Array
+
+
+def triangle_tests(xp: Any, order: DegreeOrder) -> Any:
+    """How many membership tests each arc needs, int32 ``[M]``."""
+    arc = xp.arange(order.edge_capacity, dtype=np.int32)
+    after = order.out_offsets[order.tail + 1] - arc - 1
+    row = order.out_offsets[order.head + 1] - order.out_offsets[order.head]
+    return xp.where(arc < order.num_edges, xp.minimum(after, row), xp.zeros_like(arc))
+
+
+def triangle_block(
+    order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, block: int, backend: Backend
+) -> TriangleBlock:
+    """Test the positions ``first .. min(first + block, stop)`` of the work list.
+
+    Args:
+      work: :func:`jaxmotif.kernels.expand.flat_work` of the :func:`triangle_tests`.
+      first, stop: int64 scalars. block: static, a multiple of 1024 for Pallas.
+      backend: static.
+    """
+    if backend == "pallas-triton":
+        return TriangleBlock(*_pallas(order, work, first, stop, block))
+    arc, offset, valid = ex.expand(work, first, stop, block)
+    rows, head = order.out_offsets, order.head
+    u, v = take(order.tail, arc), take(head, arc)
+    u_end, v_start, v_end = take(rows, u + 1), take(rows, v), take(rows, v + 1)
+    along_u = u_end - arc - 1 < v_end - v_start
+    here = jnp.where(along_u, arc + 1, v_start) + offset
+    w = take(head, jnp.where(valid, here, 0))
+    steps = _search_steps(order.edge_capacity)
+    there, hit = ex.find(head, jnp.where(along_u, v_start, arc + 1), jnp.where(along_u, v_end, u_end), w, steps)
+    hit, none = hit & valid, jnp.int32(order.edge_capacity)
+    return TriangleBlock(
+        jnp.where(hit, arc, none),
+        jnp.where(hit, jnp.where(along_u, here, there), none),
+        jnp.where(hit, jnp.where(along_u, there, here), none),
+    )
+
+
+def triangle_total(
+    order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, block: int, backend: Backend
+) -> jax.Array:
+    """How many triangles the positions of one block hold (int32: a block is below 2^31 positions)."""
+    if backend == "pallas-triton":
+        (counts,) = _pallas(order, work, first, stop, block, count_only=True)
+        return counts.sum(dtype=jnp.int32)
+    found = triangle_block(order, work, first, stop, block=block, backend=backend)
+    return (found.uv < order.edge_capacity).sum(dtype=jnp.int32)
+
+
+def _search_steps(edges: int) -> int:
+    """An out-degree is at most sqrt(2 m); binary search over it takes this many steps."""
+    return int(np.sqrt(2 * edges)).bit_length()
+
+
+def _pallas(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, block: int, count_only: bool = False) -> Any:
+    items, starts = ex.window(work, first, block)
+    count = jnp.clip(stop - first, 0, block).astype(jnp.int32)[None]
+    lists, edges = items.shape[0], order.edge_capacity
+
+    def kernel(rows, tail, head, items, starts, count, *out):
+        n = count[0]
+
+        @pl.when(pl.program_id(0) * LANES >= n)
+        def _():
+            for ref in out:
+                ref[...] = jnp.full(ref.shape, 0 if count_only else edges, jnp.int32)
+
+        @pl.when(pl.program_id(0) * LANES < n)
+        def _():
+            index, offset, valid = ex.expand_lanes(starts, lists, n, LANES)
+            arc = ex.load(items, index, valid)
+            u, v = ex.load(tail, arc, valid), ex.load(head, arc, valid)
+            u_end, v_start, v_end = (ex.load(rows, r, valid) for r in (u + 1, v, v + 1))
+            along_u = u_end - arc - 1 < v_end - v_start
+            here = jnp.where(along_u, arc + 1, v_start) + offset
+            w = ex.load(head, here, valid)
+            low = jnp.where(along_u, v_start, arc + 1)
+            high = jnp.where(along_u, v_end, u_end)
+            there, hit = ex.find_lanes(head, low, high, w, valid)
+            if count_only:
+                out[0][...] = jnp.sum(hit.astype(jnp.int32))[None]
+            else:
+                for ref, value in zip(
+                    out, (arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)), strict=True
+                ):
+                    ref[...] = jnp.where(hit, value, edges)
+
+    programs = block // LANES
+    if count_only:
+        shapes = [jax.ShapeDtypeStruct((programs,), jnp.int32)]
+        specs = [pl.BlockSpec((1,), lambda i: (i,))]
+    else:
+        shapes = [jax.ShapeDtypeStruct((block,), jnp.int32)] * 3
+        specs = [pl.BlockSpec((LANES,), lambda i: (i,))] * 3
+    with jax.enable_x64(False):
+        return pl.pallas_call(
+            kernel, grid=(programs,), out_shape=shapes, in_specs=[ex.WHOLE] * 6, out_specs=specs,
+            compiler_params=ex.triton(), name="triangles",
+        )(order.out_offsets, order.tail, order.head, items, starts, count)  # fmt: skip
