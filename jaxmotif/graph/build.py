@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.graph.container import Graph
+from jaxmotif.graph.container import Graph, counted
 
 Pad = Literal["bucket"] | tuple[int, int] | None
 
@@ -45,8 +45,8 @@ class BuildReport:
             (self.self_loops, "self loop"), (self.duplicates, "duplicate"),
             (self.reverse_duplicates, "reverse duplicate"), (self.isolated, "isolated node"),
         )  # fmt: skip
-        left_out = ", ".join(_count(number, thing) for number, thing in parts if number)
-        sizes = f"{_count(self.nodes, 'node')}, {_count(self.edges, 'edge')} from {_count(self.rows, 'row')}"
+        left_out = ", ".join(counted(number, thing) for number, thing in parts if number)
+        sizes = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')} from {counted(self.rows, 'row')}"
         return f"{sizes}; left out {left_out}" if left_out else sizes
 
 
@@ -423,10 +423,6 @@ def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[in
 
 def _row(edges: np.ndarray, row: int) -> str:
     return f"({edges[row, 0]}, {edges[row, 1]})"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:

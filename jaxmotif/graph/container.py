@@ -14,13 +14,13 @@ from jax.core import Tracer
 if TYPE_CHECKING:
     from jaxmotif.graph.build import BuildReport, Pad
 
-_DATA_FIELDS = (
+DATA_FIELDS = (
     "out_offsets", "out_targets", "in_offsets", "in_targets", "in_slots", "bi_offsets", "bi_targets",
     "node_labels", "edge_labels", "num_nodes", "num_edges",
 )  # fmt: skip
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=_DATA_FIELDS, meta_fields=("directed",))
+@partial(jax.tree_util.register_dataclass, data_fields=DATA_FIELDS, meta_fields=("directed",))
 @dataclasses.dataclass(frozen=True, eq=False)
 class Graph:
     """A simple graph in compressed sparse rows, as a pytree of padded int32 arrays.
@@ -272,7 +272,7 @@ class Graph:
         N, S = capacities(pad, self.n, self.num_slots)
         if (self.node_capacity, self.slot_capacity) == (N, S):
             return self
-        fields = {name: getattr(self, name) for name in _DATA_FIELDS}
+        fields = {name: getattr(self, name) for name in DATA_FIELDS}
         padded = Graph(**pad_fields(fields, self.n, self.num_slots, N, S), directed=self.directed)
         return _with_host_fields(jax.device_put(padded, self.out_offsets.sharding), self)
 
@@ -281,7 +281,12 @@ class Graph:
         if isinstance(self.num_nodes, Tracer) or np.ndim(self.num_nodes) != 0:
             batch = "".join(f"{size} x " for size in np.shape(self.num_nodes))
             return f"Graph({kind}, {batch}capacity {self.node_capacity} nodes, {self.slot_capacity} slots)"
-        return f"Graph({kind}, {self.n} nodes, {self.m} edges)"
+        return f"Graph({kind}, {counted(self.n, 'node')}, {counted(self.m, 'edge')})"
+
+
+def counted(number: int, thing: str) -> str:
+    """``"1 node"``, ``"2 nodes"``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _host_scalar(value: Any) -> int:
