@@ -84,7 +84,8 @@ def test_failed_work_leaves_the_cursor_on_a_new_line():
             meter.advance()
             raise KeyboardInterrupt
 
-    pytest.raises(KeyboardInterrupt, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert stream.getvalue().endswith("\n")
 
 

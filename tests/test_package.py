@@ -1,0 +1,89 @@
+"""The package as a whole: cheap import, documented names, a README that tells the truth."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jaxmotif
+
+ROOT = Path(__file__).parents[1]
+MODULES = [name for _, name, _ in pkgutil.walk_packages(jaxmotif.__path__, "jaxmotif.") if name != "jaxmotif.__main__"]
+PUBLIC = [name for name in jaxmotif.__all__ if name != "__version__"]
+
+
+def test_importing_is_cheap_and_starts_no_backend():
+    code = f"""
+import sys, time, jax, numpy
+start = time.process_time()
+import jaxmotif
+bare = time.process_time() - start
+for name in jaxmotif.__all__:
+    getattr(jaxmotif, name)
+everything = time.process_time() - start
+for name in {MODULES}:
+    __import__(name)
+jax.config.update("jax_platforms", "none such")  # a backend that was started already would answer all the same
+try:
+    jax.devices()
+except (RuntimeError, AssertionError):
+    print(bare < 0.1, everything < 0.3, *[m for m in ("scipy.sparse", "networkx", "pandas") if m in sys.modules])
+else:
+    print("a backend was started")
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert shown == ["True", "True"]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_documented(name):
+    value = getattr(jaxmotif, name)
+    text = inspect.getdoc(value)
+    assert text
+    if inspect.isfunction(value):
+        for section in ("Args:", "Returns:", "Example:"):
+            assert section in text
+        for parameter in inspect.signature(value).parameters:
+            assert re.search(rf"^\s*(\w+, )*{parameter}(, \w+)*:", text, re.MULTILINE), f"{parameter} is not described"
+
+
+def test_unknown_names_fail_and_dir_lists_the_rest():
+    with pytest.raises(AttributeError, match="no attribute 'graphlet_count'"):
+        _ = jaxmotif.graphlet_count
+    assert set(jaxmotif.__all__) <= set(dir(jaxmotif))
+
+
+def test_type_checkers_see_what_python_sees():
+    source = inspect.getsource(jaxmotif)
+    declared = re.findall(r"^    from [\w.]+ import (\w+) as \1$", source, re.MULTILINE)
+    assert sorted(declared) == sorted(PUBLIC)
+
+
+def test_versions_agree():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {jaxmotif.__version__}\n" in citation
+    assert jaxmotif.__version__ in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_readme_examples_run():
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_readme_has_two_set_up_commands():
+    commands = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("python3 -m venv")]
+    assert len(commands) == 2
+    assert "jaxmotif graphlets" in commands[0]
+    assert commands[1].endswith("pytest")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_say_what_they_are_for(name):
+    assert importlib.import_module(name).__doc__
