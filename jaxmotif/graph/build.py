@@ -402,8 +402,16 @@ def _renumber(edges: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         present[edges] = True
         kept = np.flatnonzero(present)
         return (np.cumsum(present) - 1)[edges], kept
-    kept = np.unique(edges).astype(np.int64)
+    kept = sorted_unique(edges.ravel()).astype(np.int64)
     return np.searchsorted(kept, edges), kept
+
+
+def sorted_unique(values: np.ndarray) -> np.ndarray:
+    """The distinct values, ascending; ``np.unique`` takes many times as long on large integer arrays."""
+    values = np.sort(values)
+    keep = np.ones(values.shape, bool)
+    keep[1:] = values[1:] != values[:-1]
+    return values[keep]
 
 
 def _first_device(device: Any) -> Any:
