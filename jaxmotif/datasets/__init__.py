@@ -1,1 +1,116 @@
+"""Small real networks that come with the package; ATTRIBUTION.md beside them says where they are from.
 
+Example:
+  >>> from jaxmotif import datasets
+  >>> datasets.names()
+  ('karate', 'florentine', 'celegans', 'celegans-gap')
+  >>> graph = datasets.load("celegans")
+  >>> graph.directed, int(graph.num_nodes), int(graph.num_edges), graph.node_names[0]
+  (True, 281, 2309, 'ADAL')
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+__all__ = ["Dataset", "describe", "load", "names", "resolve"]
+
+_FACTS = "facts from the cited publication, in the public domain"
+
+
+class Dataset(NamedTuple):
+    """What a bundled network is."""
+
+    description: str
+    directed: bool
+    reference: str
+    licence: str
+
+
+_VARSHNEY = "Varshney, Chen, Paniagua, Hall & Chklovskii (2011), PLoS Comput. Biol. 7: e1001066; after White et al. (1986)"
+_DATASETS = {
+    "karate": Dataset(
+        "34 members of a karate club and their 78 friendships outside it",
+        False, "Zachary (1977), J. Anthropol. Res. 33: 452-473", _FACTS,
+    ),
+    "florentine": Dataset(
+        "15 families of Renaissance Florence and their 20 marriages",
+        False, "Breiger & Pattison (1986), Soc. Networks 8: 215-256", _FACTS,
+    ),
+    "celegans": Dataset(
+        "281 neurons of the worm C. elegans and their 2309 chemical connections, from pre- to postsynaptic",
+        True, _VARSHNEY, "MIT (OpenWorm ConnectomeToolbox)",
+    ),
+    "celegans-gap": Dataset(
+        "253 neurons of the worm C. elegans and their 514 electrical connections (gap junctions)",
+        False, _VARSHNEY, "MIT (OpenWorm ConnectomeToolbox)",
+    ),
+}  # fmt: skip
+
+
+def names() -> tuple[str, ...]:
+    """The names of the bundled networks."""
+    return tuple(_DATASETS)
+
+
+def describe(name: str) -> Dataset:
+    """Description, direction, reference and licence of a bundled network.
+
+    Raises:
+      ValueError: no network has this name.
+
+    Example:
+      >>> describe("florentine").description
+      '15 families of Renaissance Florence and their 20 marriages'
+    """
+    if name not in _DATASETS:
+        raise ValueError(f"no bundled network is called {name!r}; there are {', '.join(_DATASETS)}")
+    return _DATASETS[name]
+
+
+def load(name: str) -> Graph:
+    """A bundled network, with its nodes' names in ``node_names``.
+
+    Raises:
+      ValueError: no network has this name.
+
+    Example:
+      >>> graph = load("karate")
+      >>> int(graph.num_nodes), int(graph.num_edges), graph.directed
+      (34, 78, False)
+    """
+    from jaxmotif.graph import read_graph
+
+    describe(name)
+    return read_graph(_path(name))
+
+
+def resolve(name_or_path: str | os.PathLike[str]) -> Path:
+    """The file to read for a path or the name of a bundled network; a file that exists goes first.
+
+    Raises:
+      ValueError: there is neither such a file nor such a network.
+
+    Example:
+      >>> resolve("karate").name
+      'karate.edges'
+    """
+    path = Path(name_or_path)
+    name = os.fspath(name_or_path)
+    if path.exists():
+        return path
+    if name in _DATASETS:
+        return _path(name)
+    close = difflib.get_close_matches(name, _DATASETS, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"bundled networks are {', '.join(_DATASETS)}"
+    raise ValueError(f"there is no file {name!r}, nor a bundled network of that name; {hint}")
+
+
+def _path(name: str) -> Path:
+    return Path(__file__).with_name(f"{name}.edges")

@@ -159,10 +159,13 @@ def _read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int =
     wanted = [Column(column, "an id" if text else ID, lowest, numbering=names) for column in chosen[:2]]
     wanted += [Column(column, LABEL, numbering=options.labels()) for column in chosen[2:]]
     source, target, *labels = read_table(file, width, wanted, delimiter=delimiter)
-    return Contents(
-        pairs([source, target]), names=None if names is None else np.array(list(names.known), object),
-        edge_labels=labels[0] if labels else None,
-    )  # fmt: skip
+    contents = Contents(pairs([source, target]), edge_labels=labels[0] if labels else None)
+    if names is not None:
+        contents.names = np.array(sorted(names.known), object)
+        rank = np.empty(len(contents.names), np.int64)
+        rank[[names.known[name] for name in contents.names]] = np.arange(len(rank))
+        contents.edges = rank[contents.edges]
+    return contents
 
 
 def _header_columns(rows: list[list[bytes]], options: Options) -> tuple[int, ...] | None:

@@ -73,8 +73,8 @@ def read_graph(
     with a row of column names: one with usual names (source and target, from and to, ...), one whose ids are words
     above numbers, or one that ``columns`` names. Weights, times and other columns are passed over.
 
-    Ids of an edge list are integers if those of the first row are, else text; text ids are numbered in the order in
-    which they occur. ``node_names`` of the result holds the ids of the file unless they are 0..n-1.
+    Ids of an edge list are integers if those of the first row are, else text. Nodes are numbered in the order of
+    their ids, text by code point; ``node_names`` of the result holds the ids of the file unless they are 0..n-1.
 
     Args:
       path: the file; gzip is known by its first bytes, not by its name.
@@ -107,7 +107,7 @@ def read_graph(
       ...         _ = file.write("source,target,score\\nTP53,MDM2,0.9\\nMDM2,MDM4,0.8\\n")
       ...     graph = read_graph(path)
       >>> int(graph.num_edges), graph.node_names.tolist()
-      (2, ['TP53', 'MDM2', 'MDM4'])
+      (2, ['MDM2', 'MDM4', 'TP53'])
     """
     options = _options(format, columns, text_ids, label_ids)
     if isolated not in (None, "keep", "drop"):
