@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxmotif.graph.container import Graph
-from jaxmotif.graphlets.equations import edge_columns, edge_sums, global_counts, node_orbits
+from jaxmotif.graphlets.equations import edge_columns, edge_terms, global_counts, node_orbits
 from jaxmotif.kernels.wide import Wide, wide_ints
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
 
@@ -49,10 +49,10 @@ def dense_graphlet_counts(graph: Graph) -> Wide:
     """
     slots, bits = _slots(graph), _bit_rows(graph)
     t, K, cyc = _cliques_and_cycles(slots, bits)
+    terms = edge_terms(slots.d_u, slots.d_v, t, K, cyc)
+    once = slots.valid & (slots.u < slots.v)
     with wide_ints():
-        inputs = (x.astype(jnp.int64) for x in (slots.d_u, slots.d_v, t, K, cyc))
-        sums = edge_sums(*inputs, where=slots.valid & (slots.u < slots.v))
-        sums = {name: low + (high << 32) for name, (low, high) in sums.items()}
+        sums = {name: jnp.where(once, term, 0).sum(dtype=jnp.int64) for name, term in terms.items()}
         n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
         return Wide.of(jnp.stack(list(global_counts(n, m, sums).values())))
 

@@ -101,13 +101,39 @@ def edge_columns(
     }
 
 
-def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Array | None = None) -> dict[str, Array]:
-    r"""Sums over edges that fix all global counts, exact even where a sum passes 64 bits.
+def edge_terms(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array) -> dict[str, Array]:
+    r"""The per-edge terms whose sums over edges fix all global counts.
 
-    The paper's sums :math:`C_3 \dots C_{16}` are combinations of these eight with n and m, since
+    The paper's sums :math:`C_3 \dots C_{16}` are combinations of the sums of these eight with n and m, since
     :math:`a^2 + b^2 = s^2 - 2ab` and :math:`|D| = n - 2 - t - s`:
 
-    .. math:: \sum t,\ \sum s,\ \sum t^2,\ \sum s^2,\ \sum ts,\ \sum ab,\ \sum K,\ \sum cyc
+    .. math:: t,\ s,\ t^2,\ s^2,\ ts,\ ab,\ K,\ cyc
+
+    Args:
+      d_u: degrees of the first ends; any shape, shared by all arrays here. No term exceeds the square of n: int64 is
+        exact for every graph with ``n < 2**31``, int32 for ``n <= 46_340``.
+      d_v: degrees of the second ends.
+      t: triangles at the edge.
+      K: 4-cliques at the edge.
+      cyc: 4-cycles through the edge, induced or not.
+
+    Returns:
+      ``{"t", "s", "tt", "ss", "ts", "ab", "K", "cyc"}``, arrays of the given shape.
+
+    Example:
+      >>> {name: int(term) for name, term in edge_terms(3, 2, 1, 0, 0).items() if term}  # a side of a tailed triangle
+      {'t': 1, 's': 1, 'tt': 1, 'ss': 1, 'ts': 1}
+
+    References:
+      Rossi & Zhou 2016, equations 11-23; 16 is printed with the product of |S_v| and |S_u| where their sum is right.
+    """
+    a, b = d_u - t - 1, d_v - t - 1
+    s = a + b
+    return {"t": t, "s": s, "tt": t * t, "ss": s * s, "ts": t * s, "ab": a * b, "K": K, "cyc": cyc}
+
+
+def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Array | None = None) -> dict[str, Array]:
+    """Sums of :func:`edge_terms` over edges, exact even where a sum passes 64 bits.
 
     Each comes as two partial sums: that of the terms' low 32 bits and that of the bits above, so that the value is
     ``low + high * 2**32`` (see :func:`join_sums`). Both fit int64, and so do such sums added up over chunks of
@@ -122,7 +148,7 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
       where: bool, the entries that are edges (default: all).
 
     Returns:
-      ``{"t", "s", "tt", "ss", "ts", "ab", "K", "cyc"}``, each a pair (low, high) of int64 scalars.
+      For each name of :func:`edge_terms`, a pair (low, high) of int64 scalars.
 
     Raises:
       TypeError: if an array is not int64.
@@ -131,19 +157,13 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
       >>> import numpy as np
       >>> one = np.ones(3, np.int64)  # a triangle
       >>> sums = edge_sums(2 * one, 2 * one, one, 0 * one, 0 * one)
-      >>> {name: join_sums(pair) for name, pair in sums.items()}["t"]
+      >>> join_sums(sums["t"])
       3
-
-    References:
-      Rossi & Zhou 2016, equations 11-23; 16 is printed with the product of |S_v| and |S_u| where their sum is right.
     """
     for name, value in {"d_u": d_u, "d_v": d_v, "t": t, "K": K, "cyc": cyc}.items():
         if value.dtype != "int64":
             raise TypeError(f"edge_sums needs int64 arrays, got {name} of dtype {value.dtype}; convert it first")
-    a, b = d_u - t - 1, d_v - t - 1
-    s = a + b
-    terms = {"t": t, "s": s, "tt": t * t, "ss": s * s, "ts": t * s, "ab": a * b, "K": K, "cyc": cyc}
-    return {name: _split_sum(term, where) for name, term in terms.items()}
+    return {name: _split_sum(term, where) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
 
 
 def join_sums(pair: Any) -> Any:
@@ -173,7 +193,7 @@ def global_counts(n: Any, m: Any, sums: Mapping[str, Any]) -> dict[str, Any]:
     Args:
       n: number of nodes.
       m: number of edges.
-      sums: the eight values of :func:`edge_sums`, joined. ``K`` is six times the number of 4-cliques and ``cyc``
+      sums: the sums of the eight :func:`edge_terms` over edges. ``K`` is six times the number of 4-cliques and ``cyc``
         four times the number of 4-cycles, induced or not, so totals serve as well as sums over edges.
         All Python integers: exact at any size. All int64 arrays: exact for ``n <= 55_000`` (no intermediate
         exceeds the fourth power of n).
