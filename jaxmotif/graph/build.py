@@ -79,9 +79,15 @@ def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:
     Raises:
       ValueError: sizes beyond int32, or capacities given too small.
     """
-    for size, what in ((num_nodes, "nodes"), (num_slots, "slots (an undirected edge takes two)")):
-        if size > INT32_MAX:
-            raise ValueError(f"{size} {what} are over the limit of {INT32_MAX} (int32 indices); split the graph")
+    if num_nodes > INT32_MAX:
+        raise ValueError(
+            f'{num_nodes} nodes are over the limit of {INT32_MAX} (int32 indices); isolated="drop" renumbers sparse ids'
+        )
+    if num_slots > INT32_MAX:
+        raise ValueError(
+            f"{num_slots} slots are over the limit of {INT32_MAX} (int32 indices; an undirected edge takes two); split "
+            "the graph"
+        )
     if pad is None:
         return max(num_nodes, 1), max(num_slots, 1)
     if isinstance(pad, str):
@@ -179,7 +185,7 @@ def build_graph(
     def sizes(num_edges: int) -> tuple[int, int]:
         return capacities(pad, n, num_edges if directed else 2 * num_edges)
 
-    sizes(0)
+    capacities(None, n, 0)
     if on_device is None:
         on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
     if on_device:
