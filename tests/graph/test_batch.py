@@ -1,0 +1,114 @@
+"""Stacks and disjoint unions: against graphs one by one, and against building the union from its edges."""
+
+import chex
+import jax
+import jax.numpy as jnp
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph, disjoint_union, stack_graphs, unstack
+from jaxmotif.graph.synthetic import erdos_renyi
+
+SIZES = [(0, 0), (1, 0), (5, 4), (8, 12), (3, 3), (12, 0)]
+
+
+def graphs(directed: bool, pads=(None,)) -> list[Graph]:
+    """Labelled graphs of all sizes, in turn with each padding."""
+    rng = np.random.default_rng(0)
+    result = []
+    for i, (n, m) in enumerate(SIZES):
+        edges = erdos_renyi(n, m=m, directed=directed, seed=i).edge_list()
+        labels = rng.integers(0, 9, n), rng.integers(0, 9, m)
+        result.append(Graph.from_edges(edges, n, directed, *labels, pad=pads[i % len(pads)]))
+    return result
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_vmap_over_a_stack(directed):
+    chex.clear_trace_counter()
+
+    @jax.jit
+    @chex.assert_max_traces(n=1)
+    def features(batch):
+        def one(graph):
+            degree = graph.out_offsets[1:] - graph.out_offsets[:-1]
+            used = graph.out_targets < graph.node_capacity
+            label_sum = jnp.where(used, graph.edge_labels, 0).sum()
+            reached = graph.node_labels.at[graph.out_targets].get(mode="fill", fill_value=0).sum()
+            return graph.num_nodes, graph.num_edges, degree.max(), label_sum, reached
+
+        return jax.vmap(one)(batch)
+
+    for pads in ((None,), ("bucket", (40, 70))):
+        singles = graphs(directed, pads)
+        batch = stack_graphs(singles, pad=(16, 24))
+        assert all(leaf.shape[0] == len(singles) for leaf in jax.tree.leaves(batch))
+        columns = [column.tolist() for column in features(batch)]
+        for i, graph in enumerate(singles):
+            slots, n = graph.num_slots, graph.n
+            labels = np.asarray(graph.node_labels)
+            reached = labels[np.asarray(graph.out_targets)[:slots]].sum()
+            label_sum = np.asarray(graph.edge_labels)[:slots].sum()
+            assert [column[i] for column in columns] == [n, graph.m, max(graph.degrees, default=0), label_sum, reached]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_stack_and_unstack(directed):
+    singles = graphs(directed, (None, "bucket"))
+    batch = stack_graphs(singles)
+    assert repr(batch).startswith(f"Graph({'directed' if directed else 'undirected'}, 6 x capacity 12 nodes")
+    assert batch.node_capacity == 12
+    assert batch.slot_capacity == (12 if directed else 24)
+    assert stack_graphs(singles, pad="bucket").out_targets.shape == (6, 16 if directed else 24)
+    for graph, back in zip(singles, unstack(batch), strict=True):
+        chex.assert_trees_all_equal(back, graph.with_padding((12, batch.slot_capacity)))
+        assert isinstance(back.out_offsets, jax.Array)
+    device = jax.devices()[-1]
+    assert stack_graphs(singles, device=device).out_targets.devices() == {device}
+    assert unstack(batch, device)[0].out_targets.devices() == {device}
+
+
+@pytest.mark.parametrize("pad", [None, "bucket", (33, 60)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_disjoint_union_is_the_graph_of_all_edges(directed, pad):
+    singles = graphs(directed, (None, "bucket"))
+    union, ids = disjoint_union(singles, pad)
+    first = np.cumsum([0, *(n for n, _ in SIZES)])
+    edges = np.concatenate([graph.edge_list() + first[i] for i, graph in enumerate(singles)])
+    edge_labels = np.concatenate([np.asarray(graph.edge_labels)[graph.edge_slots()] for graph in singles])
+    node_labels = np.concatenate([np.asarray(graph.node_labels)[: graph.n] for graph in singles])
+    expected = Graph.from_edges(edges, int(first[-1]), directed, node_labels, edge_labels, pad=pad)
+    chex.assert_trees_all_equal(union, expected)
+    chex.assert_trees_all_equal_shapes_and_dtypes(union, expected)
+    padding = [len(singles)] * (union.node_capacity - union.n)
+    assert ids.tolist() == [i for i, (n, _) in enumerate(SIZES) for _ in range(n)] + padding
+    assert ids.dtype == np.int32
+
+
+def test_disjoint_union_equals_networkx():
+    parts = [nx.path_graph(4), nx.complete_graph(5), nx.cycle_graph(3)]
+    union, _ = disjoint_union([Graph.from_networkx(part) for part in parts])
+    assert union.edge_list().tolist() == sorted(map(sorted, nx.disjoint_union_all(parts).edges()))
+    assert union.node_labels is union.edge_labels is union.in_offsets is None
+
+
+def test_bad_batches():
+    plain, arcs = Graph.from_edges([(0, 1)]), Graph.from_edges([(0, 1)], directed=True)
+    colored, typed = Graph.from_edges([(0, 1)], node_labels=[1, 2]), Graph.from_edges([(0, 1)], edge_labels=[3])
+    for combine in (stack_graphs, disjoint_union):
+        with pytest.raises(ValueError, match="at least one graph"):
+            combine([])
+        with pytest.raises(ValueError, match=r"graphs\[0\] and graphs\[1\] differ: .* directed"):
+            combine([plain, arcs])
+        with pytest.raises(ValueError, match=r"graphs\[0\] and graphs\[2\] differ: .* node_labels"):
+            combine([plain, plain, colored])
+        with pytest.raises(ValueError, match="edge_labels"):
+            combine([typed, plain])
+        with pytest.raises(ValueError, match="does not hold"):
+            combine([plain, plain], pad=(2, 1))
+    batch = stack_graphs([plain, plain])
+    with pytest.raises(ValueError, match="a batch of 2 graphs has no single size"):
+        _ = batch.n
+    with pytest.raises(ValueError, match="unstack takes a batch"):
+        unstack(plain)
