@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import jaxmotif
 from jaxmotif.cli import datasets, graphlets, info
@@ -45,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         args = build_parser().parse_args(argv)
-        args.run(args)
+        with logging_to_stderr(quiet=getattr(args, "quiet", False)):
+            args.run(args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:
@@ -60,6 +63,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"jaxmotif: error: {describe(error)}", file=sys.stderr)
         return FAILED
+
+
+@contextlib.contextmanager
+def logging_to_stderr(quiet: bool) -> Iterator[None]:
+    """Shows the library's notes on standard error, unless quiet."""
+    logger = logging.getLogger("jaxmotif")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("jaxmotif: %(message)s"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.ERROR if quiet else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def describe(error: Exception) -> str:

@@ -16,4 +16,8 @@ def add_parser(subparsers) -> None:
 def run(args: argparse.Namespace) -> None:
     from jaxmotif import datasets
 
-    write_report(Report({}, {"name": list(datasets.names())}), args.format)
+    names = datasets.names()
+    facts = [datasets.describe(name) for name in names]
+    kinds = ["directed" if fact.directed else "undirected" for fact in facts]
+    columns = {"name": names, "kind": kinds, "description": [fact.description for fact in facts]}
+    write_report(Report({}, columns), args.format)

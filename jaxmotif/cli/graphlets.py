@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli.options import add_input_options, add_work_options, load_graph, note, use_platform
+from jaxmotif.cli.options import add_input_options, add_work_options, load_graph, logger, use_platform
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def run(args: argparse.Namespace) -> None:
     if graph.directed:
         arcs = graph.m
         graph = undirected(graph)
-        note(args, f"directed: {arcs} arcs count as {graph.m} undirected edges")
+        logger.info("directed: %d arcs count as %d undirected edges", arcs, graph.m)
     started = time.monotonic()
     report = _REPORTS[args.per](graph, device=args.device, memory=args.memory, progress=not args.quiet)
-    note(args, f"counted in {time.monotonic() - started:.2f} s")
+    logger.info("counted in %.2f s", time.monotonic() - started)
     write_report(report, args.format, args.output)
 
 

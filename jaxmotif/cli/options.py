@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import re
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
+
+logger = logging.getLogger("jaxmotif")
 
 _UNITS = {"": 1} | {
     prefix + suffix: base**power
@@ -20,7 +21,11 @@ _UNITS = {"": 1} | {
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="FILE|DATASET", help="a graph file, plain or .gz, or a bundled network")
-    parser.add_argument("--input-format", default="auto", metavar="NAME", help="file format (default: by looking)")
+    parser.add_argument(
+        "--input-format", type=input_format, default="auto", metavar="NAME",
+        help="auto (by looking), edges, csv, tsv, konect, mtx, metis, orca, labelled, gff, gfd, lad or lad-labelled "
+        "(default: %(default)s)",
+    )  # fmt: skip
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
@@ -46,10 +51,13 @@ def memory_size(text: str) -> int:
     return size
 
 
-def note(args: argparse.Namespace, text: str) -> None:
-    """A line for the user on standard error, unless ``--quiet``."""
-    if not args.quiet:
-        print(f"jaxmotif: {text}", file=sys.stderr)
+def input_format(name: str) -> str:
+    """Checks the name of a file format."""
+    from jaxmotif.graph.read import FORMATS
+
+    if name not in ("auto", *FORMATS):
+        raise argparse.ArgumentTypeError(f"{name!r} is no format; there are auto, {', '.join(FORMATS)}")
+    return name
 
 
 def use_platform(device: str | None) -> None:
@@ -61,15 +69,10 @@ def use_platform(device: str | None) -> None:
 
 
 def load_graph(args: argparse.Namespace) -> Graph:
-    """Reads the file, or else the bundled network, that the user named; notes its size and what was dropped."""
-    from jaxmotif import datasets
+    """Reads the file or the bundled network that the user named; logs its size and what was left out."""
+    from jaxmotif.datasets import resolve
     from jaxmotif.graph import read_graph
 
-    if Path(args.graph).exists():
-        graph = read_graph(args.graph, format=args.input_format)
-    elif args.graph in datasets.names():
-        graph = datasets.load(args.graph)
-    else:
-        raise ValueError(f"no file and no bundled network is called {args.graph!r} (`jaxmotif datasets` lists them)")
-    note(args, f"{args.graph}: {graph.report}")
+    graph = read_graph(resolve(args.graph), format=args.input_format)
+    logger.info("%s", graph.report)
     return graph

@@ -8,6 +8,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.cli import main
+from jaxmotif.graph.read import FORMATS
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
 
@@ -27,6 +28,7 @@ def test_version_and_help_import_no_jax():
         ["graphlets", "karate", "--per", "triangle"],
         ["graphlets", "karate", "--memory", "3Q"],
         ["graphlets", "karate", "--memory", "0"],
+        ["graphlets", "karate", "--input-format", "word"],
         ["graphlets", "karate", "--device", "abacus"],
         ["graphlets", "karate", "--form", "json"],
     ],
@@ -36,6 +38,13 @@ def test_bad_usage_is_2(arguments, capsys):
         main(arguments)
     assert stop.value.code == 2
     assert "usage: jaxmotif" in capsys.readouterr().err
+
+
+def test_help_names_every_format(capsys):
+    with pytest.raises(SystemExit):
+        main(["graphlets", "--help"])
+    shown = capsys.readouterr().out
+    assert [name for name in FORMATS if name not in shown] == []
 
 
 def test_info(capsys):
@@ -52,7 +61,7 @@ def test_datasets(capsys):
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"), [(None, "no file and no bundled network is called"), ("0 1\n1 x y z\n", "line 2")]
+    ("content", "expected"), [(None, "nor a bundled network of that name"), ("0 1\n1 x y z\n", "line 2")]
 )
 def test_user_mistakes_are_one_line_and_1(content, expected, tmp_path, capsys):
     graph = tmp_path / "graph.txt"
