@@ -233,17 +233,18 @@ def host_rows(
     One 64-bit key a row, ``(min, max, is v u)``, puts everything about a pair side by side: repeats, reverses and
     reciprocated arcs are comparisons with the row before. A second key ``(target, slot)`` transposes.
     """
-    low = np.minimum(edges[:, 0], edges[:, 1]).astype(np.uint64)
-    high = np.maximum(edges[:, 0], edges[:, 1]).astype(np.uint64)
-    keys = low << 32
-    keys |= high << 1
-    keys |= edges[:, 0] > edges[:, 1]
+    u, v = edges[:, 0], edges[:, 1]
+    keys = np.minimum(u, v, dtype=np.int64, casting="unsafe").view(np.uint64)
+    keys <<= 32
+    high = np.maximum(u, v, dtype=np.int64, casting="unsafe").view(np.uint64)
+    high <<= 1
+    high |= u > v
+    keys |= high
     keys, labels = _sorted(keys, labels)
-    repeat = np.zeros(keys.shape, bool)
-    repeat[1:] = keys[1:] == keys[:-1]
-    reverse = np.zeros(keys.shape, bool)
-    reverse[1:] = keys[1:] >> 1 == keys[:-1] >> 1
-    reverse &= ~repeat
+    change = keys[1:] ^ keys[:-1]
+    repeat, reverse = np.zeros((2, *keys.shape), bool)
+    repeat[1:] = change == 0
+    reverse[1:] = change == 1
     clash = repeat if directed else repeat | reverse
     found = {
         "duplicates": int(np.count_nonzero(repeat)),
@@ -258,7 +259,7 @@ def host_rows(
 
 
 def _undirected_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray | None, n: int) -> dict[str, Any]:
-    low, high = _halves(keys, shift=1)
+    low, high = _low_high(keys)
     order = _transposition(high)
     counts = np.stack([np.bincount(high, minlength=n), np.bincount(low, minlength=n)], axis=1)
     upper = np.repeat(np.tile([False, True], n), counts.ravel())
@@ -276,13 +277,13 @@ def _undirected_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray
 
 
 def _directed_fields(keys: np.ndarray, reverse: np.ndarray, labels: np.ndarray | None, n: int) -> dict[str, Any]:
-    low, high = _halves(keys, shift=1)
+    low, high = _low_high(keys)
     backward = (keys & np.uint64(1)).astype(bool)
     mutual = reverse
     mutual[:-1] |= reverse[1:]
     source, target = np.where(backward, high, low), np.where(backward, low, high)
     keys, labels = _sorted(source.astype(np.uint64) << 32 | target.astype(np.uint64) << 1 | mutual, labels)
-    source, target = _halves(keys, shift=1)
+    source, target = _low_high(keys)
     mutual = (keys & np.uint64(1)).astype(bool)
     order = _transposition(target)
     return NO_FIELDS | {
@@ -306,9 +307,9 @@ def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np
     return keys[order], labels[order]
 
 
-def _halves(keys: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """The two int32 fields of keys: the high word, and the low word without its last ``shift`` bits."""
-    return (keys >> 32).astype(np.int32), ((keys & np.uint64(0xFFFFFFFF)) >> shift).astype(np.int32)
+def _low_high(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The node numbers in keys: the high word, and the low word but for its last bit, int32."""
+    return (keys >> 32).astype(np.int32), (keys.astype(np.uint32) >> 1).astype(np.int32)
 
 
 def _transposition(targets: np.ndarray) -> np.ndarray:
@@ -316,7 +317,7 @@ def _transposition(targets: np.ndarray) -> np.ndarray:
     keys = targets.astype(np.uint64) << 32
     keys |= np.arange(targets.shape[0], dtype=np.uint64)
     keys.sort()
-    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+    return keys.astype(np.int32)  # the low word
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:
