@@ -278,6 +278,8 @@ class Graph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
+        if not isinstance(self.out_targets, jax.Array | np.ndarray):  # a tree of specifications, not a graph
+            return f"Graph({kind}, {', '.join(f'{name}={getattr(self, name)!r}' for name in DATA_FIELDS)})"
         if isinstance(self.num_nodes, Tracer) or np.ndim(self.num_nodes) != 0:
             batch = "".join(f"{size} x " for size in np.shape(self.num_nodes))
             return f"Graph({kind}, {batch}capacity {self.node_capacity} nodes, {self.slot_capacity} slots)"

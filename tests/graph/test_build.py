@@ -266,6 +266,9 @@ def test_shape_properties_inside_jit():
     graph = Graph.from_edges([(0, 1)], pad=(5, 6))
     assert jax.jit(lambda g: g.node_capacity + 10 * g.slot_capacity)(graph) == 65
     assert jax.jit(lambda g: len(repr(g)))(graph) == len("Graph(undirected, capacity 5 nodes, 6 slots)")
+    assert "out_targets=int32, in_offsets=None" in repr(jax.tree.map(lambda leaf: str(leaf.dtype), graph)).replace(
+        "'", ""
+    )
     with pytest.raises(jax.errors.ConcretizationTypeError):
         jax.jit(lambda g: g.n)(graph)
 
