@@ -33,7 +33,7 @@ class Dataset(NamedTuple):
     licence: str
 
 
-_VARSHNEY = "Varshney, Chen, Paniagua, Hall & Chklovskii (2011), PLoS Comput. Biol. 7: e1001066; after White et al. (1986)"
+_VARSHNEY = "Varshney, Chen, Paniagua, Hall, Chklovskii (2011), PLoS Comput. Biol. 7: e1001066; White et al. (1986)"
 _DATASETS = {
     "karate": Dataset(
         "34 members of a karate club and their 78 friendships outside it",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import logging
 import re
 from collections.abc import Sequence
 
@@ -16,8 +17,10 @@ ID = "a non-negative integer id (text_ids=True takes any text)"
 LABEL = "an integer label (label_ids={} numbers text labels)"
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
+_MISSING = {b"", b"na", b"nan", b"null", b"none", b"inf", b"-inf", b"-", b".", b"?"}
 _SOURCES = {"source", "src", "from", "pre", "node1", "node_1", "id1", "id_1", "fromnodeid", "protein1"}
 _TARGETS = {"target", "tgt", "dst", "to", "post", "node2", "node_2", "id2", "id_2", "tonodeid", "protein2"}
+_logger = logging.getLogger("jaxmotif")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +146,7 @@ def _read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int =
     columns = _header_columns(rows, options) if rows else None
     if columns is not None:
         file.data_line()
+        _logger.info("%s: line %d holds column names", file.path, file.line)
     if len(rows) == (columns is not None):
         return Contents(np.zeros((0, 2), np.int64))
     width, sample = len(rows[0]), rows[columns is not None]
@@ -188,7 +192,7 @@ def _header_columns(rows: list[list[bytes]], options: Options) -> tuple[int, ...
         return chosen if options.columns else (usual[0], usual[1])
     if options.text_ids or len(rows) < 2 or len(rows[1]) != len(fields) or max(chosen) >= len(fields):
         return None
-    words = [_NUMBER.fullmatch(field) is None for field in rows[0]]
+    words = [_NUMBER.fullmatch(field) is None and field.lower() not in _MISSING for field in rows[0]]
     numbers = [_NUMBER.fullmatch(field) is not None for field in rows[1]]
     ids = chosen[:2]
     if all(words[i] and numbers[i] for i in ids):

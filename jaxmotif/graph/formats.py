@@ -154,7 +154,7 @@ def _read_lad(file: TextFile, options: Options, labelled: bool) -> Contents:
         numbers = place >= labelled
         values = words.integers(numbers, "integers, an outdegree and its neighbours")
         is_degree = (place == labelled)[numbers]
-        degrees = np.full(len(words.counts), -1)
+        degrees = np.full(len(words.counts), -2)
         held = words.counts > labelled
         degrees[held] = values[is_degree]
         wrong = (words.counts > 0) & (words.counts - 1 - labelled != degrees)

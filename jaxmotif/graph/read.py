@@ -69,9 +69,10 @@ def read_graph(
 
     ``auto`` looks at the content: banners first; then the number line of METIS, LAD or the labelled format, if the
     lines after it fit what it declares; else an edge list. An edge list whose first row ``n m`` is followed by
-    exactly m rows of ids below n is ORCA's. Name the format where that guess would be wrong. Edge lists may start
-    with a row of column names: one with usual names (source and target, from and to, ...), one whose ids are words
-    above numbers, or one that ``columns`` names. Weights, times and other columns are passed over.
+    exactly m rows of ids below n is ORCA's. Name the format where that guess would be wrong, and for METIS from a
+    pipe. Edge lists may start with a row of column names: one with usual names (source and target, from and to, ...),
+    one of words above a row with numbers, or one that ``columns`` names. Weights, times and other columns are passed
+    over.
 
     Ids of an edge list are integers if those of the first row are, else text. Nodes are numbered in the order of
     their ids, text by code point; ``node_names`` of the result holds the ids of the file unless they are 0..n-1.
@@ -84,8 +85,8 @@ def read_graph(
       columns: for edge lists, which two columns are the ends, and perhaps a third that is an edge label; numbers
         counted from 0, or names in the first row. The first two columns, or the usual names, if not given.
       text_ids: take ids of an edge list as text even where they are numbers.
-      label_ids: number text labels through this dict, which grows; pass one dict to all files whose labels are to
-        agree. If not given, labels must be integers.
+      label_ids: take labels as text and number them through this dict, which grows; pass one dict to all files
+        whose labels are to agree. If not given, labels must be integers.
       self_loops, duplicates, reverse: as in :meth:`Graph.from_edges`.
       isolated: ``"keep"`` keeps every id from 0 to the largest of an edge list of integers, ``"drop"`` drops nodes
         without an edge; ``None`` takes the nodes of the table above.
@@ -189,7 +190,7 @@ def _sniff(file: TextFile) -> str | None:
     sizes = [int(word) for word in rows[0]]
     if len(sizes) == 1:
         return _sniff_lad(sizes[0], rows[1:])
-    if 2 <= len(sizes) <= 4 and _fits_metis(file.path, *sizes):
+    if 2 <= len(sizes) <= 4 and _fits_metis(file.path, rows[1:], *sizes):
         return "metis"
     if len(sizes) == 3 and sizes[2] in (0, 1) and len(rows) > 1 and len(rows[1]) == 1:
         return "labelled"
@@ -197,20 +198,25 @@ def _sniff(file: TextFile) -> str | None:
 
 
 def _sniff_lad(n: int, rows: list[list[bytes]]) -> str | None:
+    if rows and n == 0:
+        return None
     for label, name in ((0, "lad"), (1, "lad-labelled")):
         if all(len(row) > label and row[label] == b"%d" % (len(row) - 1 - label) for row in rows[:n]):
             return name
     return None
 
 
-def _fits_metis(path: str, n: int, m: int, fmt: int = 0, ncon: int = 1) -> bool:
-    """Whether exactly n lines follow the first and hold the numbers that m edges take."""
-    if n == 0 or set(str(fmt)) - {"0", "1"} or fmt > 111:
+def _fits_metis(path: str, rows: list[list[bytes]], n: int, m: int, fmt: int = 0, ncon: int = 1) -> bool:
+    """Whether exactly n lines follow the first, ``rows`` to begin with, and hold the numbers that m edges take."""
+    if n == 0 or set(str(fmt)) - {"0", "1"} or fmt > 111 or not os.path.isfile(path):  # a pipe is read only once
         return False
     skip, step = formats.metis_layout([fmt, ncon])
+    if not all(word.isdigit() and (fmt or int(word) <= n) for row in rows for word in row):
+        return False
     lines, words, widths = 0, 0, set()
     with TextFile(path) as file:
-        file.data_line((b"%",))
+        if (file.data_line((b"%",)) or b"#").startswith(b"#"):
+            return False
         for first, block in file.blocks():
             counts = Words(file, first, block, comments=(b"%",)).counts
             lines += len(counts)

@@ -216,8 +216,8 @@ class Words:
         return values
 
     def columns_clean(self, width: int) -> bool:
-        """Whether every line holds ``width`` words with exactly one delimiter between neighbours."""
-        if not (self.counts == width).all():
+        """Whether every line holds ``width`` words, no quotes, and exactly one delimiter between neighbours."""
+        if b'"' in self.block or not (self.counts == width).all():
             return False
         marks = np.flatnonzero(self.buffer == ord(self.delimiter))
         if marks.size != len(self.counts) * (width - 1):
