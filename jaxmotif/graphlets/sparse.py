@@ -48,13 +48,13 @@ class Plan:
 
 
 class Ranges(NamedTuple):
-    """Which part of each kind of work to do: first (inclusive) and stop of tests (int64), of wedge groups and
-    blocks, and of blocks of bit matrices (int32)."""
+    """A part of the work, each kind from a first (inclusive) to a stop: membership tests (int64); and int32 ranks of
+    lowest nodes of cliques, running numbers of heavy nodes, ranks of light nodes."""
 
     tests: tuple[Any, Any]
     heavy: tuple[Any, Any]
     light: tuple[Any, Any]
-    matrices: tuple[Any, Any]
+    tails: tuple[Any, Any]
 
 
 class Statistics(NamedTuple):
@@ -73,64 +73,76 @@ def make_plan(xp: Any, order: DegreeOrder, tuning: Tuning) -> Plan:
     lengths = triangle_tests(xp, order)
     starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
     words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
-    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, codegree_plan(xp, order, tuning.wedge_block))
+    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, codegree_plan(xp, order, tuning.most_light))
 
 
-def all_ranges(plan: Plan, tuning: Tuning, edges: int) -> Ranges:
+def all_ranges(plan: Plan) -> Ranges:
     """The whole of the work."""
-    step = _matrix_step(tuning, edges)
-    return Ranges(
-        (np.int64(0), plan.triangles.total),
-        (np.int32(0), codegree.heavy_groups(plan.wedges, tuning.rows)),
-        (np.int32(0), codegree.light_blocks(plan.wedges, tuning.wedge_block)),
-        (np.int32(0), (-(-plan.word_starts[-1] // step)).astype(np.int32)),
-    )
+    zero, nodes = np.int32(0), np.int32(plan.word_starts.shape[0] - 1)
+    return Ranges((np.int64(0), plan.triangles.total), (zero, plan.wedges.heavy_count), (zero, nodes), (zero, nodes))
 
 
-def _matrix_step(tuning: Tuning, edges: int) -> int:
-    # Blocks of matrices end at the first node past a multiple of this, so no block exceeds tuning.words.
-    return tuning.words - cliques.most_row_words(edges)
+def start_triangles(order: DegreeOrder, tuning: Tuning) -> jax.Array:
+    """An empty accumulator for :func:`count_triangles`."""
+    return accumulator(order.edge_capacity, jnp.int32, tuning.backend)
 
 
-def count_triangles(order: DegreeOrder, plan: Plan, tests: Any, tuning: Tuning) -> jax.Array:
-    """Triangles at each arc found by a range of tests, int32 ``[M]``."""
+def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, tests: Any, tuning: Tuning) -> jax.Array:
+    """Add the triangles at each arc found by a range of tests to the accumulator ``t``."""
     first, stop = tests
-    edges, block, backend = order.edge_capacity, tuning.block, tuning.backend
+    block, backend = tuning.block, tuning.backend
 
     def step(number, t):
-        tri = triangle_block(
-            order, plan.triangles, first + number.astype(jnp.int64) * block, stop, block=block, backend=backend
-        )
-        for arc in tri:
+        here = first + number.astype(jnp.int64) * block
+        for arc in triangle_block(order, plan.triangles, here, stop, block=block, backend=backend):
             t = add_at(t, arc, jnp.int32(1), backend)
         return t
 
-    return _loop(first, stop, block, step, accumulator(edges, jnp.int32, backend))[:edges]
+    return _loop(first, stop, block, step, t)
 
 
-def count_cycles(order: DegreeOrder, plan: Plan, heavy: Any, light: Any, tuning: Tuning, per_edge: bool) -> jax.Array:
-    """4-cycles through each arc, int64 ``[M]`` (or their total over arcs), closed by ranges of the wedges."""
-    edges, block, backend = order.edge_capacity, tuning.wedge_block, tuning.backend
-    cycles = accumulator(edges, jnp.int64, backend) if per_edge else jnp.zeros((), jnp.int64)
-    cycles = codegree.heavy_cycles(
-        order, plan.wedges, cycles, *heavy, block=block, rows=tuning.rows, backend=backend
-    )
-    cycles = codegree.light_cycles(
-        order, plan.wedges, cycles, *light, block=block, slots=tuning.slots, backend=backend
-    )
-    return cycles[:edges] if per_edge else cycles
+def start_cycles(order: DegreeOrder, tuning: Tuning, per_edge: bool) -> jax.Array:
+    """An empty accumulator for :func:`count_cycles`: by arc, or for the total over arcs."""
+    return accumulator(order.edge_capacity, jnp.int64, tuning.backend) if per_edge else jnp.zeros((), jnp.int64)
+
+
+def count_cycles(
+    order: DegreeOrder, plan: Plan, cycles: jax.Array, heavy: Any, light: Any, tuning: Tuning
+) -> jax.Array:
+    """Add the 4-cycles whose highest nodes are in the ranges to the accumulator ``cycles``."""
+    block, backend = tuning.wedge_block, tuning.backend
+    cycles = codegree.heavy_cycles(order, plan.wedges, cycles, *heavy, block=block, rows=tuning.rows, backend=backend)
+    return codegree.light_cycles(
+        order, plan.wedges, cycles, *light, block=block, slots=tuning.slots, most_light=tuning.most_light,
+        backend=backend,
+    )  # fmt: skip
+
+
+def start_cliques(order: DegreeOrder, tuning: Tuning, per_edge: bool) -> tuple[jax.Array, ...]:
+    """Empty accumulators for :func:`count_cliques`: three by arc, or one for a total over arcs."""
+    if not per_edge:
+        return (jnp.zeros((), jnp.int64),)
+    return tuple(accumulator(order.edge_capacity, jnp.int64, tuning.backend) for _ in range(3))
 
 
 def count_cliques(
-    order: DegreeOrder, plan: Plan, t: jax.Array, matrices: Any, tuning: Tuning, per_edge: bool
+    order: DegreeOrder, plan: Plan, t: jax.Array, sums: tuple[jax.Array, ...], tails: Any, tuning: Tuning
 ) -> tuple[jax.Array, ...]:
-    """Twice the 4-cliques at each arc, and A + t^2 and B + t (d_u + d_v) (FORMULAS), int64 ``[M]`` each, from the
-    triangles whose lowest node is in a range of matrix blocks; or twice the total of K over arcs alone."""
+    """Add what the triangles whose lowest nodes are in a range of ranks give to the accumulators ``sums``.
+
+    By arc: twice K, A + t^2, and B + t (d_u + d_v). Or twice the total of K over arcs alone.
+
+    Args:
+      t: triangles at each arc, from all tests.
+    """
     edges, block, backend = order.edge_capacity, tuning.block, tuning.backend
-    step = _matrix_step(tuning, edges)
+    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
+    step = tuning.words - cliques.most_row_words(edges)
+    start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
 
     def cut(number):
-        return jnp.searchsorted(plan.word_starts, number.astype(jnp.int64) * step, method="scan_unrolled")
+        at = jnp.searchsorted(plan.word_starts, start + number.astype(jnp.int64) * step, method="scan_unrolled")
+        return jnp.clip(at.astype(jnp.int32), tails[0], tails[1])
 
     def matrix_block(number, sums):
         low, high = cut(number), cut(number + 1)
@@ -138,9 +150,8 @@ def count_cliques(
         base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
 
         def find(at):
-            return triangle_block(
-                order, plan.triangles, first + at.astype(jnp.int64) * block, stop, block=block, backend=backend
-            )
+            here = first + at.astype(jnp.int64) * block
+            return triangle_block(order, plan.triangles, here, stop, block=block, backend=backend)
 
         def enter(at, bits):
             return cliques.set_bits(order, base, bits, find(at), size=tuning.words, backend=backend)
@@ -148,46 +159,44 @@ def count_cliques(
         def collect(at, sums):
             tri = find(at)
             common = cliques.common_bits(order, base, bits, tri, backend=backend).astype(jnp.int64)
-            if not per_edge:
+            if len(sums) == 1:
                 return (sums[0] + 4 * common.sum(),)
             arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
-            v, w = take(order.head, arcs[0]), take(order.head, arcs[1])
-            u = take(order.tail, arcs[0])
-            tests = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
+            u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
+            triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
             degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
             K, A, B = sums
             for arc, share in zip(tri, (1, 1, 2), strict=True):
                 K = add_at(K, arc, share * common, backend)
-                A = add_at(A, arc, tests, backend)
+                A = add_at(A, arc, triangles, backend)
                 B = add_at(B, arc, degrees, backend)
             return K, A, B
 
         bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32, backend))
         return _loop(first, stop, block, collect, sums)
 
-    if per_edge:
-        zeros = accumulator(edges, jnp.int64, backend)
-        sums = lax.fori_loop(*matrices, matrix_block, (zeros, zeros, zeros))
-        return tuple(x[:edges] for x in sums)
-    return lax.fori_loop(*matrices, matrix_block, (jnp.zeros((), jnp.int64),))
+    return _loop(start, end, step, matrix_block, sums)
 
 
 def finish(order: DegreeOrder, t: jax.Array, cyc: jax.Array, sums: tuple[jax.Array, ...]) -> Statistics:
-    """Turn what the passes add up into the statistics the equations take."""
-    t = t.astype(jnp.int64)
+    """Turn the full accumulators into the statistics the equations take."""
+    edges = order.edge_capacity
+    t = t[:edges].astype(jnp.int64)
     if len(sums) == 1:
         return Statistics(t, sums[0] // 2, cyc, None, None)
-    K, A, B = sums
+    K, A, B = (x[:edges] for x in sums)
     ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
-    return Statistics(t, K // 2, cyc, A - t * t, B - t * ends)
+    return Statistics(t, K // 2, cyc[:edges], A - t * t, B - t * ends)
 
 
 def all_statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
     """The whole run on one device."""
-    ranges = all_ranges(plan, tuning, order.edge_capacity)
-    t = count_triangles(order, plan, ranges.tests, tuning)
-    cyc = count_cycles(order, plan, ranges.heavy, ranges.light, tuning, per_edge)
-    return finish(order, t, cyc, count_cliques(order, plan, t, ranges.matrices, tuning, per_edge))
+    ranges = all_ranges(plan)
+    t = count_triangles(order, plan, start_triangles(order, tuning), ranges.tests, tuning)
+    cyc = start_cycles(order, tuning, per_edge)
+    cyc = count_cycles(order, plan, cyc, ranges.heavy, ranges.light, tuning)
+    sums = start_cliques(order, tuning, per_edge)
+    return finish(order, t, cyc, count_cliques(order, plan, t, sums, ranges.tails, tuning))
 
 
 def _loop(first: Any, stop: Any, block: int, step: Any, start: Any) -> Any:

@@ -18,6 +18,7 @@ class Tuning(NamedTuple):
     Attributes:
       backend: which form of the kernels runs.
       block: flat positions a step, for triangles; wedge_block: the same for wedges.
+      most_light: wedges beyond which a node is heavy.
       rows: dense counter rows of heavy nodes held at once.
       slots: hash slots for light nodes.
       words: words of bit matrices held at once.
@@ -26,6 +27,7 @@ class Tuning(NamedTuple):
     backend: Backend
     block: int
     wedge_block: int
+    most_light: int
     rows: int
     slots: int
     words: int
@@ -53,19 +55,19 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
     least = smallest_step_bytes(nodes, edges)
     if free < least:
         raise ValueError(
-            f"memory={memory} bytes is too little for {nodes} nodes and {edges} edges (padded): the results and tables take "
-            f"{fixed} and the smallest step {least}; allow at least {fixed + least}"
+            f"memory={memory} bytes is too little for {nodes} nodes and {edges} edges (padded): results and tables "
+            f"take {fixed}, the smallest step {least}; allow at least {fixed + least}"
         )
     if device.platform == "cpu":  # small enough to stay in cache
         block = wedge_block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
         table, slots = 2**20, 8 * wedge_block
     else:
-        block = _power(min(max(2**16, 4 * edges), 2**24, free // 512))
-        wedge_block = _power(min(max(2**16, 8 * edges), 2**22, free // 512))
+        block = _power(min(max(2**16, 32 * edges), 2**24, free // 512))
+        wedge_block = _power(min(max(2**16, 32 * edges), 2**22, free // 512))
         table, slots = min(2**28, free // 16), 4 * wedge_block
     rows = max(1, min(nodes, table // nodes))
     words = min(_words_bound(edges), max(2 * most_row_words(edges), free // 16))
-    return Tuning(backend, block, wedge_block, rows, slots, words)
+    return Tuning(backend, block, wedge_block, wedge_block // 4, rows, slots, words)
 
 
 def fixed_bytes(nodes: int, edges: int) -> int:
@@ -78,7 +80,7 @@ def smallest_step_bytes(nodes: int, edges: int) -> int:
 
 
 def _words_bound(edges: int) -> int:
-    """No graph of this many edges needs more words for all its bit matrices: sum of d * ceil(d / 32), d <= sqrt(2 m)."""
+    """The most words all bit matrices of a graph can need: the sum of d * ceil(d / 32) with d <= sqrt(2 m)."""
     return edges * (int((2 * edges) ** 0.5) // 32 + 2)
 
 

@@ -84,6 +84,14 @@ def common_bits(
     return lax.fori_loop(jnp.int32(0), jnp.max(words), word, jnp.zeros(words.shape, jnp.int32))
 
 
+def _ones(x: jax.Array) -> jax.Array:
+    """Set bits of uint32 words by halves (Triton's lowering of population_count fails on jax 0.11)."""
+    u = jnp.uint32
+    x = x - ((x >> u(1)) & u(0x55555555))
+    x = (x & u(0x33333333)) + ((x >> u(2)) & u(0x33333333))
+    return ((x + (x >> u(4)) & u(0x0F0F0F0F)) * u(0x01010101)) >> u(24)
+
+
 def _pallas(bits: jax.Array, row_v: jax.Array, row_w: jax.Array, words: jax.Array) -> jax.Array:
     (block,) = words.shape
 
@@ -94,7 +102,7 @@ def _pallas(bits: jax.Array, row_v: jax.Array, row_w: jax.Array, words: jax.Arra
             k, count = state
             live = k < n
             both = ex.load(bits, v + k, live) & ex.load(bits, w + k, live)
-            return k + 1, count + lax.population_count(both).astype(jnp.int32)
+            return k + 1, count + _ones(both).astype(jnp.int32)
 
         _, count = lax.while_loop(lambda state: state[0] < jnp.max(n), word, (jnp.int32(0), jnp.zeros_like(n)))
         out[...] = count

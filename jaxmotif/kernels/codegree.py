@@ -46,16 +46,16 @@ class CodegreePlan:
     heavy_count: Any
 
 
-def codegree_plan(xp: Any, order: DegreeOrder, block: int) -> CodegreePlan:
-    """Split the wedges into heavy rows and light ones (``xp`` as in :func:`flat_work`).
+def codegree_plan(xp: Any, order: DegreeOrder, most_light: int) -> CodegreePlan:
+    """Split the wedges into heavy and light ones (``xp`` as in :func:`flat_work`).
 
-    A node is heavy when its wedges fill an eighth of a dense row, or a quarter of a block.
+    A node is heavy when its wedges fill an eighth of a dense row, or number more than ``most_light`` (static).
     """
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
     ends = _starts(xp, lengths.astype(np.int64))
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
-    heavy = (per_node * 8 >= nodes) | (per_node > block // 4)
+    heavy = (per_node * 8 >= nodes) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
     none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
     heavy_nodes = xp.sort(xp.where(heavy, xp.arange(nodes, dtype=np.int32), np.int32(nodes)))
@@ -74,37 +74,27 @@ def _starts(xp: Any, lengths: Any) -> Any:
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)])
 
 
-def light_blocks(plan: CodegreePlan, block: int) -> Any:
-    """How many light blocks there are, int32."""
-    return -(-plan.light.total // _light_step(block)).astype(np.int32)
-
-
-def heavy_groups(plan: CodegreePlan, rows: int) -> Any:
-    """How many groups of ``rows`` dense rows there are, int32."""
-    return -(-plan.heavy_count // rows)
-
-
-def _light_step(block: int) -> int:
-    # Blocks end at the first node boundary past a multiple of this; a light node has at most block // 4 wedges.
-    return block - block // 4
-
-
 def light_cycles(
     order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: Any, stop: Any,
-    *, block: int, slots: int, backend: Backend,
+    *, block: int, slots: int, most_light: int, backend: Backend,
 ) -> jax.Array:  # fmt: skip
-    """Add the 4-cycles whose highest node is light, block by block.
+    """Add the 4-cycles whose highest node is light and in a range of ranks, block by block.
 
     Args:
       cycles: int64 accumulator over arcs, or an int64 scalar for the total over arcs.
-      first, stop: int32 scalars, the light blocks to count.
-      block, slots: static; positions a block, and hash slots (a power of two, several times ``block``).
+      first, stop: int32 scalars, ranks.
+      block, slots: static; positions a block (more than ``most_light``), and hash slots (a power of two, several
+        times ``block``).
+      most_light: static, as the plan was made with.
     """
-    step, shift = _light_step(block), 33 - slots.bit_length()
+    # A block ends at the first node boundary past a multiple of `step`, so it never holds more than `block` wedges.
+    step, shift = block - most_light, 33 - slots.bit_length()
+    start, end = take(plan.light_starts, first), take(plan.light_starts, stop)
 
     def cut(number):
-        at = jnp.searchsorted(plan.light_starts, number.astype(jnp.int64) * step, method="scan_unrolled")
-        return take(plan.light_starts, at)
+        mark = start + number.astype(jnp.int64) * step
+        at = jnp.searchsorted(plan.light_starts, mark, method="scan_unrolled")
+        return jnp.minimum(take(plan.light_starts, at), end)
 
     def one_block(number, state):
         owner, count, cycles = state
@@ -134,32 +124,32 @@ def light_cycles(
 
     owner = accumulator(slots, jnp.int64, backend)
     count = accumulator(slots, jnp.int32, backend)
-    return lax.fori_loop(first, stop, one_block, (owner, count, cycles))[2]
+    return lax.fori_loop(jnp.int32(0), _steps(end - start, step), one_block, (owner, count, cycles))[2]
 
 
 def heavy_cycles(
     order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: Any, stop: Any,
     *, block: int, rows: int, backend: Backend,
 ) -> jax.Array:  # fmt: skip
-    """Add the 4-cycles whose highest node is heavy, group by group of ``rows`` dense rows of N counters.
+    """Add the 4-cycles whose highest node is in a range of heavy nodes, ``rows`` dense rows of N counters at a time.
 
     Args:
       cycles: int64 accumulator over arcs, or an int64 scalar for the total over arcs.
-      first, stop: int32 scalars, the groups to count.
+      first, stop: int32 scalars, running numbers of heavy nodes.
       block, rows: static.
     """
     nodes = order.node_capacity
     spare = rows * nodes
 
     def one_group(group, cycles):
-        start = take(plan.heavy_starts, jnp.minimum(group * rows, plan.heavy_count))
-        end = take(plan.heavy_starts, jnp.minimum((group + 1) * rows, plan.heavy_count))
+        row = first + group * rows
+        start, end = take(plan.heavy_starts, row), take(plan.heavy_starts, jnp.minimum(row + rows, stop))
 
         def wedges(number):
             here = start + number.astype(jnp.int64) * block
             found = wedge_block(order, plan.heavy, here, end, block=block, backend=backend)
             v, w = jnp.where(found.valid, found.v, 0), jnp.where(found.valid, found.w, 0)
-            return found, jnp.where(found.valid, (take(plan.heavy_row, v) - group * rows) * nodes + w, spare)
+            return found, jnp.where(found.valid, (take(plan.heavy_row, v) - row) * nodes + w, spare)
 
         def count(number, table):
             return add_at(table, wedges(number)[1], jnp.int32(1), backend)
@@ -168,11 +158,15 @@ def heavy_cycles(
             found, cell = wedges(number)
             return _close(cycles, found, take(table, jnp.minimum(cell, table.shape[0] - 1)), backend)
 
-        blocks = (-(-(end - start) // block)).astype(jnp.int32)
+        blocks = _steps(end - start, block)
         table = lax.fori_loop(jnp.int32(0), blocks, count, accumulator(spare, jnp.int32, backend))
         return lax.fori_loop(jnp.int32(0), blocks, close, cycles)
 
-    return lax.fori_loop(first, stop, one_group, cycles)
+    return lax.fori_loop(jnp.int32(0), _steps(stop - first, rows), one_group, cycles)
+
+
+def _steps(work: Any, step: int) -> jax.Array:
+    return (-(-jnp.maximum(work, 0) // step)).astype(jnp.int32)
 
 
 def _close(cycles: jax.Array, found: WedgeBlock, codegree: jax.Array, backend: Backend) -> jax.Array:

@@ -1,0 +1,106 @@
+"""A double-ended queue of work units that fast and slow devices empty together, each from its own end.
+
+Rossi & Zhou, 4.3: units are ordered by difficulty; CPU workers take small helpings from the irregular end, GPU
+workers large ones from the regular end, until nothing is left.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+
+class Unit(NamedTuple):
+    """A piece of work: what to do, and how much of it there is (in any unit, the same for all)."""
+
+    task: Any
+    work: int
+
+
+class Worker(NamedTuple):
+    """One taker of units.
+
+    Attributes:
+      step: does a task; called from the worker's own thread, returns when the task is done.
+      end: which end of the queue it takes from.
+      helping: share of all work taken at once (at least one unit).
+      limit: largest share of all work it may do.
+    """
+
+    step: Callable[[Any], None] = lambda task: None
+    end: Literal["front", "back"] = "front"
+    helping: float = 0.0
+    limit: float = 1.0
+
+
+def run_queue(
+    units: Sequence[Unit], workers: Sequence[Worker], advance: Callable[[int], None] = lambda work: None
+) -> list[int]:
+    """Empty the queue.
+
+    Args:
+      units: the front of the queue first.
+      workers: at least one without a limit, or work could be left over.
+      advance: told the work of every unit done (from any thread).
+
+    Returns:
+      The work each worker did.
+
+    Raises:
+      Exception: the first that a worker's step raised; KeyboardInterrupt when the user stops the run. Either way
+        no further unit is started.
+
+    Example:
+      >>> seen = []
+      >>> run_queue([Unit(task, 1) for task in "abc"], [Worker(seen.append)]), seen
+      ([3], ['a', 'b', 'c'])
+    """
+    if not any(worker.limit >= 1 for worker in workers):
+        raise ValueError("every worker has a limit below 1: some work could be left over")
+    queue, lock = deque(units), threading.Lock()
+    total = sum(unit.work for unit in units)
+    done = [0] * len(workers)
+    failures: list[BaseException] = []
+
+    def take(number: int) -> list[Unit]:
+        worker, helping, size = workers[number], [], 0
+        with lock:
+            while queue and not failures and (not helping or size < worker.helping * total):
+                unit = queue[0] if worker.end == "front" else queue[-1]
+                if worker.limit < 1 and done[number] + size + unit.work > worker.limit * total:
+                    break
+                helping.append(queue.popleft() if worker.end == "front" else queue.pop())
+                size += unit.work
+        return helping
+
+    def serve(number: int) -> None:
+        try:
+            while helping := take(number):
+                for unit in helping:
+                    if failures:
+                        return
+                    workers[number].step(unit.task)
+                    done[number] += unit.work
+                    advance(unit.work)
+        except BaseException as failure:  # handed to the caller below
+            failures.append(failure)
+
+    if len(workers) == 1:
+        serve(0)
+    else:
+        threads = [threading.Thread(target=serve, args=(number,), daemon=True) for number in range(len(workers))]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                while thread.is_alive():  # a join without time-out would not hear Ctrl-C
+                    thread.join(0.1)
+        except KeyboardInterrupt as stop:
+            failures.append(stop)
+            for thread in threads:
+                thread.join()
+    if failures:
+        raise failures[0]
+    return done

@@ -1,0 +1,62 @@
+"""Which devices a job runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+
+Devices = None | str | int | Sequence[jax.Device] | jax.sharding.Mesh
+"""``None`` (JAX's default device), ``"cpu"``, ``"gpu"`` (the first), ``"hybrid"`` (every GPU and the CPU together),
+how many of the default kind, a list, or a mesh."""
+
+
+class Selection(NamedTuple):
+    """Devices of one kind, and the CPU that helps them (hybrid only)."""
+
+    devices: tuple[jax.Device, ...]
+    helper: jax.Device | None = None
+
+
+def select_devices(devices: Devices = None) -> Selection:
+    """The devices the user asked for.
+
+    Raises:
+      ValueError: for devices this machine does not have, or an unknown name.
+      TypeError: for anything that names no devices.
+
+    Example:
+      >>> select_devices("cpu").devices[0].platform
+      'cpu'
+    """
+    if devices is None:
+        return Selection((jax.devices()[0],))
+    if isinstance(devices, str):
+        if devices == "cpu":
+            return Selection((jax.devices("cpu")[0],))
+        if devices not in ("gpu", "hybrid"):
+            raise ValueError(f"unknown device {devices!r}; use 'cpu', 'gpu' or 'hybrid'")
+        gpus = _gpus(devices)
+        return Selection(gpus[:1]) if devices == "gpu" else Selection(gpus, jax.devices("cpu")[0])
+    if isinstance(devices, int):
+        found = jax.devices()
+        if not 1 <= devices <= len(found):
+            raise ValueError(f"devices={devices}, but this machine has {len(found)} ({found[0].platform})")
+        return Selection(tuple(found[:devices]))
+    listed = tuple(devices.devices.flat) if isinstance(devices, jax.sharding.Mesh) else tuple(devices)
+    if not listed or not all(isinstance(device, jax.Device) for device in listed):
+        raise TypeError(f"devices must be a name, a number, a list of jax.Device or a Mesh, got {devices!r}")
+    if len({device.platform for device in listed}) > 1:
+        raise ValueError("devices of several kinds in one list; use devices='hybrid' for GPUs and the CPU together")
+    return Selection(listed)
+
+
+def _gpus(asked: str) -> tuple[jax.Device, ...]:
+    try:
+        return tuple(jax.devices("gpu"))
+    except RuntimeError:
+        raise ValueError(
+            f"device {asked!r}, but JAX finds no GPU here (only {jax.devices()[0].platform}); install "
+            "jaxmotif[cuda12] or jaxmotif[cuda13], or use 'cpu'"
+        ) from None

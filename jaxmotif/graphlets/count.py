@@ -1,0 +1,171 @@
+"""Front doors: exact graphlet counts of a graph of any size, in the whole graph, at each edge, at each node."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.graph.container import Graph
+from jaxmotif.graphlets import equations
+from jaxmotif.graphlets.run import Detail, Outcome, Schedule, run
+from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphletCounts:
+    """Global counts.
+
+    Attributes:
+      nodes, edges: sizes of the graph.
+      counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size.
+    """
+
+    nodes: int
+    edges: int
+    counts: dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class EdgeGraphlets:
+    """Counts at each edge.
+
+    Attributes:
+      columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
+      values: int64 ``[m, 17]``, a row an edge.
+      edges: int64 ``[m, 2]``, the edges, as ``Graph.edge_list()``.
+      counts: the global counts, which come with them.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    edges: np.ndarray
+    counts: dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NodeOrbits:
+    """Counts at each node.
+
+    Attributes:
+      columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
+      values: int64 ``[n, 15]``, a row a node.
+      counts: the global counts, which come with them.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    counts: dict[str, int]
+
+
+def graphlet_counts(
+    graph: Graph, *, devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
+    progress: bool = False,
+) -> GraphletCounts:  # fmt: skip
+    """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly.
+
+    Args:
+      graph: undirected, any size and padding.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
+      memory: bytes the run may use on each device beyond the graph (default: a quarter of an accelerator's memory,
+        1 GiB on a CPU).
+      schedule: how GPUs and the CPU share the work when ``devices="hybrid"``.
+      progress: show progress on standard error when the run takes long.
+
+    Raises:
+      ValueError: for a directed graph, devices that are not there, or a memory limit too small.
+
+    Example:
+      >>> import jaxmotif
+      >>> counts = jaxmotif.graphlet_counts(jaxmotif.datasets.load("karate")).counts
+      >>> counts["triangle"], counts["4-clique"], counts["4-node-indep"]
+      (45, 11, 18629)
+
+    References:
+      Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in
+      :mod:`jaxmotif.graphlets.equations`; 4-cycles by codegree instead of its Algorithm 4.
+    """
+    outcome = _run(graph, "graph", devices, memory, schedule, progress)
+    return GraphletCounts(graph.n, graph.m, _global(graph, outcome))
+
+
+def edge_graphlets(
+    graph: Graph, *, devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
+    progress: bool = False,
+) -> EdgeGraphlets:  # fmt: skip
+    """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
+
+    Args:
+      graph, devices, memory, schedule, progress: as for :func:`graphlet_counts`.
+
+    Raises:
+      ValueError: as :func:`graphlet_counts`.
+
+    Example:
+      >>> import jaxmotif
+      >>> result = jaxmotif.edge_graphlets(jaxmotif.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]))
+      >>> result.edges.tolist()
+      [[0, 1], [0, 2], [1, 2], [2, 3]]
+      >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
+      [0, 0, 0, 1]
+    """
+    outcome = _run(graph, "edge", devices, memory, schedule, progress)
+    values = np.zeros((graph.m, len(EDGE_COLUMN_NAMES)), np.int64)
+    if graph.m:
+        values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
+    return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome))
+
+
+def node_orbits(
+    graph: Graph, *, devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
+    progress: bool = False,
+) -> NodeOrbits:  # fmt: skip
+    """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
+
+    Args:
+      graph, devices, memory, schedule, progress: as for :func:`graphlet_counts`.
+
+    Raises:
+      ValueError: as :func:`graphlet_counts`.
+      OverflowError: for a degree above 2,097,151, where orbit counts may pass 64 bits.
+
+    Example:
+      >>> import jaxmotif
+      >>> orbits = jaxmotif.node_orbits(jaxmotif.Graph.from_edges([(0, 1), (0, 2), (0, 3)]))
+      >>> orbits.values[0, :8].tolist()
+      [3, 0, 3, 0, 0, 0, 0, 1]
+
+    References:
+      ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
+    """
+    largest = int(graph.degrees.max(initial=0))
+    if largest > equations.MAX_DEGREE_INT64:
+        raise OverflowError(
+            f"a node of degree {largest}: its orbit counts may pass 64 bits (limit {equations.MAX_DEGREE_INT64}); "
+            "graphlet_counts and edge_graphlets stay exact"
+        )
+    outcome = _run(graph, "node", devices, memory, schedule, progress)
+    values = np.zeros((graph.n, len(NODE_ORBIT_NAMES)), np.int64)
+    if graph.m:
+        values[:] = np.asarray(outcome.values)[: graph.n]
+    return NodeOrbits(NODE_ORBIT_NAMES, values, _global(graph, outcome))
+
+
+def _run(
+    graph: Graph, detail: Detail, devices: Devices, memory: int | None, schedule: Schedule | None, progress: bool
+) -> Outcome:
+    if graph.directed:
+        raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+    selection = select_devices(devices)
+    if not graph.m:
+        return Outcome(dict.fromkeys(("t", "s", "tt", "ss", "ts", "ab", "K", "cyc"), (0, 0)), None, None)
+    with wide_ints():
+        return jax.block_until_ready(run(graph, detail, selection, memory, schedule or Schedule(), progress))
+
+
+def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:
+    sums = {name: equations.join_sums(pair) for name, pair in outcome.sums.items()}
+    return equations.global_counts(graph.n, graph.m, sums)
