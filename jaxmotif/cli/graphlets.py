@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
         graph = undirected(graph)
         logger.info("directed: %d arcs count as %d undirected edges", arcs, graph.m)
     started = time.monotonic()
-    report = _REPORTS[args.per](graph, device=args.device, memory=args.memory, progress=not args.quiet)
+    report = _REPORTS[args.per](graph, devices=args.device, memory=args.memory, progress=not args.quiet)
     logger.info("counted in %.2f s", time.monotonic() - started)
     write_report(report, args.format, args.output)
 

@@ -29,12 +29,29 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--device", choices=("cpu", "gpu", "hybrid"), help="where to run (default: the fastest found)")
+    parser.add_argument(
+        "--device", type=device_choice, metavar="cpu|gpu|hybrid|N",
+        help="where to run: one kind, GPUs and the CPU together, or N devices (default: the fastest found)",
+    )  # fmt: skip
     parser.add_argument(
         "--memory", type=memory_size, metavar="SIZE",
         help="working memory beyond the graph itself, for example 256MiB (default: from the device)",
     )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
+
+
+def device_choice(text: str) -> str | int:
+    """A kind of device, or a number of devices.
+
+    Example:
+      >>> device_choice("gpu"), device_choice("4")
+      ('gpu', 4)
+    """
+    if text in ("cpu", "gpu", "hybrid"):
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not cpu, gpu, hybrid or a number of devices")
 
 
 def memory_size(text: str) -> int:
@@ -60,7 +77,7 @@ def input_format(name: str) -> str:
     return name
 
 
-def use_platform(device: str | None) -> None:
+def use_platform(device: str | int | None) -> None:
     """Keeps JAX off accelerators for ``--device cpu``; to be called before JAX starts a backend."""
     if device == "cpu":
         import jax
