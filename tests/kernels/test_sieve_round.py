@@ -1,0 +1,160 @@
+"""The recurrence against a NumPy reference on field tables, in plain XLA and in the (interpreted) Pallas kernels."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.kernels import gf256, sieve_pallas, sieve_round
+from jaxmotif.kernels.gf256 import multiply_bytes
+
+SIZE, VERTICES, MAX_ROW = 7, 9, 4
+
+
+def random_csr(rng, vertices, density):
+    """A random graph in which vertex 3 is a hub and vertex 5 is isolated."""
+    matrix = np.triu(rng.random((vertices, vertices)) < density, 1)
+    matrix[3, 4:] = matrix[:3, 3] = True
+    matrix |= matrix.T
+    matrix[5] = matrix[:, 5] = False
+    offsets = np.concatenate([[0], np.cumsum(matrix.sum(1))]).astype(np.int32)
+    return offsets, np.nonzero(matrix)[1].astype(np.int32)
+
+
+def label_sum(labels, subset):
+    chosen = [labels[:, l] for l in range(labels.shape[1]) if subset >> l & 1]
+    return np.bitwise_xor.reduce(chosen) if chosen else np.zeros(labels.shape[0], np.uint8)
+
+
+def reference(offsets, targets, labels, first, weights, size):
+    """``P[s][i, L]`` of the module's recurrence, by tables, one subset after another: ``[size, V, 2^size]``."""
+    vertices = offsets.shape[0] - 1
+    forms = sieve_round.num_forms(size)
+    rows = np.zeros((size, vertices, 1 << size), np.uint8)
+
+    def neighbour_sum(weight, values):
+        out = np.zeros(vertices, np.uint8)
+        for i in range(vertices):
+            for slot in range(offsets[i], offsets[i + 1]):
+                out[i] ^= multiply_bytes(weight[slot], values[targets[slot]])
+        return out
+
+    for subset in range(1 << size):
+        P = [None, label_sum(labels, subset)] + [np.zeros(vertices, np.uint8)] * (size - 1)
+        for t in range(1, size):
+            sums = {
+                x: neighbour_sum(first[:, x - 1] if t == 1 else weights[sum(forms[:t]) + x - 1], P[t])
+                for x in range(1, (size - 1) // t + 1)
+            }
+            for s in range(t + 1, size + 1):
+                P[s] = P[s] ^ multiply_bytes(sums[(s - 1) // t], P[s - t])
+        rows[:, :, subset] = P[1:]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def instance():
+    rng = np.random.default_rng(0)
+    offsets, targets = random_csr(rng, VERTICES, 0.3)
+    slots = targets.shape[0]
+    labels = rng.integers(0, 256, (VERTICES, SIZE), dtype=np.uint8)
+    first = rng.integers(0, 256, (slots, SIZE - 1), dtype=np.uint8)
+    weights = rng.integers(0, 256, (sum(sieve_round.num_forms(SIZE)), slots), dtype=np.uint8)
+    return offsets, targets, labels, first, weights, reference(offsets, targets, labels, first, weights, SIZE)
+
+
+def run(instance, words, max_row, label_forms, start, extend):
+    """All rows of all blocks of ``words`` words, in the original numbering: uint8 ``[size, V, 2^size]``."""
+    offsets, targets, labels, first, weights, _ = instance
+    pieces = int(sieve_round.num_pieces(np.diff(offsets), max_row).sum())
+    rows, rank = sieve_round.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    planes = gf256.slice_bytes(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - SIZE)))))[:, :, 0]
+    planes = jnp.zeros_like(planes).at[rank].set(planes)
+    expanded = gf256.expand_scalars(jnp.asarray(weights))
+    forms = label_forms(planes, jnp.asarray(first), rows)
+    blocks = []
+    for block in range(4 // words):
+        P = start(planes, forms, jnp.int32(block * words), words)
+        for t in range(2, SIZE):
+            P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(SIZE)[:t])), expanded, rows)
+        blocks.append(P)
+    return np.asarray(gf256.unslice_bytes(jnp.concatenate(blocks, axis=-1)))[:, rank]
+
+
+@pytest.mark.parametrize(("words", "max_row"), [(4, 64), (1, MAX_ROW)])
+def test_xla_equals_reference(instance, words, max_row):
+    jitted = [
+        jax.jit(sieve_round.label_forms),
+        jax.jit(sieve_round.start, static_argnums=3),
+        jax.jit(sieve_round.extend),
+    ]
+    np.testing.assert_array_equal(run(instance, words, max_row, *jitted), instance[-1])
+
+
+@pytest.mark.parametrize(("words", "max_row"), [(4, 64), (4, MAX_ROW)])
+def test_pallas_equals_reference(instance, words, max_row):
+    kernels = [
+        jax.jit(lambda *args: sieve_pallas.label_forms(*args, interpret=True)),
+        jax.jit(lambda *args: sieve_pallas.start(*args, interpret=True), static_argnums=3),
+        jax.jit(lambda *args: sieve_pallas.extend(*args, interpret=True)),
+    ]
+    np.testing.assert_array_equal(run(instance, words, max_row, *kernels), instance[-1])
+
+
+@pytest.mark.parametrize("pieces", [0, 16])
+def test_pallas_lowers_for_cuda(pieces):
+    shape = jax.ShapeDtypeStruct
+    vertices, slots, size, words = 32, 100, 8, 128
+    ints = ((slots,), (vertices,), (vertices,), (pieces,), (pieces,), (vertices + 1,))
+    rows = sieve_round.Rows(*(shape(one, jnp.int32) for one in ints))
+    scalar, labels = shape((), jnp.int32), shape((vertices, 8), jnp.uint32)
+
+    def lower(function, *args, **options):
+        text = jax.jit(function, **options).trace(*args).lower(lowering_platforms=("cuda",)).as_text()
+        assert "triton" in text
+
+    lower(sieve_pallas.label_forms, labels, shape((slots, size - 1), jnp.uint8), rows)
+    forms = shape((size - 1, vertices, 8), jnp.uint32)
+    lower(sieve_pallas.start, labels, forms, scalar, words, static_argnums=3)
+    P = shape((size, vertices, 8, words), jnp.uint32)
+    lower(sieve_pallas.extend, P, scalar, scalar, shape((20, slots), jnp.uint32), rows)
+
+
+def test_pallas_names_a_bad_block():
+    labels = jnp.zeros((4, 8), jnp.uint32)
+    with pytest.raises(ValueError, match="got 96"):
+        sieve_pallas.start(labels, jnp.zeros((2, 4, 8), jnp.uint32), jnp.int32(0), 96)
+
+
+@pytest.mark.parametrize("max_row", [3, 5, 64])
+def test_plan_covers_every_slot_once(max_row):
+    rng = np.random.default_rng(1)
+    offsets, targets = random_csr(rng, 12, 0.4)
+    degrees = np.diff(offsets)
+    pieces = int(sieve_round.num_pieces(degrees, max_row).sum()) + 2
+    rows, rank = sieve_round.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    rank = np.asarray(rank)
+    assert sorted(rank) == list(range(12))
+    assert (np.diff(degrees[np.argsort(rank)]) <= 0).all()
+    for old, new in enumerate(rank):
+        first, last = rows.piece_offsets[new], rows.piece_offsets[new + 1]
+        runs = [(rows.starts[new], rows.stops[new])]
+        runs += zip(rows.piece_starts[first:last], rows.piece_stops[first:last], strict=True)
+        assert all(int(stop - start) <= max_row for start, stop in runs)
+        slots = list(itertools.chain.from_iterable(range(int(start), int(stop)) for start, stop in runs))
+        assert slots == list(range(offsets[old], offsets[old + 1]))
+        np.testing.assert_array_equal(rows.targets[np.asarray(slots, int)], rank[targets[slots]])
+    unused = np.asarray(rows.piece_stops - rows.piece_starts)[int(rows.piece_offsets[-1]) :]
+    assert not unused.any()
+
+
+def test_label_sums_over_many_words():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 2**30, 3, dtype=np.uint32)
+    words = np.asarray([0, 1, 31, 12345, 2**25 - 1], np.uint32)
+    sums = np.asarray(sieve_round.label_sums(jnp.asarray(labels)[:, None], jnp.asarray(words)[None]))
+    for plane, word, place in itertools.product(range(3), range(5), (0, 1, 17, 31)):
+        subset = int(words[word]) * 32 + place
+        assert sums[plane, word] >> place & 1 == (int(labels[plane]) & subset).bit_count() % 2
