@@ -1,5 +1,14 @@
 """Small graphs known at plan time."""
 
+from jaxmotif.patterns.automorphisms import (
+    StabilizerChain,
+    automorphism_count,
+    automorphisms,
+    node_orbits,
+    stabilizer_chain,
+    symmetry_constraints,
+)
+from jaxmotif.patterns.canonical import canonical_order, canonical_string, twin_classes
 from jaxmotif.patterns.catalogue import (
     EDGE_COLUMN_NAMES,
     EDGE_ORBITS,
@@ -11,6 +20,8 @@ from jaxmotif.patterns.catalogue import (
     Graphlet,
     NodeOrbit,
 )
+from jaxmotif.patterns.orders import MatchingTree, greatest_constraint_first, infrequent_edge_first, matching_tree
+from jaxmotif.patterns.pattern import Pattern
 
 __all__ = [
     "EDGE_COLUMN_NAMES",
@@ -21,5 +32,19 @@ __all__ = [
     "NODE_ORBIT_NAMES",
     "EdgeOrbit",
     "Graphlet",
+    "MatchingTree",
     "NodeOrbit",
+    "Pattern",
+    "StabilizerChain",
+    "automorphism_count",
+    "automorphisms",
+    "canonical_order",
+    "canonical_string",
+    "greatest_constraint_first",
+    "infrequent_edge_first",
+    "matching_tree",
+    "node_orbits",
+    "stabilizer_chain",
+    "symmetry_constraints",
+    "twin_classes",
 ]

@@ -1,0 +1,170 @@
+"""Canonical forms, automorphisms, constraints, orders and the matching tree, against brute force and networkx."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif.patterns import (
+    Pattern,
+    automorphism_count,
+    automorphisms,
+    canonical_order,
+    canonical_string,
+    greatest_constraint_first,
+    infrequent_edge_first,
+    matching_tree,
+    node_orbits,
+    stabilizer_chain,
+    symmetry_constraints,
+)
+
+
+def random_pattern(rng, k, directed, labels=None, edge_labels=None):
+    pairs = [(u, v) for u in range(k) for v in range(k) if (u != v if directed else u < v)]
+    kept = [pair for pair in pairs if rng.random() < rng.choice([0.2, 0.5, 0.8])]
+    return Pattern.from_edges(
+        kept, k, directed,
+        node_labels=None if labels is None else rng.integers(0, labels, k),
+        edge_labels=None if edge_labels is None else rng.integers(0, edge_labels, len(kept)),
+    )  # fmt: skip
+
+
+def cases(seed, count, sizes):
+    rng = np.random.default_rng(seed)
+    for i in range(count):
+        k = int(rng.choice(sizes))
+        yield rng, random_pattern(rng, k, i % 2 == 0, [None, 2][i // 2 % 2], [None, 2][i // 4 % 2])
+
+
+def key(pattern, order):
+    form = pattern.relabel(order)
+    labels = () if form.node_labels is None else tuple(form.node_labels)
+    return labels, tuple(form.entries.ravel())
+
+
+def preserved(pattern, image):
+    same = np.array_equal(pattern.entries[np.ix_(image, image)], pattern.entries)
+    return same and (pattern.node_labels is None or np.array_equal(pattern.node_labels[image], pattern.node_labels))
+
+
+def test_canonical_order_is_the_smallest_of_all():
+    for _, pattern in cases(0, 120, [0, 1, 2, 3, 4, 5]):
+        orders = [list(p) for p in itertools.permutations(range(pattern.num_nodes))]
+        assert key(pattern, canonical_order(pattern)) == min(key(pattern, order) for order in orders)
+
+
+def test_canonical_string_knows_isomorphic_patterns():
+    for rng, pattern in cases(1, 60, [6, 7, 9]):
+        shuffled = pattern.relabel(rng.permutation(pattern.num_nodes))
+        assert canonical_string(shuffled) == canonical_string(pattern)
+    strings = {
+        canonical_string(Pattern.from_edges(kept, 4))
+        for size in range(7)
+        for kept in itertools.combinations(itertools.combinations(range(4), 2), size)
+    }
+    assert len(strings) == 11  # graphs on four nodes
+
+
+@pytest.mark.parametrize("edges", [[], [(u, v) for u in range(12) for v in range(u)], [(0, v) for v in range(1, 12)]])
+def test_twins_keep_symmetric_patterns_cheap(edges):
+    assert sorted(canonical_order(Pattern.from_edges(edges, 12)).tolist()) == list(range(12))
+
+
+def test_automorphisms_are_those_of_brute_force():
+    for _, pattern in cases(2, 120, [1, 2, 3, 4, 5]):
+        expected = {p for p in itertools.permutations(range(pattern.num_nodes)) if preserved(pattern, list(p))}
+        found = automorphisms(pattern)
+        assert {tuple(row) for row in found.tolist()} == expected
+        assert found[0].tolist() == list(range(pattern.num_nodes))
+        assert len(found) == len(expected) == automorphism_count(pattern)
+        orbits = node_orbits(pattern)
+        assert orbits.tolist() == [min(p[v] for p in expected) for v in range(pattern.num_nodes)]
+
+
+@pytest.mark.parametrize(
+    ("graph", "order"),
+    [
+        (nx.petersen_graph(), 120), (nx.hypercube_graph(4), 384), (nx.complete_graph(20), math.factorial(20)),
+        (nx.star_graph(60), math.factorial(60)), (nx.cycle_graph(50), 100), (nx.path_graph(200), 2),
+        (nx.disjoint_union_all([nx.complete_graph(2)] * 6), math.factorial(6) * 2**6), (nx.frucht_graph(), 1),
+        (nx.grid_2d_graph(5, 5), 8), (nx.full_rary_tree(2, 31), 2**15),
+    ],
+)  # fmt: skip
+def test_orders_of_known_groups(graph, order):
+    graph = nx.convert_node_labels_to_integers(graph)
+    assert automorphism_count(Pattern.from_edges(list(graph.edges), graph.number_of_nodes())) == order
+
+
+def test_automorphisms_over_the_limit():
+    with pytest.raises(ValueError, match="720 automorphisms, over limit=10"):
+        automorphisms(Pattern.from_edges([], 6), limit=10)
+
+
+def test_colors_and_fixed_nodes_stay_in_place():
+    square = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+    assert stabilizer_chain(square, fixed=[0]).order == 2
+    assert stabilizer_chain(square, colors=np.array([0, 1, 0, 1])).order == 4
+
+
+def test_constraints_pick_one_map_of_each_class():
+    for rng, pattern in cases(3, 60, [2, 3, 4, 5]):
+        k = pattern.num_nodes
+        order = rng.permutation(k).tolist()
+        pairs, count = symmetry_constraints(pattern, order)
+        assert all(order.index(a) < order.index(b) for a, b in pairs)
+        group = automorphisms(pattern)
+        assert count == len(group)
+        values = rng.permutation(100)[:k]
+        kept = [g for g in group if all(values[g][a] < values[g][b] for a, b in pairs)]
+        assert len(kept) == 1
+
+
+def test_orders_place_every_node_next_to_placed_ones():
+    for rng, pattern in cases(4, 60, [1, 4, 8, 12]):
+        k = pattern.num_nodes
+        sizes = rng.integers(1, 50, k)
+        often = rng.integers(1, 50, (k, k))
+        last = [int(v) for v in np.flatnonzero(pattern.neighbors.sum(1) == 1)]
+        for order in (
+            greatest_constraint_first(pattern, sizes),
+            infrequent_edge_first(pattern, often + often.T, sizes),
+        ):
+            assert sorted(order) == list(range(k))
+            starts = sum(not pattern.neighbors[v, order[:i]].any() for i, v in enumerate(order))
+            assert starts == len(pattern.components())
+        order = greatest_constraint_first(pattern, sizes, last)
+        assert set(order[k - len(last) :]) == set(last)
+
+
+def test_ties_go_to_smaller_domains():
+    path = Pattern.from_edges([(0, 1), (1, 2)])
+    assert greatest_constraint_first(path, [5, 9, 3]) == [1, 2, 0]
+    square = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+    assert greatest_constraint_first(square, [4, 4, 2, 9])[0] == 2
+
+
+def test_matching_tree_shares_beginnings():
+    patterns = [random_pattern(np.random.default_rng(s), 4, True) for s in range(20)]
+    orders = [greatest_constraint_first(p) for p in patterns]
+    tree = matching_tree(patterns, orders)
+    assert sorted(tree.depth_first()) == list(range(20))
+    assert len(set(zip(tree.parent, tree.step, strict=True))) == len(tree.parent)
+    for pattern, order, node in zip(patterns, orders, tree.leaf, strict=True):
+        path = []
+        while node >= 0:
+            path.append(tree.step[node])
+            node = tree.parent[node]
+        entries = pattern.relabel(order).entries
+        assert path[::-1] == [
+            (0, *((entries[i, j], entries[j, i]) for j in range(i))) for i in range(pattern.num_nodes)
+        ]
+
+
+def test_bad_patterns():
+    with pytest.raises(ValueError, match=r"edges\[1\] = \(2, 2\)"):
+        Pattern.from_edges([(0, 1), (2, 2)])
+    with pytest.raises(ValueError, match="node_labels must have shape"):
+        Pattern.from_edges([(0, 1)], num_nodes=2, node_labels=[1])
