@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli.options import add_input_options, add_work_options, load_graph, logger, use_platform
+from jaxmotif.cli.options import add_input_options, add_work_options, check_device, load_graph, logger
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_parser(subparsers) -> None:
 
 def run(args: argparse.Namespace) -> None:
     check_output(args.output)
-    use_platform(args.device)
+    check_device(args.device)
     graph = load_graph(args)
     if graph.directed:
         arcs = graph.m
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
 
 def undirected(graph: Graph) -> Graph:
     """The same graph without directions; an edge where there was an arc either way."""
-    return type(graph).from_edges(graph.edge_list(), num_nodes=graph.n, node_names=graph.node_names)
+    return type(graph).from_edges(graph.edge_list(), num_nodes=graph.n, node_names=graph.node_names, pad="bucket")
 
 
 def _per_graph(graph: Graph, **options) -> Report:

@@ -77,12 +77,15 @@ def input_format(name: str) -> str:
     return name
 
 
-def use_platform(device: str | int | None) -> None:
-    """Keeps JAX off accelerators for ``--device cpu``; to be called before JAX starts a backend."""
-    if device == "cpu":
-        import jax
+def check_device(device: str | int | None) -> None:
+    """Finds out before the work whether the devices are there; keeps JAX off accelerators for ``--device cpu``."""
+    import jax
 
+    from jaxmotif.devices.select import select_devices
+
+    if device == "cpu":
         jax.config.update("jax_platforms", "cpu")
+    select_devices(device)
 
 
 def load_graph(args: argparse.Namespace) -> Graph:
@@ -90,6 +93,7 @@ def load_graph(args: argparse.Namespace) -> Graph:
     from jaxmotif.datasets import resolve
     from jaxmotif.graph import read_graph
 
-    graph = read_graph(resolve(args.graph), format=args.input_format)
+    # Padded sizes, so that a compilation cache serves all graphs of about this size.
+    graph = read_graph(resolve(args.graph), format=args.input_format, pad="bucket")
     logger.info("%s", graph.report)
     return graph
