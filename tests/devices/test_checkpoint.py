@@ -1,0 +1,116 @@
+"""Checkpoints: back unchanged, never half written, never taken for another's."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.devices import checkpoint
+
+NAME = checkpoint.fingerprint("work", 1)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "folder" / "work.checkpoint"
+
+
+def test_arrays_come_back(file):
+    arrays = {"a": np.arange(6, dtype=np.uint8).reshape(2, 3), "b": np.zeros((0, 4), np.int64), "c": jnp.float32(0.5)}
+    assert checkpoint.load(file, NAME) is None
+    checkpoint.save(file, NAME, arrays)
+    back = checkpoint.load(file, NAME)
+    assert list(back) == list(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(back[name], array)
+        assert back[name].dtype == array.dtype
+        assert back[name].shape == array.shape
+    assert os.listdir(file.parent) == [file.name]
+
+
+def test_the_last_save_counts(file):
+    for step in range(3):
+        checkpoint.save(file, NAME, {"step": step})
+    assert int(checkpoint.load(file, NAME)["step"]) == 2
+
+
+def test_every_truncation_and_flipped_bit_is_found(file):
+    checkpoint.save(file, NAME, {"a": np.arange(5)})
+    content = file.read_bytes()
+    for length in range(len(content)):
+        file.write_bytes(content[:length])
+        with pytest.raises(ValueError, match="work.checkpoint: (damaged|not a|checkpoint version)"):
+            checkpoint.load(file, NAME)
+    for place in range(0, len(content), 7):
+        flipped = bytearray(content)
+        flipped[place] ^= 0x10
+        file.write_bytes(flipped)
+        with pytest.raises(ValueError, match="work.checkpoint: "):
+            checkpoint.load(file, NAME)
+    file.write_bytes(content + b"x")
+    with pytest.raises(ValueError, match="damaged"):
+        checkpoint.load(file, NAME)
+
+
+def test_other_work_and_other_versions_are_refused(file):
+    checkpoint.save(file, NAME, {"a": 1})
+    with pytest.raises(ValueError, match="other input or options"):
+        checkpoint.load(file, checkpoint.fingerprint("work", 2))
+    file.write_bytes(file.read_bytes().replace(b"checkpoint 1\n", b"checkpoint 9\n", 1))
+    with pytest.raises(ValueError, match="version '9'.*reads 1"):
+        checkpoint.load(file, NAME)
+    file.write_text("notes\n")
+    with pytest.raises(ValueError, match="not a jaxmotif checkpoint"):
+        checkpoint.load(file, NAME)
+
+
+def test_a_failed_save_leaves_the_old_file(file):
+    checkpoint.save(file, NAME, {"a": 1})
+    with pytest.raises(ValueError, match="Object arrays"):
+        checkpoint.save(file, NAME, {"a": np.array([object()])})
+    assert int(checkpoint.load(file, NAME)["a"]) == 1
+    assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here")
+def test_killed_while_saving(file):
+    """A process that saves without end is killed; what it leaves is one of its saves, whole."""
+    code = f"""
+        import numpy as np
+        from jaxmotif.devices import checkpoint
+        step = 0
+        while True:
+            step += 1
+            checkpoint.save({str(file)!r}, {NAME!r}, {{"step": step, "filler": np.full(1 << 16, step)}})
+            if step == 3:
+                print("going", flush=True)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"going\n"
+        process.kill()
+    back = checkpoint.load(file, NAME)
+    assert int(back["step"]) >= 3
+    assert (back["filler"] == back["step"]).all()
+
+
+def test_fingerprints_tell_inputs_apart():
+    key = jax.random.key(0)
+    distinct = [
+        (), (None,), (0,), (0.0,), (False,), ("0",), (b"0",), ((0,),), ((0,), 0), ([[0]],), ({"a": 0},), ({"a": 1},),
+        (np.zeros(2, np.int32),), (np.zeros(2, np.int64),), (np.zeros((2, 1), np.int32),), (np.zeros(3, np.int32),),
+        (key,), (jax.random.key(1),), (jax.random.key_data(key),), ("ab", "c"), ("a", "bc"), (["ab", "c"],),
+    ]  # fmt: skip
+    assert len({checkpoint.fingerprint(*parts) for parts in distinct}) == len(distinct)
+    assert checkpoint.fingerprint(np.arange(3, dtype=np.int32)) == checkpoint.fingerprint(
+        jnp.arange(3, dtype=jnp.int32)
+    )
+    with pytest.raises(TypeError, match="object"):
+        checkpoint.fingerprint(object())
+    with pytest.raises(TypeError, match="Python objects"):
+        checkpoint.fingerprint(np.array([None]))
