@@ -82,7 +82,7 @@ def graphlet_counts(
       >>> import jaxmotif
       >>> counts = jaxmotif.graphlet_counts(jaxmotif.datasets.load("karate")).counts
       >>> counts["triangle"], counts["4-clique"], counts["4-node-indep"]
-      (45, 11, 18629)
+      (45, 11, 21939)
 
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in

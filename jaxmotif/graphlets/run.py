@@ -88,10 +88,10 @@ def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, sc
         raise ValueError(f"alpha={schedule.alpha} is not a share of the work; use 0 (no CPU) to 1 (no limit)")
     threads = schedule.cpu_workers or max(1, (os.cpu_count() or 1) - len(selection.devices))
     # One plan serves both kinds of device, so heavy and light must mean the same to both.
-    most_light = min(tuning.most_light, helper_tuning.most_light)
+    most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill
     gpu = Worker(end="back", helping=schedule.gpu_helping)
     cpu = Worker(end="front", limit=schedule.alpha / threads if schedule.alpha < 1 else 1.0)
-    crews = [Crew(device, tuning._replace(most_light=most_light), [gpu]) for device in selection.devices]
+    crews = [Crew(device, tuning._replace(most_light=most_light, fill=fill), [gpu]) for device in selection.devices]
     return [*crews, Crew(selection.helper, helper_tuning._replace(most_light=most_light), [cpu] * threads)]
 
 

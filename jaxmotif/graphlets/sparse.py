@@ -73,7 +73,8 @@ def make_plan(xp: Any, order: DegreeOrder, tuning: Tuning) -> Plan:
     lengths = triangle_tests(xp, order)
     starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
     words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
-    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, codegree_plan(xp, order, tuning.most_light))
+    wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
+    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, wedges)
 
 
 def all_ranges(plan: Plan) -> Ranges:

@@ -19,6 +19,7 @@ class Tuning(NamedTuple):
       backend: which form of the kernels runs.
       block: flat positions a step, for triangles; wedge_block: the same for wedges.
       most_light: wedges beyond which a node is heavy.
+      fill: a node is heavy too when its wedges fill one part in this of a dense row.
       rows: dense counter rows of heavy nodes held at once.
       slots: hash slots for light nodes.
       words: words of bit matrices held at once.
@@ -28,6 +29,7 @@ class Tuning(NamedTuple):
     block: int
     wedge_block: int
     most_light: int
+    fill: int
     rows: int
     slots: int
     words: int
@@ -60,14 +62,14 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
         )
     if device.platform == "cpu":  # small enough to stay in cache
         block = wedge_block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
-        table, slots = 2**20, 8 * wedge_block
+        table, slots, fill = 2**20, 8 * wedge_block, 8
     else:
         block = _power(min(max(2**16, 32 * edges), 2**24, free // 512))
         wedge_block = _power(min(max(2**16, 32 * edges), 2**22, free // 512))
-        table, slots = min(2**28, free // 16), 4 * wedge_block
+        table, slots, fill = min(2**28, free // 16), 4 * wedge_block, 64
     rows = max(1, min(nodes, table // nodes))
     words = min(_words_bound(edges), max(2 * most_row_words(edges), free // 16))
-    return Tuning(backend, block, wedge_block, wedge_block // 4, rows, slots, words)
+    return Tuning(backend, block, wedge_block, wedge_block // 4, fill, rows, slots, words)
 
 
 def fixed_bytes(nodes: int, edges: int) -> int:

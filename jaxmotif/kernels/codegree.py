@@ -46,16 +46,16 @@ class CodegreePlan:
     heavy_count: Any
 
 
-def codegree_plan(xp: Any, order: DegreeOrder, most_light: int) -> CodegreePlan:
+def codegree_plan(xp: Any, order: DegreeOrder, most_light: int, fill: int) -> CodegreePlan:
     """Split the wedges into heavy and light ones (``xp`` as in :func:`flat_work`).
 
-    A node is heavy when its wedges fill an eighth of a dense row, or number more than ``most_light`` (static).
+    A node is heavy when its wedges fill one part in ``fill`` of a dense row, or number more than ``most_light``.
     """
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
     ends = _starts(xp, lengths.astype(np.int64))
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
-    heavy = (per_node * 8 >= nodes) | (per_node > most_light)
+    heavy = (per_node * fill >= nodes) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
     none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
     heavy_nodes = xp.sort(xp.where(heavy, xp.arange(nodes, dtype=np.int32), np.int32(nodes)))

@@ -103,18 +103,18 @@ def half(x: Any) -> Any:
     return lax.shift_right_logical(x, jnp.ones_like(x))
 
 
-def expand_lanes(starts: Any, lists: int, count: Any, lanes: int) -> tuple[Any, Any, Any]:
-    """:func:`expand` for the lanes of one kernel program.
+def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> tuple[Any, Any, Any]:
+    """:func:`expand` for one tile of lanes inside a kernel.
 
     Args:
       starts: operand, the window's relative starts; lists: how many it holds.
       count: int32 scalar, valid positions in the block.
-      lanes: positions of this program.
+      lanes: positions in a tile; tile: which one.
 
     Returns:
       Int32 ``[lanes]`` index into the window, offset in that list, and which lanes are valid.
     """
-    first = pl.program_id(0) * lanes
+    first = tile * lanes
     last = jnp.minimum(first + lanes, count) - 1
 
     def halve(_, bounds):  # the lists of the first and of the last lane, side by side

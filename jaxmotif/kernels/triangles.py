@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.experimental import pallas as pl
 
 from jaxmotif.graph.order import DegreeOrder
@@ -19,6 +20,7 @@ from jaxmotif.kernels.choice import Backend
 from jaxmotif.kernels.expand import FlatWork, take
 
 LANES = 1024
+PROGRAMS = 4096
 
 
 class TriangleBlock(NamedTuple):
@@ -66,15 +68,26 @@ def triangle_block(
     )
 
 
-def triangle_total(
-    order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, block: int, backend: Backend
-) -> jax.Array:
-    """How many triangles the positions of one block hold (int32: a block is below 2^31 positions)."""
+def triangle_total(order: DegreeOrder, work: FlatWork, *, block: int, backend: Backend) -> jax.Array:
+    """How many triangles there are in all, an int64 scalar; nothing is stored by position.
+
+    Args:
+      block: static, positions a step (XLA only: the Pallas kernel walks 2^30 at a time).
+    """
     if backend == "pallas-triton":
-        (counts,) = _pallas(order, work, first, stop, block, count_only=True)
-        return counts.sum(dtype=jnp.int32)
-    found = triangle_block(order, work, first, stop, block=block, backend=backend)
-    return (found.uv < order.edge_capacity).sum(dtype=jnp.int32)
+        block = 2**30
+
+    def step(number, total):
+        first = number.astype(jnp.int64) * block
+        if backend == "pallas-triton":
+            found = _pallas_total(order, work, first)
+        else:
+            tri = triangle_block(order, work, first, work.total, block=block, backend=backend)
+            found = tri.uv < order.edge_capacity
+        return total + found.sum(dtype=jnp.int64)
+
+    steps = (-(-work.total // block)).astype(jnp.int32)
+    return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros((), jnp.int64))
 
 
 def _search_steps(edges: int) -> int:
@@ -82,48 +95,68 @@ def _search_steps(edges: int) -> int:
     return int(np.sqrt(2 * edges)).bit_length()
 
 
-def _pallas(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, block: int, count_only: bool = False) -> Any:
+def _test_lanes(rows: Any, tail: Any, head: Any, items: Any, found: Any) -> tuple[Any, ...]:
+    """One membership test a lane: arcs uv, uw, vw and whether they make a triangle."""
+    index, offset, valid = found
+    arc = ex.load(items, index, valid)
+    u, v = ex.load(tail, arc, valid), ex.load(head, arc, valid)
+    u_end, v_start, v_end = (ex.load(rows, r, valid) for r in (u + 1, v, v + 1))
+    along_u = u_end - arc - 1 < v_end - v_start
+    here = jnp.where(along_u, arc + 1, v_start) + offset
+    w = ex.load(head, here, valid)
+    low, high = jnp.where(along_u, v_start, arc + 1), jnp.where(along_u, v_end, u_end)
+    there, hit = ex.find_lanes(head, low, high, w, valid)
+    return arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here), hit
+
+
+def _pallas(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, block: int) -> list[jax.Array]:
     items, starts = ex.window(work, first, block)
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)[None]
     lists, edges = items.shape[0], order.edge_capacity
 
     def kernel(rows, tail, head, items, starts, count, *out):
-        n = count[0]
+        tile, n = pl.program_id(0), count[0]
 
-        @pl.when(pl.program_id(0) * LANES >= n)
+        @pl.when(tile * LANES >= n)
         def _():
             for ref in out:
-                ref[...] = jnp.full(ref.shape, 0 if count_only else edges, jnp.int32)
+                ref[...] = jnp.full((LANES,), edges, jnp.int32)
 
-        @pl.when(pl.program_id(0) * LANES < n)
+        @pl.when(tile * LANES < n)
         def _():
-            index, offset, valid = ex.expand_lanes(starts, lists, n, LANES)
-            arc = ex.load(items, index, valid)
-            u, v = ex.load(tail, arc, valid), ex.load(head, arc, valid)
-            u_end, v_start, v_end = (ex.load(rows, r, valid) for r in (u + 1, v, v + 1))
-            along_u = u_end - arc - 1 < v_end - v_start
-            here = jnp.where(along_u, arc + 1, v_start) + offset
-            w = ex.load(head, here, valid)
-            low = jnp.where(along_u, v_start, arc + 1)
-            high = jnp.where(along_u, v_end, u_end)
-            there, hit = ex.find_lanes(head, low, high, w, valid)
-            if count_only:
-                out[0][...] = jnp.sum(hit.astype(jnp.int32))[None]
-            else:
-                for ref, value in zip(
-                    out, (arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)), strict=True
-                ):
-                    ref[...] = jnp.where(hit, value, edges)
+            *arcs, hit = _test_lanes(rows, tail, head, items, ex.expand_lanes(starts, lists, n, LANES, tile))
+            for ref, arc in zip(out, arcs, strict=True):
+                ref[...] = jnp.where(hit, arc, edges)
 
-    programs = block // LANES
-    if count_only:
-        shapes = [jax.ShapeDtypeStruct((programs,), jnp.int32)]
-        specs = [pl.BlockSpec((1,), lambda i: (i,))]
-    else:
-        shapes = [jax.ShapeDtypeStruct((block,), jnp.int32)] * 3
-        specs = [pl.BlockSpec((LANES,), lambda i: (i,))] * 3
     with jax.enable_x64(False):
         return pl.pallas_call(
-            kernel, grid=(programs,), out_shape=shapes, in_specs=[ex.WHOLE] * 6, out_specs=specs,
+            kernel, grid=(block // LANES,), out_shape=[jax.ShapeDtypeStruct((block,), jnp.int32)] * 3,
+            in_specs=[ex.WHOLE] * 6, out_specs=[pl.BlockSpec((LANES,), lambda i: (i,))] * 3,
             compiler_params=ex.triton(), name="triangles",
+        )(order.out_offsets, order.tail, order.head, items, starts, count)  # fmt: skip
+
+
+def _pallas_total(order: DegreeOrder, work: FlatWork, first: Any) -> jax.Array:
+    """Triangles found by each of a fixed number of programs, which share the tiles of 2^30 positions."""
+    items, starts = ex.window(work, first, 2**30)
+    count = jnp.clip(work.total - first, 0, 2**30).astype(jnp.int32)[None]
+    lists = items.shape[0]
+
+    def kernel(rows, tail, head, items, starts, count, out):
+        program, n = pl.program_id(0), count[0]
+        tiles = (n + LANES - 1) // LANES
+
+        def tile(number, total):
+            found = ex.expand_lanes(starts, lists, n, LANES, program + number * PROGRAMS)
+            *_, hit = _test_lanes(rows, tail, head, items, found)
+            return total + jnp.sum(hit.astype(jnp.int32))
+
+        mine = (tiles - program + PROGRAMS - 1) // PROGRAMS
+        out[...] = lax.fori_loop(0, jnp.maximum(mine, 0), tile, jnp.int32(0))[None]
+
+    with jax.enable_x64(False):
+        return pl.pallas_call(
+            kernel, grid=(PROGRAMS,), out_shape=jax.ShapeDtypeStruct((PROGRAMS,), jnp.int32),
+            in_specs=[ex.WHOLE] * 6, out_specs=pl.BlockSpec((1,), lambda i: (i,)),
+            compiler_params=ex.triton(), name="triangle_total",
         )(order.out_offsets, order.tail, order.head, items, starts, count)  # fmt: skip

@@ -68,7 +68,7 @@ def _pallas(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, block: in
 
         @pl.when(pl.program_id(0) * LANES < n)
         def _():
-            index, offset, valid = ex.expand_lanes(starts, lists, n, LANES)
+            index, offset, valid = ex.expand_lanes(starts, lists, n, LANES, pl.program_id(0))
             uv = ex.load(in_arc, ex.load(items, index, valid), valid)
             u = ex.load(tail, uv, valid)
             slot = ex.load(in_rows, u, valid) + ex.load(out_rows, u, valid) + offset
