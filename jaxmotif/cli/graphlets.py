@@ -46,7 +46,9 @@ def run(args: argparse.Namespace) -> None:
 
 def undirected(graph: Graph) -> Graph:
     """The same graph without directions; an edge where there was an arc either way."""
-    return type(graph).from_edges(graph.edge_list(), num_nodes=graph.n, node_names=graph.node_names, pad="bucket")
+    from jaxmotif.graph import Graph
+
+    return Graph.from_edges(graph.edge_list(), num_nodes=graph.n, node_names=graph.node_names, pad="bucket")
 
 
 def _per_graph(graph: Graph, **options) -> Report:
