@@ -111,10 +111,12 @@ def count_cycles(
     order: DegreeOrder, plan: Plan, cycles: jax.Array, heavy: Any, light: Any, tuning: Tuning
 ) -> jax.Array:
     """Add the 4-cycles whose highest nodes are in the ranges to the accumulator ``cycles``."""
-    block, backend = tuning.wedge_block, tuning.backend
-    cycles = codegree.heavy_cycles(order, plan.wedges, cycles, *heavy, block=block, rows=tuning.rows, backend=backend)
+    backend = tuning.backend
+    cycles = codegree.heavy_cycles(
+        order, plan.wedges, cycles, *heavy, block=tuning.heavy_block, rows=tuning.rows, backend=backend
+    )
     return codegree.light_cycles(
-        order, plan.wedges, cycles, *light, block=block, slots=tuning.slots, most_light=tuning.most_light,
+        order, plan.wedges, cycles, *light, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light,
         backend=backend,
     )  # fmt: skip
 
@@ -137,16 +139,8 @@ def count_cliques(
       t: triangles at each arc, from all tests.
     """
     edges, block, backend = order.edge_capacity, tuning.block, tuning.backend
-    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
-    step = tuning.words - cliques.most_row_words(edges)
-    start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
 
-    def cut(number):
-        at = jnp.searchsorted(plan.word_starts, start + number.astype(jnp.int64) * step, method="scan_unrolled")
-        return jnp.clip(at.astype(jnp.int32), tails[0], tails[1])
-
-    def matrix_block(number, sums):
-        low, high = cut(number), cut(number + 1)
+    def matrix_block(low, high, sums):
         first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
         base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
 
@@ -176,7 +170,17 @@ def count_cliques(
         bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32, backend))
         return _loop(first, stop, block, collect, sums)
 
-    return _loop(start, end, step, matrix_block, sums)
+    if tuning.words >= cliques.words_bound(edges):
+        return matrix_block(*tails, sums)
+    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
+    step = tuning.words - cliques.most_row_words(edges)
+    start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
+
+    def cut(number):
+        at = jnp.searchsorted(plan.word_starts, start + number.astype(jnp.int64) * step, method="scan_unrolled")
+        return jnp.clip(at.astype(jnp.int32), *tails)
+
+    return _loop(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
 
 
 def finish(order: DegreeOrder, t: jax.Array, cyc: jax.Array, sums: tuple[jax.Array, ...]) -> Statistics:

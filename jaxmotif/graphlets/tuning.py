@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 
 from jaxmotif.kernels.choice import Backend, kernel_backend
-from jaxmotif.kernels.cliques import most_row_words
+from jaxmotif.kernels.cliques import most_row_words, words_bound
 
 MIB = 2**20
 
@@ -17,7 +17,8 @@ class Tuning(NamedTuple):
 
     Attributes:
       backend: which form of the kernels runs.
-      block: flat positions a step, for triangles; wedge_block: the same for wedges.
+      block: flat positions a step, for triangles.
+      heavy_block, light_block: the same for wedges of heavy and of light nodes.
       most_light: wedges beyond which a node is heavy.
       fill: a node is heavy too when its wedges fill one part in this of a dense row.
       rows: dense counter rows of heavy nodes held at once.
@@ -27,7 +28,8 @@ class Tuning(NamedTuple):
 
     backend: Backend
     block: int
-    wedge_block: int
+    heavy_block: int
+    light_block: int
     most_light: int
     fill: int
     rows: int
@@ -61,15 +63,17 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
             f"take {fixed}, the smallest step {least}; allow at least {fixed + least}"
         )
     if device.platform == "cpu":  # small enough to stay in cache
-        block = wedge_block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
-        table, slots, fill = 2**20, 8 * wedge_block, 8
-    else:
-        block = _power(min(max(2**16, 32 * edges), 2**24, free // 512))
-        wedge_block = _power(min(max(2**16, 32 * edges), 2**22, free // 512))
-        table, slots, fill = min(2**28, free // 16), 4 * wedge_block, 64
+        block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
+        heavy_block = light_block = block
+        table, slots, fill, most_words = 2**20, 8 * block, 8, 2**22
+    else:  # large enough to fill the device, no larger than a small graph needs
+        most = min(2**24, free // 512)
+        block = heavy_block = _power(min(max(2**16, 16 * edges), most))
+        light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
+        table, slots, fill, most_words = min(2**28, free // 16), 4 * light_block, 64, 2**26
     rows = max(1, min(nodes, table // nodes))
-    words = min(_words_bound(edges), max(2 * most_row_words(edges), free // 16))
-    return Tuning(backend, block, wedge_block, wedge_block // 4, fill, rows, slots, words)
+    words = min(words_bound(edges), max(2 * most_row_words(edges), min(most_words, free // 16)))
+    return Tuning(backend, block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
 
 
 def fixed_bytes(nodes: int, edges: int) -> int:
@@ -79,11 +83,6 @@ def fixed_bytes(nodes: int, edges: int) -> int:
 
 def smallest_step_bytes(nodes: int, edges: int) -> int:
     return 512 * 2**14 + 4 * nodes + 8 * most_row_words(edges)
-
-
-def _words_bound(edges: int) -> int:
-    """The most words all bit matrices of a graph can need: the sum of d * ceil(d / 32) with d <= sqrt(2 m)."""
-    return edges * (int((2 * edges) ** 0.5) // 32 + 2)
 
 
 def _power(size: int) -> int:

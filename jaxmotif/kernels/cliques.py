@@ -37,6 +37,11 @@ def most_row_words(edges: int) -> int:
     return d * ((d + 31) // 32)
 
 
+def words_bound(edges: int) -> int:
+    """An upper bound on the words of all nodes: the sum of d * ceil(d / 32) with d <= sqrt(2 m)."""
+    return edges * (int(np.sqrt(2 * edges)) // 32 + 2)
+
+
 def _rows(order: DegreeOrder, base: jax.Array, tri: TriangleBlock) -> tuple[jax.Array, ...]:
     """For each triangle: whether it is one, the places i, j of v, w among u's arcs, u's row length and first word."""
     hit = tri.uv < order.edge_capacity

@@ -58,8 +58,10 @@ def window(work: FlatWork, first: Any, block: int) -> tuple[jax.Array, jax.Array
     relative to ``first``, int32 ``[w]``, clipped at ``block`` (and at -2^30: shorter lists only, see below)."""
     size = min(block, work.items.shape[0])
     # The last list that starts at or before the first position. Nonempty lists: `size` of them cover a block.
-    at = jnp.searchsorted(work.starts, first, side="right", method="scan_unrolled").astype(jnp.int32) - 1
-    at = jnp.clip(at, 0, work.items.shape[0] - size)
+    at = jnp.int32(0)
+    if size < work.items.shape[0]:
+        at = jnp.searchsorted(work.starts, first, side="right", method="scan_unrolled").astype(jnp.int32) - 1
+        at = jnp.clip(at, 0, work.items.shape[0] - size)
     starts = lax.dynamic_slice(work.starts, (at,), (size,)) - first
     return lax.dynamic_slice(work.items, (at,), (size,)), jnp.clip(starts, -(2**30), block).astype(jnp.int32)
 

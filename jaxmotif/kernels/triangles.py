@@ -86,8 +86,10 @@ def triangle_total(order: DegreeOrder, work: FlatWork, *, block: int, backend: B
             found = tri.uv < order.edge_capacity
         return total + found.sum(dtype=jnp.int64)
 
-    steps = (-(-work.total // block)).astype(jnp.int32)
-    return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros((), jnp.int64))
+    zero = jnp.zeros((), jnp.int64)
+    if order.edge_capacity << _search_steps(order.edge_capacity) <= block:
+        return step(zero, zero)  # no loop, which costs a small graph more than its triangles
+    return lax.fori_loop(jnp.int32(0), (-(-work.total // block)).astype(jnp.int32), step, zero)
 
 
 def _search_steps(edges: int) -> int:
