@@ -1,0 +1,5 @@
+"""Network motifs: subgraph census, random graphs with given degrees, and which subgraphs occur unexpectedly often."""
+
+from jaxmotif.motifs.random_graphs import RandomGraphs, random_graphs
+
+__all__ = ["RandomGraphs", "random_graphs"]

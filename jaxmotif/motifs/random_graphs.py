@@ -1,0 +1,275 @@
+"""Random graphs with the degrees of a given graph: independent chains of degree-preserving moves."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, get_args
+
+import jax
+import numpy as np
+from jax import lax
+
+from jaxmotif.devices.progress import progress as meter
+from jaxmotif.devices.queue import Unit, Worker, run_queue
+from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.graph import Graph
+from jaxmotif.kernels.choice import Backend, kernel_backend
+from jaxmotif.kernels.switching import Accepted, Ends, Fixed, Step, hash_slots, switch_steps
+
+Keep = Literal["bidegree", "degree"]
+DEFAULT_ATTEMPTS = 20.0  # pair switches tried per edge; measured in experiments/results/motifs_mixing.md
+CPU_LABELS = 2**13  # labels that a CPU moves at once
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Wiring:
+    """A graph as labels for the moves: fixed tails, current ends, and what rides along.
+
+    Attributes:
+      fixed: the unchanging half; ends: the graph itself as a state.
+      arc_labels: edge labels of the arcs, ``[A]``; pair_labels: of both directions of the pairs, ``[P, 2]``; or ``None``.
+      directed: whether a pair is two arcs (else one undirected edge).
+    """
+
+    fixed: Fixed
+    ends: Ends
+    arc_labels: np.ndarray | None
+    pair_labels: np.ndarray | None
+    directed: bool
+
+    @property
+    def num_labels(self) -> int:
+        return self.fixed.tail.shape[0] + self.ends.left.shape[0]
+
+
+def wiring(graph: Graph, keep: Keep) -> Wiring:
+    """Divide a graph's edges into arcs and pairs, in an order that has nothing to do with the input's (host).
+
+    ``bidegree``: one-way arcs, and reciprocated pairs. ``degree``: arcs only. Undirected edges are all pairs.
+    """
+    edges = graph.edge_list().astype(np.int32)
+    labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
+    u, v = edges.T
+    pair_labels = None
+    if not graph.directed:
+        is_arc, is_pair = np.zeros(graph.m, bool), np.ones(graph.m, bool)
+        back = np.arange(graph.m)
+    elif keep == "degree":
+        is_arc, is_pair = np.ones(graph.m, bool), np.zeros(graph.m, bool)
+        back = np.arange(graph.m)
+    else:
+        key, mirror = u.astype(np.int64) * graph.n + v, v.astype(np.int64) * graph.n + u
+        back = np.minimum(np.searchsorted(key, mirror), max(graph.m - 1, 0))
+        both = key[back] == mirror if graph.m else np.zeros(0, bool)
+        is_arc, is_pair = ~both, both & (u < v)
+    rng = np.random.default_rng(0)  # any fixed shuffle will do
+    arcs, pairs = rng.permutation(np.flatnonzero(is_arc)), rng.permutation(np.flatnonzero(is_pair))
+    if labels is not None:
+        pair_labels = np.stack([labels[pairs], labels[back[pairs]]], axis=1)
+    by_tail = np.argsort(u[arcs], kind="stable").astype(np.int32)
+    starts = np.searchsorted(u[arcs][by_tail], np.arange(graph.n + 1)).astype(np.int32)
+    fixed = Fixed(u[arcs], by_tail, starts, ordered=graph.directed and keep == "degree")
+    ends = Ends(v[arcs], u[pairs], v[pairs])
+    return Wiring(fixed, ends, None if labels is None else labels[arcs], pair_labels, graph.directed)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RandomGraphs(Sequence):
+    """Random graphs with the degrees of a given graph; ``graphs[i]`` is the i-th as a :class:`Graph`.
+
+    Attributes:
+      source: the given graph.
+      keep: ``"bidegree"`` or ``"degree"``.
+      step: how the moves were decided.
+      steps: steps each chain took.
+      attempts: pair switches tried per edge, in each chain.
+      switches, triples: int64 ``[num]``, pair switches and turns of three arcs made.
+      ends: the states, int32 arrays with a leading axis ``[num]`` (host).
+      wiring: the given graph in the same form.
+    """
+
+    source: Graph
+    keep: Keep
+    step: Step
+    steps: int
+    attempts: float
+    switches: np.ndarray
+    triples: np.ndarray
+    ends: Ends
+    wiring: Wiring
+
+    def __len__(self) -> int:
+        return self.ends.head.shape[0]
+
+    def __getitem__(self, index):  # pyright: ignore[reportIncompatibleMethodOverride]
+        if isinstance(index, slice):
+            return dataclasses.replace(
+                self, switches=self.switches[index], triples=self.triples[index],
+                ends=Ends(*(x[index] for x in self.ends)),
+            )  # fmt: skip
+        edges, labels = self.edges(index)
+        nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
+        return Graph.from_edges(
+            edges, self.source.n, self.source.directed, nodes, labels, node_names=self.source.node_names
+        )
+
+    def edges(self, index: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """The edges of one graph, int32 ``[m, 2]``, in the order of the labels, and their edge labels."""
+        w = self.wiring
+        head, left, right = (np.asarray(x[index]) for x in self.ends)
+        parts = [np.stack([w.fixed.tail, head], axis=1), np.stack([left, right], axis=1)]
+        labels = None if w.arc_labels is None or w.pair_labels is None else [w.arc_labels, w.pair_labels[:, 0]]
+        if w.directed:
+            parts.append(np.stack([right, left], axis=1))
+            if labels is not None and w.pair_labels is not None:
+                labels.append(w.pair_labels[:, 1])
+        return np.concatenate(parts), None if labels is None else np.concatenate(labels)
+
+    @property
+    def acceptance(self) -> float:
+        """The part of the tried pair switches that were made, over all chains."""
+        tried = self.attempts * self.wiring.num_labels * len(self)
+        return float(self.switches.sum() / tried) if tried else 0.0
+
+    @property
+    def null_model(self) -> str:
+        """What is kept, which moves made the graphs, and what may be claimed of them."""
+        if not self.source.directed:
+            kept, moves = "the degree of every node", "edge-pair switches"
+        elif self.keep == "degree":
+            kept = "in- and out-degree of every node"
+            moves = "arc-pair switches and cyclic turns of three arcs' heads"
+        else:
+            kept = "in-, out- and reciprocal degree of every node"
+            moves = "switches of one-way arcs, switches of reciprocated pairs and cyclic turns of three arcs' heads"
+        return f"keeps the {kept}; uniform over the graphs reachable by {moves}".replace("the the", "the")
+
+
+def random_graphs(
+    graph: Graph,
+    num: int,
+    key: Any,
+    keep: Keep = "bidegree",
+    *,
+    attempts: float = DEFAULT_ATTEMPTS,
+    step: Step = "reject",
+    first: int = 0,
+    start: RandomGraphs | None = None,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> RandomGraphs:
+    """Draw random graphs with the degrees of a given graph, each by a chain of its own that starts there.
+
+    With ``keep="bidegree"`` every node keeps its numbers of one-way predecessors, one-way successors and reciprocated
+    neighbours; with ``"degree"`` its in- and out-degree, and reciprocation is free. An undirected graph keeps its
+    degrees either way. The stationary distribution is uniform over the graphs that the moves (see
+    :attr:`RandomGraphs.null_model`) can reach; for ``"bidegree"`` no known set of local moves reaches all graphs of every
+    degree sequence, though for sparse ones presumably it does. Node labels stay with their nodes, an arc's label with
+    its tail.
+
+    Args:
+      graph: any simple graph.
+      num: how many graphs.
+      key: ``jax.random.key``. Graph i is the same whatever ``num``, the devices and the memory.
+      keep: the null model.
+      attempts: pair switches to try per edge.
+      step: ``"reject"`` (cheap, refuses switches that might clash) or ``"global"`` (decides as if one by one).
+      first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
+      start: graphs of an earlier call with the same key and ``first``, whose chains go on for ``attempts`` more.
+      devices: as everywhere; chains are divided among them.
+      memory: bytes to work in, on each device.
+      progress: show a meter.
+
+    Returns:
+      The graphs, with what was tried and made.
+
+    Raises:
+      ValueError: a wrong option, or a graph too large for ``step="global"``.
+
+    Example:
+      >>> import jax
+      >>> ring = Graph.from_edges([(i, (i + 1) % 8) for i in range(8)], directed=True)
+      >>> sample = random_graphs(ring, 3, jax.random.key(0))
+      >>> sample[0].degrees.tolist(), sample[0].in_degrees.tolist()
+      ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1])
+    """
+    if num < 1:
+        raise ValueError(f"num must be at least 1, got {num}")
+    if keep not in get_args(Keep):
+        raise ValueError(f"keep must be 'bidegree' or 'degree', got {keep!r}")
+    if step not in get_args(Step):
+        raise ValueError(f"step must be 'reject' or 'global', got {step!r}")
+    if not attempts >= 0 or math.isinf(attempts):
+        raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
+    if start is not None and (len(start) != num or start.keep != keep or start.source is not graph):
+        raise ValueError("start must hold the same number of graphs of the same source and keep")
+    wired = start.wiring if start is not None else wiring(graph, keep)
+    labels = wired.num_labels
+    if step == "global" and graph.n**2 << labels.bit_length() >= 2**62:
+        raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
+    per_step = (wired.fixed.tail.shape[0] // 2 + wired.ends.left.shape[0] // 2) / max(labels, 1)
+    steps = math.ceil(attempts / per_step) if per_step else 0
+    done = start.steps if start is not None else 0
+
+    selection = select_devices(devices)
+    workers_on = selection.devices
+    backend = kernel_backend(workers_on[0])
+    chunk = _chunk(wired, num, backend, memory, len(workers_on))
+    ends = Ends(*(np.empty((num, x.shape[0]), np.int32) for x in wired.ends))
+    switches, triples = (np.empty(num, np.int64) for _ in range(2))
+
+    def work(device: jax.Device, low: int) -> None:
+        stop = min(low + chunk, num)
+        # The last chunk is made whole with chains nobody looks at, so that all share a compilation.
+        which = first + low + np.arange(chunk, dtype=np.int32)
+        if start is None:
+            initial = Ends(*(np.broadcast_to(x, (chunk, x.shape[0])) for x in wired.ends))
+        else:
+            rows = np.minimum(low + np.arange(chunk), num - 1)
+            initial = Ends(*(x[rows] for x in start.ends))
+        arrays = jax.device_put((wired.fixed, initial, key, which, np.int32(done), np.int32(steps)), device)
+        found, made = jax.device_get(_chains(*arrays, step=step, backend=backend))
+        for whole, part in zip(ends, found, strict=True):
+            whole[low:stop] = part[: stop - low]
+        switches[low:stop], triples[low:stop] = made.switches[: stop - low], made.triples[: stop - low]
+
+    units = [Unit(low, min(chunk, num - low)) for low in range(0, num, chunk)]
+    with meter(num, "graphs", "random graphs", enabled=progress) as bar:
+        run_queue(units, [Worker(partial(work, device)) for device in workers_on], bar.advance)
+    if start is not None:
+        switches, triples = switches + start.switches, triples + start.triples
+    total = done + steps
+    return RandomGraphs(graph, keep, step, total, total * per_step, switches, triples, ends, wired)
+
+
+@partial(jax.jit, static_argnames=("step", "backend"))
+def _chains(fixed, ends, key, which, first, count, *, step: Step, backend: Backend) -> tuple[Ends, Accepted]:
+    """One call's chains. A CPU takes a few at a time, whose tables stay in its cache."""
+
+    def chain(item: tuple[Ends, Any]) -> tuple[Ends, Accepted]:
+        ends, index = item
+        return switch_steps(fixed, ends, jax.random.fold_in(key, index), first, count, step=step, backend=backend)
+
+    if backend == "pallas-triton":
+        return jax.vmap(chain)((ends, which))
+    chains, together = which.shape[0], _together(fixed.tail.shape[0] + ends.left.shape[1])
+    groups = jax.tree.map(lambda x: x.reshape(chains // together, together, *x.shape[1:]), (ends, which))
+    result = lax.map(jax.vmap(chain), groups)
+    return jax.tree.map(lambda x: x.reshape(chains, *x.shape[2:]), result)
+
+
+def _together(labels: int) -> int:
+    return max(1, CPU_LABELS // max(labels, 1))
+
+
+def _chunk(wired: Wiring, num: int, backend: Backend, memory: int | None, devices: int) -> int:
+    """Chains per call."""
+    if backend == "xla":
+        together = _together(wired.num_labels)
+        return together * -(-min(num, 128 * together) // together)
+    per_chain = 4 * hash_slots(wired.num_labels) + 256 * wired.num_labels
+    return max(1, min(-(-num // devices), (memory or 2**33) // per_chain))
