@@ -11,9 +11,9 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 import jaxmotif
-from jaxmotif.cli import datasets, graphlets, info
+from jaxmotif.cli import datasets, graphlets, info, search
 
-COMMANDS = (graphlets, datasets, info)
+COMMANDS = (graphlets, search, datasets, info)
 FAILED, INTERRUPTED, PIPE_CLOSED = 1, 130, 141  # argparse itself exits with 2 on bad usage
 
 

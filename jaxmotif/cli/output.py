@@ -27,7 +27,7 @@ class Report:
 
     Attributes:
       scalars: single values, by name.
-      columns: one table, by column name; columns of equal length, arrays or lists.
+      columns: one table, by column name; columns of equal length, arrays or lists. JSON may do without.
       mapping: when set, JSON writes the (two) columns as one object of this name, key to value.
     """
 
@@ -97,6 +97,10 @@ def _write_table(report: Report, stream: TextIO) -> None:
 
 
 def _write_json(report: Report, stream: TextIO) -> None:
+    if not report.columns:
+        json.dump(dict(report.scalars), stream)
+        stream.write("\n")
+        return
     if report.mapping is not None:
         keys, values = map(_as_list, report.columns.values())
         json.dump(dict(report.scalars) | {report.mapping: dict(zip(keys, values, strict=True))}, stream, indent=2)

@@ -18,7 +18,8 @@ from jax.experimental.pallas import triton as plt
 
 from jaxmotif.kernels import gf256
 from jaxmotif.kernels.gf256 import PLANES, TERMS
-from jaxmotif.kernels.sieve_round import Rows, label_sums
+from jaxmotif.kernels.sieve_round import label_sums
+from jaxmotif.kernels.sieve_rows import Rows
 
 BLOCK_WORDS = 64
 """Words a program works on: two a lane, which share the cost of preparing a scalar."""
@@ -81,7 +82,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
 def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows, interpret: bool = False) -> jax.Array:
     """:func:`jaxmotif.kernels.sieve_round.label_forms`: one lane a form, and the labels' bits in the words."""
     vertices, forms = labels.shape[0], scalars.shape[1]
-    lanes, num_pieces = pl.next_power_of_2(forms), rows.piece_starts.shape[0]
+    lanes, num_pieces = pl.next_power_of_2(forms), rows.pieces
     scalars = jnp.pad(scalars, ((0, 0), (0, lanes - forms)))
     call = partial(pl.pallas_call, compiler_params=_parameters(), interpret=interpret, out_specs=_WHOLE)
     inputs = [rows.targets, scalars, labels]
@@ -130,7 +131,7 @@ def extend(
 ) -> jax.Array:
     """:func:`jaxmotif.kernels.sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
-    block, num_pieces = _block(words), rows.piece_starts.shape[0]
+    block, num_pieces = _block(words), rows.pieces
     round_ = jnp.stack([size, first_form])
     call = partial(pl.pallas_call, compiler_params=_parameters(), interpret=interpret)
     inputs = [round_, rows.targets, weights]

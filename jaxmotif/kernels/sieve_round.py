@@ -19,9 +19,7 @@ taken before the subsets come in (see :func:`start`).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -30,79 +28,10 @@ from jax import lax
 from jaxmotif.kernels import gf256
 from jaxmotif.kernels.choice import Backend
 from jaxmotif.kernels.gf256 import PLANES, TERMS
+from jaxmotif.kernels.sieve_rows import TILE, Rows
 
-MAX_ROW = 64
-"""Longest run of neighbours summed in one piece of work; longer rows are cut."""
-
-_TILE, _UNROLL = 32, 4  # rows summed side by side, and neighbours a step, in plain XLA on a CPU
-
-
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("targets", "starts", "stops", "piece_starts", "piece_stops", "piece_offsets"),
-    meta_fields=(),
-)
-@dataclasses.dataclass(frozen=True, eq=False)
-class Rows:
-    """Adjacency rows cut into runs of at most ``MAX_ROW`` slots, vertices numbered by falling degree.
-
-    A short row is one run, its vertex's own. A longer one is cut into pieces that are summed apart, so that no unit
-    of work is longer than any other whatever the degrees.
-
-    Attributes:
-      targets: int32 ``[S]``, neighbours in the new numbering.
-      starts, stops: int32 ``[V]``, slots of the vertex's own run, empty for cut rows.
-      piece_starts, piece_stops: int32 ``[H]``, slots of the pieces, empty past the last.
-      piece_offsets: int32 ``[V + 1]``, the pieces of each vertex.
-    """
-
-    targets: jax.Array
-    starts: jax.Array
-    stops: jax.Array
-    piece_starts: jax.Array
-    piece_stops: jax.Array
-    piece_offsets: jax.Array
-
-
-def num_pieces(degrees, max_row: int = MAX_ROW):
-    """Pieces that each vertex's row is cut into; 0 for a row kept whole. NumPy or JAX integers in and out."""
-    return (degrees > max_row).astype(degrees.dtype) * ((degrees + (max_row - 1)) // max_row)
-
-
-def plan_rows(offsets: jax.Array, targets: jax.Array, pieces: int, max_row: int = MAX_ROW) -> tuple[Rows, jax.Array]:
-    """Orders and cuts adjacency rows.
-
-    Args:
-      offsets: int32 ``[V + 1]``, row starts.
-      targets: int32 ``[S]``, neighbours; padding slots may hold anything.
-      pieces: static capacity for pieces, at least the sum of :func:`num_pieces`; ``2 S // max_row`` always suffices.
-      max_row: longest run.
-
-    Returns:
-      The rows, and int32 ``[V]`` with each vertex's new number.
-    """
-    degrees = offsets[1:] - offsets[:-1]
-    order = jnp.argsort(-degrees, stable=True)
-    vertices = offsets.shape[0] - 1
-    rank = jnp.zeros(vertices, jnp.int32).at[order].set(jnp.arange(vertices, dtype=jnp.int32))
-    starts, stops = offsets[:-1][order], offsets[1:][order]
-    counts = num_pieces(stops - starts, max_row)
-    piece_offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(counts, dtype=jnp.int32)])
-    piece = jnp.arange(pieces, dtype=jnp.int32)
-    owner = jnp.searchsorted(piece_offsets, piece, side="right").astype(jnp.int32) - 1
-    used = piece < piece_offsets[-1]
-    owner = jnp.where(used, owner, 0)
-    first = starts[owner] + (piece - piece_offsets[owner]) * max_row
-    last = jnp.minimum(first + max_row, stops[owner])
-    rows = Rows(
-        targets=rank.at[targets].get(mode="clip"),
-        starts=jnp.where(counts > 0, stops, starts),
-        stops=stops,
-        piece_starts=jnp.where(used, first, 0),
-        piece_stops=jnp.where(used, last, 0),
-        piece_offsets=piece_offsets,
-    )
-    return rows, rank
+_UNROLL = 4
+"""Neighbours a step in plain XLA: the sums then go to memory and back once in four."""
 
 
 def num_forms(size: int) -> list[int]:
@@ -193,19 +122,35 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows, backe
         from jaxmotif.kernels import sieve_pallas
 
         return sieve_pallas.extend(P, size, first_form, weights, rows)
-    total = P.shape[0]
-    child = _expand(lax.dynamic_index_in_dim(P, size - 1, keepdims=False))
+    total, words = P.shape[0], P.shape[-1]
+    tiles = _tiles(rows.live)
+    terms = _expand(P, size - 1, tiles)
+    places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
 
     def attach(form, P):
-        sums = _neighbour_sums(child, weights[first_form + form - 1], rows)
+        chosen = weights[first_form + form - 1]
 
-        def update(s, P):
-            here = lax.dynamic_index_in_dim(P, s - 1, keepdims=False)
-            smaller = lax.dynamic_index_in_dim(P, s - size - 1, keepdims=False)
-            grown = here ^ _multiply(sums, smaller)
-            return lax.dynamic_update_index_in_dim(P, grown, s - 1, 0)
+        def selected(slots, live):
+            word = jnp.where(live, chosen.at[slots].get(mode="clip"), jnp.uint32(0))
+            masks = jnp.uint32(0) - ((word[:, None] >> places) & jnp.uint32(1))
+            values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
+            return values & masks[:, :, None]
 
-        return lax.fori_loop(form * size + 1, jnp.minimum((form + 1) * size, total) + 1, update, P)
+        def planes(sums):
+            return jnp.stack(gf256.collapse([sums[:, r] for r in range(TERMS)]), axis=1)
+
+        neighbour_sums = _row_sums(selected, (TERMS, words), planes, rows)
+
+        def tile(index, P):
+            sums = neighbour_sums(index)
+
+            def update(s, P):
+                grown = _rows_of(P, s - 1, index) ^ _multiply(sums, _rows_of(P, s - size - 1, index))
+                return lax.dynamic_update_slice(P, grown[None], (s - 1, index * TILE, 0, 0))
+
+            return lax.fori_loop(form * size + 1, jnp.minimum((form + 1) * size, total) + 1, update, P)
+
+        return lax.fori_loop(0, tiles, tile, P)
 
     return lax.fori_loop(1, (total - 1) // size + 1, attach, P)
 
@@ -235,64 +180,55 @@ def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows, backend: Back
         spread = [jnp.broadcast_to(values[:, b, None], elements.shape) for b in range(PLANES)]
         return jnp.stack(gf256.multiply(spread, masks), axis=1)
 
-    shape = (PLANES, scalars.shape[1])
-    return jnp.moveaxis(_sum_over_rows(products, shape, lambda sums: sums, rows), 2, 0)
+    sums = _row_sums(products, (PLANES, scalars.shape[1]), lambda sums: sums, rows)
+
+    def tile(index, forms):
+        return lax.dynamic_update_slice(forms, sums(index), (index * TILE, 0, 0))
+
+    forms = jnp.zeros((rows.vertices, PLANES, scalars.shape[1]), jnp.uint32)
+    return jnp.moveaxis(lax.fori_loop(0, _tiles(rows.live), tile, forms), 2, 0)
 
 
-def _expand(planes: jax.Array) -> jax.Array:
-    return jnp.stack(gf256.expand([planes[:, b] for b in range(PLANES)]), axis=1)
+def _tiles(count):
+    return (count + (TILE - 1)) // TILE
+
+
+def _rows_of(P: jax.Array, s, tile) -> jax.Array:
+    """Row ``s`` of the vertices of a tile: ``[TILE, 8, W]``."""
+    return lax.dynamic_slice(P, (s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
+
+
+def _expand(P: jax.Array, s, tiles) -> jax.Array:
+    """Row ``s`` of the first vertices in the 27-term domain: ``[V, 27, W]``."""
+
+    def tile(index, terms):
+        planes = _rows_of(P, s, index)
+        expanded = jnp.stack(gf256.expand([planes[:, b] for b in range(PLANES)]), axis=1)
+        return lax.dynamic_update_slice(terms, expanded, (index * TILE, 0, 0))
+
+    return lax.fori_loop(0, tiles, tile, jnp.zeros((P.shape[1], TERMS, P.shape[-1]), jnp.uint32))
 
 
 def _multiply(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.stack(gf256.multiply([x[:, b] for b in range(PLANES)], [y[:, b] for b in range(PLANES)]), axis=1)
 
 
-def _neighbour_sums(terms: jax.Array, weights: jax.Array, rows: Rows) -> jax.Array:
-    """Weighted neighbour sums of expanded values ``[V, 27, W]``: planes ``[V, 8, W]``."""
-    places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
-
-    def selected(slots, live):
-        chosen = jnp.where(live, weights.at[slots].get(mode="clip"), jnp.uint32(0))
-        masks = jnp.uint32(0) - ((chosen[:, None] >> places) & jnp.uint32(1))
-        values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
-        return values & masks[:, :, None]
-
-    def planes(sums):
-        return jnp.stack(gf256.collapse([sums[:, r] for r in range(TERMS)]), axis=1)
-
-    return _sum_over_rows(selected, (TERMS, terms.shape[-1]), planes, rows)
-
-
-def _sum_over_rows(contributions: Callable, shape: tuple[int, int], finish: Callable, rows: Rows) -> jax.Array:
-    """XORs over the slots of every vertex, ``[V, ...]``.
+def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable, rows: Rows) -> Callable:
+    """XORs over the slots of vertices, a tile of vertices at a time.
 
     Args:
-      contributions: ``(slots [T], live [T]) -> [T, *shape]``, zero where not live.
+      contributions: ``(slots [TILE], live [TILE]) -> [TILE, *shape]``, zero where not live.
       shape: of one contribution.
-      finish: ``[T, *shape] -> [T, ...]``, linear, taken once a run.
+      finish: ``[TILE, *shape] -> [TILE, ...]``, linear, taken once a run.
       rows: the adjacency.
+
+    Returns:
+      A function from the number of a tile to the sums at its vertices.
     """
-    sums = _run_sums(contributions, shape, finish, rows.starts, rows.stops)
-    if rows.piece_starts.shape[0] == 0:
-        return sums
-    pieces = _run_sums(contributions, shape, finish, rows.piece_starts, rows.piece_stops)
-    owners = jnp.searchsorted(rows.piece_offsets, jnp.arange(pieces.shape[0], dtype=jnp.int32), side="right") - 1
 
-    def add(piece, sums):
-        return sums.at[owners[piece]].set(sums[owners[piece]] ^ pieces[piece])
-
-    return lax.fori_loop(0, rows.piece_offsets[-1], add, sums)
-
-
-def _run_sums(contributions, shape, finish, starts, stops) -> jax.Array:
-    """XORs over runs of slots, in tiles of runs of about one length."""
-    runs = starts.shape[0]
-    tiles = -(-runs // _TILE)
-    starts, stops = (jnp.pad(slots, (0, tiles * _TILE - runs)) for slots in (starts, stops))
-
-    def tile(index):
-        first = lax.dynamic_slice_in_dim(starts, index * _TILE, _TILE)
-        last = lax.dynamic_slice_in_dim(stops, index * _TILE, _TILE)
+    def runs(starts, stops, index):
+        first = lax.dynamic_slice_in_dim(starts, index * TILE, TILE)
+        last = lax.dynamic_slice_in_dim(stops, index * TILE, TILE)
 
         def step(number, total):
             for ahead in range(_UNROLL):
@@ -301,7 +237,21 @@ def _run_sums(contributions, shape, finish, starts, stops) -> jax.Array:
             return total
 
         steps = (jnp.max(last - first) + (_UNROLL - 1)) // _UNROLL
-        return finish(lax.fori_loop(0, steps, step, jnp.zeros((_TILE, *shape), jnp.uint32)))
+        return finish(lax.fori_loop(0, steps, step, jnp.zeros((TILE, *shape), jnp.uint32)))
 
-    sums = lax.map(tile, jnp.arange(tiles, dtype=jnp.int32))
-    return sums.reshape(tiles * _TILE, *sums.shape[2:])[:runs]
+    if not rows.pieces:
+        return lambda index: runs(rows.starts, rows.stops, index)
+    sample = jax.eval_shape(finish, jax.ShapeDtypeStruct((TILE, *shape), jnp.uint32))
+
+    def add_tile(index, cut):
+        pieces = runs(rows.piece_starts, rows.piece_stops, index)
+
+        def add(piece, cut):
+            owner = rows.piece_owners[index * TILE + piece]
+            return cut.at[owner].set(cut[owner] ^ pieces[piece])
+
+        return lax.fori_loop(0, jnp.minimum(rows.piece_offsets[-1] - index * TILE, TILE), add, cut)
+
+    cut = jnp.zeros((rows.vertices, *sample.shape[1:]), jnp.uint32)
+    cut = lax.fori_loop(0, _tiles(rows.piece_offsets[-1]), add_tile, cut)
+    return lambda index: runs(rows.starts, rows.stops, index) ^ lax.dynamic_slice_in_dim(cut, index * TILE, TILE)

@@ -1,5 +1,6 @@
-"""The graph motif sieve: vertices, and sets of vertices, that are connected and carry given colors."""
+"""The graph motif sieve: connected subgraphs that carry a given multiset of colors."""
 
 from jaxmotif.sieve.polynomials import sieve_values
+from jaxmotif.sieve.search import ColorMotifs, find_color_motif
 
-__all__ = ["sieve_values"]
+__all__ = ["ColorMotifs", "find_color_motif", "sieve_values"]

@@ -11,6 +11,7 @@ vertex ``i`` may take shade ``l``, else 0.
 from __future__ import annotations
 
 import dataclasses
+import math
 from functools import partial
 
 import jax
@@ -19,9 +20,9 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.graph import Graph
-from jaxmotif.kernels import gf256, sieve_round
+from jaxmotif.kernels import gf256, sieve_round, sieve_rows
 from jaxmotif.kernels.choice import Backend, kernel_backend
-from jaxmotif.kernels.sieve_round import Rows
+from jaxmotif.kernels.sieve_rows import Rows
 
 MAX_SIZE = 30
 """Largest motif: its subsets are counted in 2^25 words of 32."""
@@ -57,26 +58,26 @@ def draw(
       shades: uint32 ``[V]``: bit ``l`` set where the vertex may take shade ``l``.
       key: a random key.
       size: ``k``, static.
-      pieces: static capacity of :func:`~jaxmotif.kernels.sieve_round.plan_rows`.
+      pieces: static capacity of :func:`~jaxmotif.kernels.sieve_rows.plan_rows`.
       backend: which kernels.
 
     Returns:
       The values; the same for a key whatever the backend.
     """
-    rows, rank = sieve_round.plan_rows(offsets, targets, pieces)
-    label_key, form_key, weight_key = jax.random.split(key, 3)
+    rows, rank = sieve_rows.plan_rows(offsets, targets, pieces)
     vertices, slots = shades.shape[0], targets.shape[0]
+    shapes = (vertices, size), (slots, size - 1), (sum(sieve_round.num_forms(size)), slots)
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    mu, first, later = jnp.split(jax.random.bits(key, (int(ends[-1]),), jnp.uint8), ends[:-1].tolist())
     allowed = (shades[:, None] >> jnp.arange(size, dtype=jnp.uint32).reshape(1, -1)) & jnp.uint32(1)
-    mu = jax.random.bits(label_key, (vertices, size), jnp.uint8) * allowed.astype(jnp.uint8)
+    mu = mu.reshape(shapes[0]) * allowed.astype(jnp.uint8)
     planes = gf256.slice_bytes(jnp.pad(mu, ((0, 0), (0, 32 - size))))[:, :, 0]
-    labels = jnp.zeros_like(planes).at[rank].set(planes)
+    labels = jnp.zeros((rows.vertices, gf256.PLANES), jnp.uint32).at[rank].set(planes)
     if size == 1:
         forms = jnp.zeros((0, *labels.shape), jnp.uint32)
     else:
-        scalars = jax.random.bits(form_key, (slots, size - 1), jnp.uint8)
-        forms = sieve_round.label_forms(labels, scalars, rows, backend)
-    scalars = jax.random.bits(weight_key, (sum(sieve_round.num_forms(size)), slots), jnp.uint8)
-    return Draw(rows, rank, labels, forms, gf256.expand_scalars(scalars))
+        forms = sieve_round.label_forms(labels, first.reshape(shapes[1]), rows, backend)
+    return Draw(rows, rank, labels, forms, gf256.expand_scalars(later.reshape(shapes[2])))
 
 
 def num_words(size: int) -> int:
@@ -84,7 +85,7 @@ def num_words(size: int) -> int:
     return max(1, 1 << (size - 5)) if size > 5 else 1
 
 
-def accumulate(draw: Draw, first: jax.Array, stop: jax.Array, words: int, backend: Backend) -> jax.Array:
+def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words: int, backend: Backend) -> jax.Array:
     """Sums over the subsets of blocks ``first`` to ``stop - 1`` (steps c, d and e).
 
     Args:
@@ -160,7 +161,7 @@ def sieve_values(
     backend = kernel_backend() if backend is None else backend
     vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
     words = block_words(size, vertices, backend) if words is None else min(words, num_words(size))
-    pieces = 2 * slots // sieve_round.MAX_ROW
+    pieces = sieve_rows.max_pieces(slots)
     values_drawn = draw(graph.out_offsets, graph.out_targets, shades, key, size, pieces, backend)
     total = accumulate(values_drawn, 0, num_words(size) // words, words, backend)
     return values(total, values_drawn.rank, size)
@@ -173,6 +174,6 @@ def check_size(size: int) -> None:
 
 
 def block_words(size: int, vertices: int, backend: Backend) -> int:
-    """A good number of words a block: large enough to fill the device, small enough for its caches and memory."""
-    target = 64 if backend == "xla" else 512
+    """A good number of words a block: on a CPU the rows of a few vertices stay in cache, a GPU wants many programs."""
+    target = 64 if backend == "xla" else 1 << max(6, 21 - max(vertices - 1, 1).bit_length())
     return min(num_words(size), target)

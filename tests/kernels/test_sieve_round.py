@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.kernels import gf256, sieve_pallas, sieve_round
+from jaxmotif.kernels import gf256, sieve_pallas, sieve_round, sieve_rows
 from jaxmotif.kernels.gf256 import multiply_bytes
 
 SIZE, VERTICES, MAX_ROW = 7, 9, 4
@@ -68,10 +68,10 @@ def instance():
 def run(instance, words, max_row, label_forms, start, extend):
     """All rows of all blocks of ``words`` words, in the original numbering: uint8 ``[size, V, 2^size]``."""
     offsets, targets, labels, first, weights, _ = instance
-    pieces = int(sieve_round.num_pieces(np.diff(offsets), max_row).sum())
-    rows, rank = sieve_round.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    pieces = int(sieve_rows.num_pieces(np.diff(offsets), max_row).sum())
+    rows, rank = sieve_rows.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
     planes = gf256.slice_bytes(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - SIZE)))))[:, :, 0]
-    planes = jnp.zeros_like(planes).at[rank].set(planes)
+    planes = jnp.zeros((rows.vertices, 8), jnp.uint32).at[rank].set(planes)
     expanded = gf256.expand_scalars(jnp.asarray(weights))
     forms = label_forms(planes, jnp.asarray(first), rows)
     blocks = []
@@ -103,12 +103,12 @@ def test_pallas_equals_reference(instance, words, max_row):
     np.testing.assert_array_equal(run(instance, words, max_row, *kernels), instance[-1])
 
 
-@pytest.mark.parametrize("pieces", [0, 16])
+@pytest.mark.parametrize("pieces", [0, 32])
 def test_pallas_lowers_for_cuda(pieces):
     shape = jax.ShapeDtypeStruct
     vertices, slots, size, words = 32, 100, 8, 128
-    ints = ((slots,), (vertices,), (vertices,), (pieces,), (pieces,), (vertices + 1,))
-    rows = sieve_round.Rows(*(shape(one, jnp.int32) for one in ints))
+    ints = ((slots,), (vertices,), (vertices,), (), (pieces,), (pieces,), (vertices + 1,), (pieces,))
+    rows = sieve_rows.Rows(*(shape(one, jnp.int32) for one in ints))
     scalar, labels = shape((), jnp.int32), shape((vertices, 8), jnp.uint32)
 
     def lower(function, *args, **options):
@@ -133,8 +133,8 @@ def test_plan_covers_every_slot_once(max_row):
     rng = np.random.default_rng(1)
     offsets, targets = random_csr(rng, 12, 0.4)
     degrees = np.diff(offsets)
-    pieces = int(sieve_round.num_pieces(degrees, max_row).sum()) + 2
-    rows, rank = sieve_round.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    pieces = int(sieve_rows.num_pieces(degrees, max_row).sum()) + 2
+    rows, rank = sieve_rows.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
     rank = np.asarray(rank)
     assert sorted(rank) == list(range(12))
     assert (np.diff(degrees[np.argsort(rank)]) <= 0).all()

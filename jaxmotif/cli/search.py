@@ -1,0 +1,159 @@
+"""``jaxmotif search``: connected subgraphs with given colors (the graph motif problem)."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxmotif.cli.graphlets import undirected
+from jaxmotif.cli.options import add_input_options, add_work_options, check_device, load_graph, logger
+from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+
+def add_parser(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "search",
+        help="find connected subgraphs with given colors",
+        description="Find the vertices that lie in a connected subgraph whose colors are exactly the motif, and such "
+        "subgraphs themselves. Directions of a directed graph are ignored.",
+        allow_abbrev=False,
+    )
+    add_input_options(parser)
+    parser.add_argument(
+        "--colors", required=True, metavar="FILE",
+        help="lines `vertex color[,color...]`; a vertex with several colors may stand for any of them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--motif", required=True, type=parse_motif, metavar="COLOR:NUMBER,...",
+        help="how many vertices of each color, at most 30 in all, for example red:2,blue:1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--error", type=probability, default=1e-6, metavar="P",
+        help="largest probability, for each vertex, of missing it (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--matches", type=match_limit, default=1, metavar="N|all",
+        help="how many matches to extract (default: %(default)s; there may be very many)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="keep the state of a long run here; the same command goes on"
+    )
+    add_output_options(parser)
+    add_work_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    from jaxmotif.sieve import find_color_motif
+
+    check_output(args.output)
+    check_device(args.device)
+    graph = load_graph(args)
+    if graph.directed:
+        graph = undirected(graph)
+        logger.info("directions ignored: %d undirected edges", graph.m)
+    colors = read_colors(args.colors, graph)
+    started = time.monotonic()
+    result = find_color_motif(
+        graph, colors, args.motif, args.seed, error=args.error, limit=args.matches, devices=args.device,
+        memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
+    )  # fmt: skip
+    logger.info("searched in %.2f s", time.monotonic() - started)
+    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    matches = [names[list(match)].tolist() for match in result.matches]
+    summary = {"repetitions": result.repetitions, "false_negative_bound": result.false_negative_bound}
+    if args.format == "json":
+        found = {"found": result.found, "vertices": names[result.vertices].tolist(), "matches": matches}
+        report = Report(found | summary, {})
+    else:
+        numbers: dict[int, list[int]] = {vertex: [] for vertex in result.vertices.tolist()}
+        for number, match in enumerate(result.matches, 1):
+            for vertex in match:
+                numbers[vertex].append(number)
+        columns = {
+            "vertex": names[result.vertices],
+            "matches": [" ".join(map(str, numbers[vertex])) for vertex in result.vertices.tolist()],
+        }
+        report = Report({"found": result.found} | summary, columns)
+    write_report(report, args.format, args.output)
+
+
+def parse_motif(text: str) -> dict[str, int]:
+    """A motif from ``red:2,blue:1``; a color without a number occurs once.
+
+    Example:
+      >>> parse_motif("red:2,blue")
+      {'red': 2, 'blue': 1}
+    """
+    motif: dict[str, int] = {}
+    for part in text.split(","):
+        color, colon, number = part.strip().rpartition(":")
+        color, number = (color, number) if colon else (number, "1")
+        if not color or not number.isdecimal() or not int(number):
+            raise argparse.ArgumentTypeError(f"{part!r} is not a color and a number such as red:2")
+        if color in motif:
+            raise argparse.ArgumentTypeError(f"color {color!r} is named twice")
+        motif[color] = int(number)
+    return motif
+
+
+def probability(text: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 1e-6")
+    return value
+
+
+def match_limit(text: str) -> int | None:
+    """A number of matches, or ``all``."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of matches nor 'all'")
+    return int(text)
+
+
+def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
+    """Colors of the vertices from a text file, plain or gzip: lines ``vertex color[,color...]``, ``#`` comments.
+
+    Several lines for a vertex add up. A vertex without a line has no color; lines for vertices that are not in the
+    graph (an edge list names only vertices with an edge) are counted in the log.
+
+    Raises:
+      GraphFileError: a line that is not of that form.
+    """
+    from jaxmotif.graph.textscan import TextFile
+
+    names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
+    numbers = {str(name): number for number, name in enumerate(names)}
+    colors: list[frozenset[str] | None] = [None] * graph.n
+    unknown = 0
+    with TextFile(path) as file:
+        for first, block in file.blocks():
+            for line, text in enumerate(block.decode().splitlines(), first):
+                fields = text.split(None, 1)
+                if not fields or fields[0].startswith("#"):
+                    continue
+                own = frozenset(color.strip() for color in fields[1].split(",")) if len(fields) == 2 else frozenset()
+                if not own or "" in own:
+                    raise file.error("expected `vertex color[,color...]`", line, text)
+                number = numbers.get(fields[0])
+                if number is None:
+                    unknown += 1
+                else:
+                    colors[number] = own | (colors[number] or frozenset())
+    if unknown:
+        logger.info("%s: %d lines for vertices that are not in the graph", path, unknown)
+    return colors
