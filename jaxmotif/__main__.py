@@ -1,7 +1,5 @@
 """``python -m jaxmotif``."""
 
-import sys
+from jaxmotif.cli import program
 
-from jaxmotif.cli import main
-
-sys.exit(main())
+program()

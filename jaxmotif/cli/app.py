@@ -1,4 +1,4 @@
-"""Entry point: the parser, exit codes, and errors in one line. Imports no JAX, so ``--help`` is quick."""
+"""Entry point: the parser, exit codes, and errors in one line. Starts no JAX, so ``--help`` is quick."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 
 import jaxmotif
-from jaxmotif.cli import datasets, graphlets, info, search
+from jaxmotif.cli.interrupt import INTERRUPTED, exit_now, prompt_interrupts
 
-COMMANDS = (graphlets, search, datasets, info)
-FAILED, INTERRUPTED, PIPE_CLOSED = 1, 130, 141  # argparse itself exits with 2 on bad usage
+COMMANDS = ("graphlets", "search", "datasets", "info")
+FAILED, PIPE_CLOSED = 1, 141  # argparse itself exits with 2 on bad usage
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -29,8 +30,17 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        command.add_parser(subparsers)
+        import_module(f"jaxmotif.cli.{command}").add_parser(subparsers)
     return parser
+
+
+def program() -> None:
+    """The ``jaxmotif`` program: runs :func:`main`, and hears Ctrl-C at any time."""
+    with prompt_interrupts():
+        status = main()
+    if status == INTERRUPTED:
+        exit_now()
+    sys.exit(status)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,6 +1,7 @@
 """Exit codes, messages and behaviour of the whole command."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -104,6 +105,39 @@ def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("jaxmotif.graphlets.graphlet_counts", interrupted)
     assert main(["graphlets", "karate", "--output", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err.endswith("jaxmotif: interrupted\n")
+    assert os.listdir(tmp_path) == []
+
+
+DEAF = """
+import signal, time
+import jaxmotif.graphlets
+from jaxmotif.cli import program
+
+def deaf(*_, **__):
+    print("counting", flush=True)
+    while True:
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
+jaxmotif.graphlets.graphlet_counts = deaf
+program()
+"""
+
+
+def test_ctrl_c_ends_work_that_does_not_hear_it(tmp_path):
+    arguments = ["graphlets", "karate", "--quiet", "--output", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [sys.executable, "-c", DEAF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "counting\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == "\njaxmotif: interrupted\n"
     assert os.listdir(tmp_path) == []
 
 
