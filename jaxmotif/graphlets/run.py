@@ -92,6 +92,8 @@ def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, sc
     gpu = Worker(end="back", helping=schedule.gpu_helping)
     cpu = Worker(end="front", limit=schedule.alpha / threads if schedule.alpha < 1 else 1.0)
     crews = [Crew(device, tuning._replace(most_light=most_light, fill=fill), [gpu]) for device in selection.devices]
+    if schedule.alpha == 0:
+        return crews
     return [*crews, Crew(selection.helper, helper_tuning._replace(most_light=most_light), [cpu] * threads)]
 
 
@@ -194,7 +196,7 @@ def run_units(
       The outcome, and the work each worker did, crew by crew.
     """
     edges = order.edge_capacity
-    units = make_units(*jax.tree.map(np.asarray, (order, plan)), _UNITS, edge_order)
+    units = make_units(order, plan, _UNITS, edge_order)
     hands: list[tuple[Worker, _Accumulators]] = []
     for crew in crews:
         here = jax.device_put((order, plan), crew.device)

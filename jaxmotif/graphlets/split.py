@@ -9,6 +9,8 @@ import numpy as np
 from jaxmotif.devices.queue import Unit
 from jaxmotif.graph.order import DegreeOrder
 from jaxmotif.graphlets.sparse import Plan, Ranges
+from jaxmotif.kernels.codegree import CodegreePlan
+from jaxmotif.kernels.expand import FlatWork
 
 EdgeOrder = Literal["degree", "-degree", "volume", "-volume"]
 """How a queue of edges is ordered (paper, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
@@ -49,12 +51,13 @@ def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None 
     """Cut a run into about ``parts`` units a pass, each a stretch of the degree order.
 
     Args:
-      order, plan: NumPy arrays.
+      order, plan: on any device; only what is needed is copied to the host.
       by: order the queue by the mean degree of the edges' ends, or by their mean volume (sum of the degrees of
         both ends' neighbours); ``None`` leaves the order of the work.
     """
     none = (np.int32(0), np.int32(0))
     idle = Ranges((np.int64(0), np.int64(0)), none, none, none)
+    plan = _host_starts(plan)
     ranges = split_ranges(np, plan, parts)
     wedges = plan.wedges
     difficulty = _difficulty(order, by) if by else None
@@ -68,6 +71,7 @@ def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None 
         return found
 
     heavy_nodes = np.flatnonzero(np.diff(wedges.heavy_row, prepend=-1))
+    node_degree = np.asarray(order.degree).astype(np.float64)
 
     def _score(name: str, a: Any, b: Any) -> float:
         if difficulty is None:
@@ -79,7 +83,7 @@ def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None 
             nodes = np.arange(max(low - 1, 0), high)
         else:
             nodes = np.arange(a, b)
-        edges = order.degree[nodes].astype(np.float64)
+        edges = node_degree[nodes]
         return float((difficulty[nodes] * edges).sum() / max(edges.sum(), 1.0))
 
     first = units("tests", plan.triangle_starts, *ranges.tests)
@@ -93,11 +97,25 @@ def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None 
     return Units([unit for _, unit in first], [unit for _, unit in second])
 
 
+def _host_starts(plan: Plan) -> Plan:
+    """The plan with only what cutting needs, as NumPy arrays; the work lists stay where they are."""
+    nothing = np.zeros(0, np.int32)
+    wedges = plan.wedges
+    total = FlatWork(nothing, np.asarray(plan.triangles.total)[None])
+    return Plan(
+        total, np.asarray(plan.triangle_starts), np.asarray(plan.word_starts),
+        CodegreePlan(
+            nothing, nothing, np.asarray(wedges.heavy_row), np.asarray(wedges.heavy_starts),
+            np.asarray(wedges.light_starts), np.asarray(wedges.heavy_count),
+        ),
+    )  # fmt: skip
+
+
 def _difficulty(order: DegreeOrder, by: EdgeOrder) -> np.ndarray:
     """Mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
     m = int(order.num_edges)
-    u, v = order.tail[:m], order.head[:m]
-    degree = order.degree.astype(np.float64)
+    u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
+    degree = np.asarray(order.degree).astype(np.float64)
     if by.endswith("volume"):
         value = np.bincount(u, degree[v], degree.size) + np.bincount(v, degree[u], degree.size)
     else:
