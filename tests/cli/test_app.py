@@ -114,9 +114,9 @@ import jaxmotif.graphlets
 from jaxmotif.cli import program
 
 def deaf(*_, **__):
-    print("counting", flush=True)
     while True:
         try:
+            print("counting", flush=True)
             time.sleep(60)
         except KeyboardInterrupt:
             pass
