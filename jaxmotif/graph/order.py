@@ -84,7 +84,7 @@ def degree_order(graph: Graph) -> DegreeOrder:
       [(0, 3), (1, 2), (1, 3), (2, 3)]
     """
     if graph.directed:
-        raise ValueError("degree_order takes an undirected graph, got a directed one; call graph.to_undirected() first")
+        raise ValueError("degree_order takes an undirected graph, got a directed one; build it with directed=False")
     if isinstance(graph.out_offsets, np.ndarray):
         return _order(np, graph.out_offsets, graph.out_targets, graph.num_nodes, graph.num_edges)
     with wide_ints():
