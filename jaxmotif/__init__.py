@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from jaxmotif.graphlets import edge_graphlets as edge_graphlets
     from jaxmotif.graphlets import graphlet_counts as graphlet_counts
     from jaxmotif.graphlets import node_orbits as node_orbits
+    from jaxmotif.motifs import random_graphs as random_graphs
+    from jaxmotif.sieve import find_color_motif as find_color_motif
 
 __version__ = "0.1.0"
 
@@ -22,6 +24,8 @@ _HOMES = {
     "graphlet_counts": "graphlets",
     "edge_graphlets": "graphlets",
     "node_orbits": "graphlets",
+    "random_graphs": "motifs",
+    "find_color_motif": "sieve",
 }
 _MODULES = ("datasets",)
 

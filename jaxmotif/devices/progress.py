@@ -82,6 +82,8 @@ class Progress:
 class _Off:
     """The meter that shows nothing."""
 
+    done = 0
+
     def advance(self, amount: int = 1) -> None:
         pass
 
