@@ -13,8 +13,8 @@ Two forms of the pair-switch step, both of which leave the uniform distribution 
   Penschuck, Tran: Parallel global edge switching for the uniform sampling of simple graphs with prescribed
   degrees, 2022). The sequential outcome is the fixed point of a few parallel rounds over one sort.
 
-Now and then, triples of arcs turn their heads cyclically under the rule of ``reject``: half of the triples follow a path
-s > x > y > t, the others are any three. That contains the reversal of directed 3-cycles.
+Now and then, triples of arcs turn their heads cyclically under the rule of ``reject``: half of the triples follow a
+path s > x > y > t, the others are any three. That contains the reversal of directed 3-cycles.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Wiring:
 
     Attributes:
       fixed: the unchanging half; ends: the graph itself as a state.
-      arc_labels: edge labels of the arcs, ``[A]``; pair_labels: of both directions of the pairs, ``[P, 2]``; or ``None``.
+      arc_labels: edge labels of the arcs, ``[A]``, or ``None``; pair_labels: of both ways of the pairs, ``[P, 2]``.
       directed: whether a pair is two arcs (else one undirected edge).
     """
 
@@ -167,9 +167,9 @@ def random_graphs(
     With ``keep="bidegree"`` every node keeps its numbers of one-way predecessors, one-way successors and reciprocated
     neighbours; with ``"degree"`` its in- and out-degree, and reciprocation is free. An undirected graph keeps its
     degrees either way. The stationary distribution is uniform over the graphs that the moves (see
-    :attr:`RandomGraphs.null_model`) can reach; for ``"bidegree"`` no known set of local moves reaches all graphs of every
-    degree sequence, though for sparse ones presumably it does. Node labels stay with their nodes, an arc's label with
-    its tail.
+    :attr:`RandomGraphs.null_model`) can reach; for ``"bidegree"`` no known set of local moves reaches all graphs of
+    every degree sequence, though for sparse ones presumably it does. Node labels stay with their nodes, an arc's
+    label with its tail.
 
     Args:
       graph: any simple graph.

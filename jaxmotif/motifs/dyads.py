@@ -1,0 +1,129 @@
+"""Graphs in the form the census walks: neighbours either way, the state of every dyad, nodes by falling degree."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.graph import Graph
+from jaxmotif.kernels.census import Dyads
+from jaxmotif.motifs.random_graphs import RandomGraphs
+
+
+@dataclasses.dataclass(frozen=True)
+class Alphabet:
+    """What the states and node codes of a graph's dyads stand for.
+
+    Attributes:
+      directed: whether states tell (u, v) from (v, u).
+      edge_labels: values by rank, or ``None``; node_labels: likewise.
+    """
+
+    directed: bool
+    edge_labels: tuple[int, ...] | None
+    node_labels: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, graph: Graph) -> Alphabet:
+        def values(array: Any, used: int) -> tuple[int, ...] | None:
+            return None if array is None else tuple(np.unique(np.asarray(array)[:used]).tolist())
+
+        return cls(graph.directed, values(graph.edge_labels, graph.num_slots), values(graph.node_labels, graph.n))
+
+    @property
+    def entries(self) -> int:
+        """How many values an adjacency entry has: none, or a label."""
+        return 2 if self.edge_labels is None else 1 + max(len(self.edge_labels), 1)
+
+    @property
+    def state_bits(self) -> int:
+        states = self.entries**2 if self.directed else self.entries
+        return (states - 1).bit_length()
+
+    @property
+    def label_bits(self) -> int:
+        return 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
+
+    def code_bits(self, size: int) -> int:
+        """Bits of the code of a subgraph of ``size`` nodes."""
+        return size * self.label_bits + size * (size - 1) // 2 * self.state_bits
+
+    def ranks(self, labels: np.ndarray | None, values: tuple[int, ...] | None, count: int) -> np.ndarray:
+        """Labels to 1.. (1 everywhere without labels)."""
+        if labels is None or values is None:
+            return np.ones(count, np.int64)
+        return np.searchsorted(values, labels).astype(np.int64) + 1
+
+
+def degree_rank(graph: Graph) -> np.ndarray:
+    """A new number for every node, the highest degree first: rows then meet few nodes that come before their first."""
+    total = graph.degrees + (graph.in_degrees if graph.directed else 0)
+    rank = np.empty(graph.n, np.int64)
+    rank[np.argsort(-total, kind="stable")] = np.arange(graph.n)
+    return rank
+
+
+def graph_dyads(graph: Graph, matrix_bytes: int) -> tuple[Dyads, Alphabet]:
+    """One graph (host)."""
+    alphabet = Alphabet.of(graph)
+    edges = graph.edge_list()
+    labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
+    return build(alphabet, graph, edges[None, :, 0], edges[None, :, 1], labels, matrix_bytes), alphabet
+
+
+def sample_dyads(sample: RandomGraphs, matrix_bytes: int) -> Dyads:
+    """Random graphs side by side (host)."""
+    w = sample.wiring
+    head, left, right = sample.ends
+    tail = np.broadcast_to(w.fixed.tail, head.shape)
+    parts = [(tail, head), (left, right)] + ([(right, left)] if w.directed else [])
+    labels = None
+    if w.arc_labels is not None and w.pair_labels is not None:
+        labels = np.concatenate([w.arc_labels, w.pair_labels[:, 0]] + [w.pair_labels[:, 1]] * w.directed)
+    tails, heads = (np.concatenate([part[side] for part in parts], axis=1) for side in (0, 1))
+    return build(Alphabet.of(sample.source), sample.source, tails, heads, labels, matrix_bytes)
+
+
+def build(
+    alphabet: Alphabet, graph: Graph, tails: np.ndarray, heads: np.ndarray, labels: Any, matrix_bytes: int
+) -> Dyads:
+    """Dyads from edges ``[graphs, m]`` between the nodes of ``graph``; a matrix if it fits."""
+    n, graphs = graph.n, tails.shape[0]
+    number = degree_rank(graph)
+    u, v = number[tails], number[heads]
+    entry = alphabet.ranks(labels, alphabet.edge_labels, tails.shape[1])
+    mirrored = entry * alphabet.entries if alphabet.directed else entry
+    first = np.arange(graphs, dtype=np.int64)[:, None] * n
+    bits = alphabet.state_bits
+    cells = np.concatenate(
+        [(((first + a) * n + b) << bits) + e for a, b, e in ((u, v, entry), (v, u, mirrored))], axis=1
+    )
+    cells = np.sort(cells.ravel())
+    places, states = cells >> bits, cells & ((1 << bits) - 1)
+    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
+    if begins.size < places.size:
+        states = np.add.reduceat(states, begins)
+        places = places[begins]
+    offsets = np.searchsorted(places, np.arange(graphs * n + 1) * n).astype(np.int32)
+    dtype = np.uint8 if bits <= 8 else np.int32
+    matrix = slot_states = None
+    if graphs * n * n * np.dtype(dtype).itemsize <= min(matrix_bytes, 2**31 - 1):
+        matrix = np.zeros(max(graphs * n * n, 1), dtype)
+        matrix[places] = states
+    else:
+        slot_states = _padded(states.astype(dtype))
+    node_codes = None
+    if alphabet.label_bits:
+        codes = np.empty(n, np.int32)
+        codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
+        node_codes = np.tile(codes, graphs)
+    near = _padded((places % max(n, 1)).astype(np.int32))
+    return Dyads(offsets, near, slot_states, matrix, node_codes, n, bits, alphabet.label_bits)
+
+
+def _padded(array: np.ndarray) -> np.ndarray:
+    """To the next power of two, so that graphs of about one size share a compilation."""
+    capacity = 1 << max(array.size - 1, 15).bit_length()
+    return np.concatenate([array, np.zeros(capacity - array.size, array.dtype)])

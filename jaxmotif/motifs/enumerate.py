@@ -1,0 +1,201 @@
+"""How often every adjacency code occurs: bounded-memory search, level by level, and the group-by of codes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.kernels import census as kernel
+from jaxmotif.kernels.census import Dyads, Phase, Rows
+from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.wide import wide_ints
+
+MERGE_AT = 1 << 23  # (code, count) entries held before they are merged
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """Memory of a search.
+
+    Attributes:
+      block: positions tried at once; table: rows a level holds; codes: codes grouped at once; distinct: distinct codes
+        that the device hands over from one group-by (more are grouped on the host).
+    """
+
+    block: int
+    table: int
+    codes: int
+    distinct: int
+
+
+CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 20, 0)
+GPU_SIZES = Sizes(1 << 21, 1 << 23, 1 << 26, 1 << 17)
+
+
+@dataclasses.dataclass(frozen=True)
+class Codes:
+    """Distinct codes, uint64 ascending, and how often each occurs, int64."""
+
+    codes: np.ndarray
+    counts: np.ndarray
+
+
+def count_codes(
+    dyads: Dyads,
+    size: int,
+    bits: int,
+    backend: Backend,
+    sizes: Sizes,
+    advance: Callable[[int], None] = lambda found: None,
+) -> Codes:
+    """Count the connected induced subgraphs of ``size`` nodes by code.
+
+    Args:
+      dyads: on the device to use.
+      size: at least 2.
+      bits: of a whole code with the graph's number in front; at most 63.
+      advance: told how many subgraphs were found, now and then.
+    """
+    wide = bits > 31
+    total = Accumulator()
+
+    def leaves(rows: Rows, opened: Phase, phase: int, positions: int) -> None:
+        per_call = sizes.codes // sizes.block
+        with wide_ints():
+            for first in range(0, positions, per_call * sizes.block):
+                blocks = min(per_call, -(-(positions - first) // sizes.block))
+                codes = _leaves(
+                    dyads, rows, opened, np.int32(phase), np.int64(first), np.int32(blocks),
+                    per_call=_pieces(blocks, per_call), block=sizes.block, wide=wide, backend=backend,
+                )  # fmt: skip
+                advance(total.add(_group(codes, sizes.distinct)))
+
+    def descend(rows: Rows, count: int) -> None:
+        i = rows.nodes.shape[0]
+        table = None if i == size - 1 else _empty(i + 1, sizes)
+        held = 0
+        for phase in range(i):
+            with wide_ints():
+                opened = _open(dyads, rows, np.int32(count), np.int32(phase))
+                positions = int(opened.work.total)
+            if table is None:
+                leaves(rows, opened, phase, positions)
+                continue
+            first = 0
+            while first < positions:
+                with wide_ints():
+                    table, held, first = _fill(
+                        dyads, rows, opened, np.int32(phase), np.int64(first), table, np.int32(held), block=sizes.block
+                    )
+                    held, first = int(held), int(first)
+                if held + sizes.block > sizes.table:
+                    descend(table, held)
+                    held = 0
+        if table is not None and held:
+            descend(table, held)
+
+    nodes = dyads.offsets.shape[0] - 1
+    if nodes:
+        descend(_roots(dyads), nodes)
+    return total.result()
+
+
+class Accumulator:
+    """Adds up groups of codes."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []
+        self._held = 0
+
+    def add(self, group: tuple[np.ndarray, np.ndarray]) -> int:
+        """Returns how many codes the group holds in all."""
+        self._parts.append(group)
+        self._held += group[0].size
+        if self._held > MERGE_AT:
+            self._merge()
+        return int(group[1].sum())
+
+    def result(self) -> Codes:
+        self._merge()
+        return Codes(*self._parts[0]) if self._parts else Codes(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+
+    def _merge(self) -> None:
+        if len(self._parts) > 1:
+            codes = np.concatenate([part[0] for part in self._parts])
+            counts = np.concatenate([part[1] for part in self._parts])
+            order = np.argsort(codes, kind="stable")
+            codes, counts = codes[order], counts[order]
+            begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])[: codes.size])
+            self._parts = [(codes[begins], np.add.reduceat(counts, begins) if begins.size else counts)]
+        self._held = sum(part[0].size for part in self._parts)
+
+
+def _pieces(blocks: int, most: int) -> int:
+    """Capacity of a call in blocks: few different ones, so few compilations."""
+    return next(p for p in (1, 16, 256, most) if p >= blocks or p >= most)
+
+
+def _empty(nodes: int, sizes: Sizes) -> Rows:
+    capacity = sizes.table + sizes.block
+    column, word = jnp.zeros(capacity, jnp.int32), jnp.zeros(capacity, jnp.uint32)
+    return Rows(column, jnp.zeros((nodes, capacity), jnp.int32), column, column, word, word)
+
+
+_roots = jax.jit(kernel.roots)
+_open = jax.jit(kernel.open_phase)
+_fill = jax.jit(kernel.fill, static_argnames="block")
+
+
+@partial(jax.jit, static_argnames=("per_call", "block", "wide", "backend"))
+def _leaves(
+    dyads: Dyads, rows: Rows, opened: Phase, phase: Any, first: Any, blocks: Any,
+    *, per_call: int, block: int, wide: bool, backend: Backend,
+) -> Any:  # fmt: skip
+    """The codes of up to ``per_call`` blocks, all ones where there is none."""
+    start = jnp.full((2, per_call * block) if wide else (per_call * block,), kernel.NO_CODE, jnp.uint32)
+
+    def body(index: Any, codes: Any) -> Any:
+        at = index * block
+        new = kernel.leaf_codes(
+            dyads, rows, opened, phase, first + at.astype(jnp.int64), block=block, wide=wide, backend=backend
+        )
+        return lax.dynamic_update_slice(codes, new, (jnp.int32(0), at)[-codes.ndim :])
+
+    return lax.fori_loop(jnp.int32(0), blocks, body, start)
+
+
+def _group(codes: jax.Array, distinct: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct codes and their counts."""
+    if distinct:
+        found, counts, number = jax.device_get(_group_on_device(codes, distinct))
+        if number <= distinct:
+            real = found[:number] != np.iinfo(found.dtype).max
+            return found[:number][real].astype(np.uint64), counts[:number][real].astype(np.int64)
+    words = np.asarray(codes)
+    if words.ndim == 2:
+        words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
+    words = np.sort(words)
+    words = words[: np.searchsorted(words, np.iinfo(words.dtype).max)]
+    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), words[1:] != words[:-1]])[: words.size])
+    return words[begins].astype(np.uint64), np.diff(np.append(begins, words.size))
+
+
+@partial(jax.jit, static_argnames="distinct")
+def _group_on_device(codes: Any, distinct: int) -> tuple[Any, Any, Any]:
+    """Distinct codes in order, their counts, and how many they are (if over ``distinct``, ask the host)."""
+    with wide_ints():
+        if codes.ndim == 2:
+            codes = (codes[0].astype(jnp.uint64) << 32) | codes[1].astype(jnp.uint64)
+        codes = jnp.sort(codes)
+        begins = jnp.concatenate([jnp.ones(1, bool), codes[1:] != codes[:-1]])
+        number = begins.sum(dtype=jnp.int32)
+        at = jnp.nonzero(begins, size=distinct, fill_value=codes.shape[0])[0]
+        stop = jnp.append(at[1:], jnp.full(1, codes.shape[0], at.dtype))
+        return codes.at[at].get(mode="fill", fill_value=0), (stop - at).astype(jnp.int32), number
