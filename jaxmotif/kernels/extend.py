@@ -1,0 +1,283 @@
+"""One step of the level search: expand a window of rows by their candidates, filter, and append or count.
+
+A row holds the target nodes of a partial match. Its candidates for the next query node are the shortest of the lists
+that the nodes already mapped allow; the lists of a window of rows are laid end to end and a step takes one block of
+these flat positions (programs and operands: :mod:`jaxmotif.kernels.lanes`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton as plt
+
+from jaxmotif.kernels import expand as ex
+from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.expand import take
+from jaxmotif.kernels.lanes import (
+    ANCHORS,
+    APART,
+    BASE,
+    BELOW,
+    COLUMNS,
+    IS_LAST,
+    NEXT_BASE,
+    NUM_ANCHORS,
+    NUM_APART,
+    NUM_BELOW,
+    NUM_COLUMNS,
+    NUM_STRANGERS,
+    STRANGERS,
+    Lanes,
+    Operands,
+    Sizes,
+    kernel_lanes,
+    level,
+    loop,
+    masked_take,
+    xla_lanes,
+)
+from jaxmotif.kernels.weigh import leaf_weight
+
+LANES = 1024
+
+
+class Window(NamedTuple):
+    """Int32 scalars: the table expanded, its first row, how many rows, and candidates of that row already used."""
+
+    table: Any
+    first: Any
+    rows: Any
+    used: Any
+
+
+def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
+    """For each row of a window: how many candidates its shortest list has left, their place in ``entries``, and which
+    anchor it belongs to."""
+    where = index < window.rows
+    head = level(window.table)
+    anchors, base = io.program(head + ANCHORS), io.program(head + BASE)
+    zero = jnp.zeros_like(index)
+
+    def look(number, best):
+        pair = anchors + 3 * number
+        u = io.column(base, io.program(pair), window.first + index, zero, where)
+        place = io.program(pair + 1) + u
+        start = io.load(io.op.offsets, place, where)
+        length = io.load(io.op.offsets, place + 1, where) - start
+        shorter = length < best[0]
+        return (
+            jnp.where(shorter, length, best[0]), jnp.where(shorter, start, best[1]),
+            jnp.where(shorter, number, best[2]),
+        )  # fmt: skip
+
+    length, start, anchor = loop(io.program(head + NUM_ANCHORS), look, (zero + 2**30, zero, zero))
+    used = jnp.where(index == 0, window.used, 0)
+    return jnp.where(where, length - used, 0), start + used, anchor
+
+
+def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: Any) -> Any:
+    """Which candidates w extend their rows, int32 0 or 1."""
+    head = level(table)
+    base = io.program(head + BASE)
+    zero = jnp.zeros_like(w)
+
+    def column(pointer, number, width, mask):
+        return io.column(base, io.program(pointer + width * number), row, zero, mask)
+
+    apart, below = io.program(head + APART), io.program(head + BELOW)
+    anchors, strangers = io.program(head + ANCHORS), io.program(head + STRANGERS)
+
+    def differs(number, ok):
+        return ok & (column(apart, number, 1, where) != w).astype(jnp.int32)
+
+    def exceeds(number, ok):
+        return ok & (column(below, number, 1, where) < w).astype(jnp.int32)
+
+    def adjacent(number, ok):
+        test = (ok > 0) & (anchor != number)
+        there = io.adjacent(column(anchors, number, 3, test), w, anchors + 3 * number, test)
+        return ok & (there | (anchor == number).astype(jnp.int32))
+
+    def stranger(number, ok):
+        test = ok > 0
+        return ok & (1 - io.adjacent(column(strangers, number, 3, test), w, strangers + 3 * number, test))
+
+    ok = loop(io.program(head + NUM_APART), differs, where.astype(jnp.int32))
+    ok = loop(io.program(head + NUM_BELOW), exceeds, ok)
+    count = io.program(head + NUM_ANCHORS)
+    ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
+    return loop(io.program(head + NUM_STRANGERS), stranger, ok)
+
+
+def blank_table(entries: int, backend: Backend) -> jax.Array:
+    """Room for the tables, int32 ``[entries + 1]``, with arbitrary contents on a GPU (no pass over the memory)."""
+    if backend == "xla":
+        return jnp.zeros(entries + 1, jnp.int32)
+
+    def kernel(out):
+        pass
+
+    with jax.enable_x64(False):
+        return pl.pallas_call(
+            kernel, out_shape=jax.ShapeDtypeStruct((entries + 1,), jnp.int32), out_specs=ex.WHOLE,
+            compiler_params=ex.triton(), name="blank_table",
+        )()  # fmt: skip
+
+
+def prepare_window(
+    op: Operands, table: jax.Array, window: Window, sizes: Sizes, backend: Backend
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """:func:`choose_lists` for a window: three int32 arrays ``[sizes.window]``."""
+    if backend == "xla":
+        io = xla_lanes(op, table, sizes)
+        return choose_lists(io, window, jnp.arange(sizes.window, dtype=jnp.int32))
+    lanes = min(LANES, sizes.window)
+
+    def kernel(window_ref, table_ref, *refs):
+        operands, out = Operands(*refs[: len(op)]), refs[len(op) :]
+        io = kernel_lanes(operands, table_ref, sizes)
+        index = pl.program_id(0) * lanes + jnp.arange(lanes, dtype=jnp.int32)
+        for ref, value in zip(out, choose_lists(io, _window(window_ref), index), strict=True):
+            ref[...] = value
+
+    with jax.enable_x64(False):
+        return pl.pallas_call(
+            kernel, grid=(sizes.window // lanes,),
+            out_shape=[jax.ShapeDtypeStruct((sizes.window,), jnp.int32)] * 3,
+            in_specs=[ex.WHOLE] * (2 + len(op)), out_specs=[pl.BlockSpec((lanes,), lambda i: (i,))] * 3,
+            compiler_params=ex.triton(), name="prepare_window",
+        )(jnp.stack(window), table, *op)  # fmt: skip
+
+
+def extend(
+    op: Operands,
+    table: jax.Array,
+    window: Window,
+    lists: tuple[jax.Array, jax.Array, jax.Array],
+    total: Any,
+    held: Any,
+    sizes: Sizes,
+    backend: Backend,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Test the first ``total`` flat positions of a window; append the survivors to the next table, or count.
+
+    Args:
+      op: what the search reads.
+      table: int32, all tables and one spare last entry.
+      window: the rows expanded.
+      lists: int32 ``[sizes.window]`` each: first flat position of each row (ascending), place of its first candidate
+        in ``entries``, and its anchor.
+      total: int32 scalar, at most ``sizes.block``.
+      held: int32 scalar, rows the next table holds.
+
+    Returns:
+      The tables; how many rows were appended, int32; and the matches counted by each block of lanes, uint32
+      ``[blocks, 2]``, low words first. In plain XLA appended rows keep the order of their flat positions.
+    """
+    if backend == "pallas-triton":
+        return _extend_pallas(op, table, window, lists, total, held, sizes)
+    starts, places, anchors = lists
+    io = xla_lanes(op, table, sizes)
+    position = jnp.arange(sizes.block, dtype=jnp.int32)
+    valid = position < total
+    marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(starts, sizes.block)]
+    marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
+    index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
+    w = masked_take(op.entries, take(places, index) + position - take(starts, index), valid)
+    row = window.first + index
+    ok = filter_lanes(io, window.table, row, w, take(anchors, index), valid)
+
+    head = level(window.table)
+    base, next_base = io.program(head + BASE), io.program(head + NEXT_BASE)
+    columns = io.program(head + COLUMNS)
+    last = io.program(head + IS_LAST) > 0
+    place = next_base + held + jnp.cumsum(ok, dtype=jnp.int32) - 1
+    spare = jnp.int32(table.shape[0] - 1)
+
+    def append(number, table):
+        slot = io.program(columns + number)
+        values = jnp.where(slot < 0, w, take(table, base + jnp.maximum(slot, 0) * sizes.capacity + row))
+        to = jnp.where(ok > 0, place + number * sizes.capacity, spare)
+        return table.at[to].set(values, mode="promise_in_bounds")
+
+    weight = leaf_weight(io, window.table, row, w, (ok > 0) & last)
+    counts = lax.bitcast_convert_type(weight.reshape(-1, min(LANES, sizes.block)).sum(axis=1), jnp.uint32)
+    added = jnp.where(last, 0, ok.sum(dtype=jnp.int32))
+    return loop(io.program(head + NUM_COLUMNS), append, table), added, counts
+
+
+def _extend_pallas(op, table, window, lists, total, held, sizes):
+    starts, places, anchors = lists
+    programs = sizes.block // LANES
+
+    def kernel(window_ref, extent, starts, places, anchors, zero, *refs):
+        operands = Operands(*refs[: len(op)])
+        _, table_ref, added, counts = refs[len(op) :]
+        count, held = extent[0], extent[1]
+        window = _window(window_ref)
+        head = level(window.table)
+        first = pl.program_id(0) * LANES
+
+        @pl.when(first >= count)
+        def _():
+            counts[...] = jnp.zeros((1, 2), jnp.uint32)
+
+        @pl.when(first < count)
+        def _():
+            io = kernel_lanes(operands, table_ref, sizes)
+            index, offset, valid = ex.expand_lanes(starts, sizes.window, count, LANES, pl.program_id(0))
+            w = ex.load(operands.entries, ex.load(places, index, valid) + offset, valid)
+            row = window.first + index
+            ok = filter_lanes(io, window.table, row, w, ex.load(anchors, index, valid), valid)
+            last = io.program(head + IS_LAST) > 0
+
+            @pl.when(last)
+            def _():
+                low, high = _two_words(leaf_weight(io, window.table, row, w, ok > 0))
+                counts[...] = jnp.concatenate([low.reshape(1, 1), high.reshape(1, 1)], axis=1)
+
+            @pl.when(~last)
+            def _():
+                counts[...] = jnp.zeros((1, 2), jnp.uint32)
+                here = plt.atomic_add(added, (pl.program_id(0) * 0,), jnp.sum(ok))
+                place = io.program(head + NEXT_BASE) + held + here + jnp.cumsum(ok, 0) - 1
+                base, columns = io.program(head + BASE), io.program(head + COLUMNS)
+                keep = ok > 0
+
+                def append(number, carry):
+                    values = io.column(base, io.program(columns + number), row, w, keep)
+                    to = jnp.where(keep, place + number * sizes.capacity, 0)
+                    plt.store(table_ref.at[to], values, mask=keep)
+                    return carry + number  # a carry that never changes does not lower
+
+                loop(io.program(head + NUM_COLUMNS), append, base)
+
+    extent = jnp.stack([total, held])
+    with jax.enable_x64(False):
+        table, added, counts = pl.pallas_call(
+            kernel, grid=(programs,),
+            out_shape=[
+                jax.ShapeDtypeStruct(table.shape, jnp.int32), jax.ShapeDtypeStruct((1,), jnp.int32),
+                jax.ShapeDtypeStruct((programs, 2), jnp.uint32),
+            ],
+            in_specs=[ex.WHOLE] * (7 + len(op)),
+            out_specs=[ex.WHOLE, ex.WHOLE, pl.BlockSpec((1, 2), lambda i: (i, 0))],
+            input_output_aliases={5: 1, 6 + len(op): 0}, compiler_params=ex.triton(), name="extend",
+        )(jnp.stack(window), extent, starts, places, anchors, jnp.zeros(1, jnp.int32), *op, table)  # fmt: skip
+    return table, added[0], counts
+
+
+def _two_words(weight: Any) -> tuple[Any, Any]:
+    """Sum of int64 lanes as two uint32 words."""
+    with jax.enable_x64(True):
+        total = jnp.sum(weight)
+        return total.astype(jnp.uint32), lax.shift_right_logical(total, jnp.int64(32)).astype(jnp.uint32)
+
+
+def _window(ref: Any) -> Window:
+    return Window(ref[0], ref[1], ref[2], ref[3])

@@ -1,0 +1,145 @@
+"""What a query asks of target nodes and of pairs of them, as padded arrays (host)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.patterns import Pattern
+
+MOST_NODES = 250
+ANY, PRESENT, ABSENT = range(3)
+
+
+class PairKind(NamedTuple):
+    """What a query edge asks of the pair (u, w) of target nodes.
+
+    Attributes:
+      direction: 0: there is an edge or arc from u to w; 1: an arc from w to u.
+      labelled, label: whether it must carry a label, and which.
+      reverse: whether the arc the other way may, must or must not be there too (``ANY``, ``PRESENT``, ``ABSENT``).
+      reverse_labelled, reverse_label: its label, if it must be there.
+    """
+
+    direction: int
+    labelled: int = 0
+    label: int = 0
+    reverse: int = ANY
+    reverse_labelled: int = 0
+    reverse_label: int = 0
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class Conditions:
+    """Arrays for the filters; K is 32, 64 or 256, W = K / 32, further axes are padded.
+
+    Attributes:
+      size: int32 scalar, query nodes.
+      labels, free: int32 and bool ``[K]``, the node label asked for, or whether any will do.
+      degrees: int32 ``[2, K]``, neighbours (directed: successors; predecessors).
+      kinds: int32 ``[C, 6]``, the distinct :class:`PairKind`; num_kinds: int32 scalar.
+      near: uint32 ``[C, K, W]``, as bits, the query nodes joined to each one by a pair of each kind.
+      hub: uint32 ``[C, K, W]``, of these, one neighbour of largest degree.
+      frequent: int32 ``[2, L, K]``, how many neighbours (successors; predecessors) with each label; the labels are
+        int32 ``[L]``, num_labels: int32 scalar.
+    """
+
+    size: Any
+    labels: Any
+    free: Any
+    degrees: Any
+    kinds: Any
+    num_kinds: Any
+    near: Any
+    hub: Any
+    frequent: Any
+    frequent_labels: Any
+    num_labels: Any
+
+
+def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray]:
+    """The distinct kinds of pairs, and which one each ordered pair of query nodes asks for.
+
+    Returns:
+      The kinds, and int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined.
+
+    Example:
+      >>> kinds, which = pair_kinds(Pattern.from_edges([(0, 1)], directed=True), induced=True, wildcard=None)
+      >>> kinds[which[0, 1]]
+      PairKind(direction=0, labelled=0, label=0, reverse=2, reverse_labelled=0, reverse_label=0)
+      >>> kinds[which[1, 0]].direction
+      1
+    """
+    kinds: dict[PairKind, int] = {}
+    which = np.full(query.adjacency.shape, -1)
+
+    def label(u: int, x: int) -> tuple[int, int]:
+        if query.edge_labels is None or query.edge_labels[u, x] == wildcard:
+            return 0, 0
+        return 1, int(query.edge_labels[u, x])
+
+    for u, x in np.argwhere(query.neighbors).tolist():
+        there, back = query.adjacency[u, x], query.adjacency[x, u]
+        if not query.directed:
+            kind = PairKind(0, *label(u, x))
+        elif there and back:
+            kind = PairKind(0, *label(u, x), PRESENT, *label(x, u))
+        else:
+            alone = ABSENT if induced else ANY
+            kind = PairKind(0, *label(u, x), alone) if there else PairKind(1, *label(x, u), alone)
+        which[u, x] = kinds.setdefault(kind, len(kinds))
+    return list(kinds), which
+
+
+def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:
+    """The arrays for the filters."""
+    k = query.num_nodes
+    words = next(w for w in (1, 2, 8) if k <= 32 * w)  # few sizes, few compilations
+    K = 32 * words
+    labels, free = np.zeros(K, np.int32), np.ones(K, bool)
+    if query.node_labels is not None:
+        labels[:k] = query.node_labels
+        free[:k] = False if wildcard is None else query.node_labels == wildcard
+    out, into = query.adjacency.sum(axis=1), query.adjacency.sum(axis=0)
+    degrees = np.zeros((2, K), np.int32)
+    degrees[0, :k] = out
+    if query.directed:
+        degrees[1, :k] = into
+    C = power_of_four(len(kinds), 4)
+    table = np.zeros((C, 6), np.int32)
+    table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
+    near, hub = np.zeros((C, K, K), bool), np.zeros((C, K, K), bool)
+    us, xs = np.nonzero(which >= 0)
+    near[which[us, xs], us, xs] = True
+    both = out + into
+    for u in np.unique(us):
+        x = int(np.argmax(np.where(which[u] >= 0, both, -1)))
+        hub[which[u, x], u, x] = True
+    values = np.unique(labels[:k][~free[:k]])
+    L = power_of_four(len(values), 16)
+    frequent = np.zeros((2, L, K), np.int32)
+    for number, value in enumerate(values):
+        members = (labels[:k] == value) & ~free[:k]
+        frequent[0, number, :k] = query.adjacency[:, members].sum(axis=1)
+        if query.directed:
+            frequent[1, number, :k] = query.adjacency[members].sum(axis=0)
+    return Conditions(
+        np.int32(k), labels, free, degrees, table, np.int32(len(kinds)), _bits(near), _bits(hub), frequent,
+        np.pad(values, (0, L - len(values))).astype(np.int32), np.int32(len(values)),
+    )  # fmt: skip
+
+
+def power_of_four(x: int, least: int) -> int:
+    """The smallest of least, 4 least, 16 least, .. that is at least x."""
+    while least < x:
+        least *= 4
+    return least
+
+
+def _bits(mask: np.ndarray) -> np.ndarray:
+    """Bool ``[.., K]`` as uint32 words ``[.., K / 32]``, low bits first."""
+    return np.packbits(mask, axis=-1, bitorder="little").view(np.uint32)

@@ -1,0 +1,415 @@
+"""Counting and finding the matches of a query graph in a target graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.devices.progress import progress as progress_meter
+from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.graph import Graph
+from jaxmotif.kernels import lanes
+from jaxmotif.kernels.choice import kernel_backend
+from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.matching.conditions import MOST_NODES, power_of_four
+from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
+from jaxmotif.matching.plan import Options, Order, Plan, make_plan
+from jaxmotif.matching.target import index_target
+from jaxmotif.patterns import Pattern, automorphism_count
+from jaxmotif.search import SearchState, advance, start_state
+
+Per = Literal["map", "occurrence"]
+Domains = Mapping[int, Sequence[int]] | np.ndarray
+
+STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
+"""Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MatchCount:
+    """How often a query matches.
+
+    Attributes:
+      count: matches found.
+      exact: whether these are all.
+      status: ``"done"``, or the limit that stopped the search, in words.
+      order: query nodes in the order searched. leaves: query nodes counted in closed form.
+      domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
+      steps: of the search; positions: candidates tested.
+      seconds: by phase: ``filter``, ``reduce``, ``plan``, ``search``.
+    """
+
+    count: int
+    exact: bool
+    status: str
+    order: list[int]
+    leaves: list[int]
+    domain_sizes: np.ndarray
+    steps: int
+    positions: int
+    seconds: dict[str, float]
+
+    def __int__(self) -> int:
+        return self.count
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Matches:
+    """Where a query matches.
+
+    Attributes:
+      nodes: int64 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
+        their columns taken by ``order``.
+      exact: whether these are all.
+      status: ``"done"``, or the limit that stopped the search, in words.
+      order: query nodes in the order searched.
+      seconds: by phase.
+    """
+
+    nodes: np.ndarray
+    exact: bool
+    status: str
+    order: list[int]
+    seconds: dict[str, float]
+
+    def __len__(self) -> int:
+        return self.nodes.shape[0]
+
+
+def count_matches(
+    query: Graph | Pattern,
+    target: Graph,
+    induced: bool = False,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    filters: Sequence[str] = DEFAULT_FILTERS,
+    order: Order = "ri",
+    leaves: bool = True,
+    symmetry: bool = True,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    block: int | None = None,
+    memory: int | None = None,
+    device: Devices = None,
+    progress: bool = False,
+) -> MatchCount:
+    """Count the injective maps from a query to a target that preserve its edges (and labels), exactly.
+
+    Args:
+      query: 1 to 250 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
+        matched; without labels it matches any.
+      target: the graph searched.
+      induced: whether non-edges must be preserved too (for directed graphs, each missing arc).
+      per: count ``"map"``s, or ``"occurrence"``s: maps that differ by an automorphism of the query are one.
+      wildcard: a label of query nodes and edges that any label matches.
+      domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
+      filters: which of ``"label"``, ``"degree"``, ``"neighbor-degree"``, ``"frequency"``, ``"consistency"`` shrink the
+        domains before the search; ``"label"`` is always needed where there are labels.
+      order: ``"ri"``, ``"quicksi"`` or a permutation of the query nodes.
+      leaves: count independent query nodes in closed form instead of one by one.
+      symmetry: search one of the maps that automorphisms exchange.
+      max_steps, time_limit: stop early, after so many steps or seconds of search.
+      block: candidates a step tests; by default from the device and memory.
+      memory: bytes for the tables of partial matches; by default a quarter of an accelerator, 512 MiB of a CPU.
+      device: where to run; by default where JAX does.
+      progress: show a meter on standard error.
+
+    Returns:
+      The count; ``exact`` is False and ``status`` says why if a limit stopped the search.
+
+    Raises:
+      ValueError, TypeError: an input that cannot be, with the remedy.
+
+    Example:
+      >>> triangle = Graph.from_edges([(0, 1), (1, 2), (2, 0)])
+      >>> house = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+      >>> count_matches(triangle, house).count, count_matches(triangle, house, per="occurrence").count
+      (6, 1)
+
+    References:
+      Bonnici, Giugno, Bombieri: An efficient implementation of a subgraph isomorphism algorithm for GPUs, BIBM 2018.
+      Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
+    """
+    pattern = _checked_query(query, target, wildcard, per)
+    if per == "occurrence" and domains is not None:
+        raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    options = Options(
+        induced, wildcard, _checked_filters(filters, pattern, target), order, leaves, symmetry, False, block, memory
+    )
+    plan = _plan(pattern, target, domains, options, device)
+    seconds, state, status, count = dict(plan.seconds), None, "done", 0
+    if plan.operands is not None:
+        started = time.perf_counter()
+        with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
+            for state, status in _run(plan, max_steps, time_limit):  # noqa: B007
+                if progress:
+                    meter.advance(int(state.positions) - meter.done)
+        count = (0 if state is None else state.count) * plan.multiplier
+        seconds["search"] = time.perf_counter() - started
+    if per == "occurrence":
+        count //= automorphism_count(pattern)
+    return MatchCount(
+        count, status == "done", status, plan.order, plan.leaves, plan.domain_sizes,
+        0 if state is None else int(state.steps), 0 if state is None else int(state.positions), seconds,
+    )  # fmt: skip
+
+
+def find_matches(
+    query: Graph | Pattern,
+    target: Graph,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    filters: Sequence[str] = DEFAULT_FILTERS,
+    order: Order = "ri",
+    time_limit: float | None = None,
+    block: int | None = None,
+    memory: int | None = None,
+    device: Devices = None,
+) -> Matches:
+    """List the matches of a query in a target.
+
+    Args:
+      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
+      query, target, induced, wildcard, domains, filters, order, time_limit, block, memory, device: as for
+        :func:`count_matches`.
+
+    Returns:
+      The matches, the same for every ``block``, ``memory`` and ``device``.
+
+    Example:
+      >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> find_matches(path, square, limit=2).nodes.tolist()
+      [[1, 0, 3], [3, 0, 1]]
+    """
+    pattern = _checked_query(query, target, wildcard, per)
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit must be at least 0, got {limit}")
+    options = Options(
+        induced, wildcard, _checked_filters(filters, pattern, target), order, leaves=False,
+        symmetry=per == "occurrence", listing=True, block=block, memory=memory,
+    )  # fmt: skip
+    plan = _plan(pattern, target, domains, options, device)
+    started = time.perf_counter()
+    parts, found, status = [np.zeros((0, pattern.num_nodes), np.int64)], 0, "done"
+    for nodes, status in _batches(plan, time_limit):
+        parts.append(nodes)
+        found += len(nodes)
+        if limit is not None and found > limit:
+            status = f"stopped at limit={limit}"
+            break
+    rows = np.concatenate(parts)[:limit]
+    seconds = plan.seconds | {"search": time.perf_counter() - started}
+    return Matches(rows, status == "done", status, plan.order, seconds)
+
+
+def has_match(query: Graph | Pattern, target: Graph, induced: bool = False, **options: Any) -> bool:
+    """Whether a query matches anywhere in a target.
+
+    Args:
+      query, target, induced: as for :func:`count_matches`; options: those of :func:`find_matches` but ``limit``.
+
+    Raises:
+      TimeoutError: if ``time_limit`` passed before a match was found or ruled out.
+
+    Example:
+      >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> has_match(Graph.from_edges([(0, 1), (1, 2), (2, 0)]), square)
+      False
+    """
+    found = find_matches(query, target, induced, 1, **options)
+    if not len(found) and not found.exact:
+        raise TimeoutError(f"no match found so far, {found.status}; allow more time")
+    return len(found) > 0
+
+
+def participation_counts(
+    query: Graph | Pattern, target: Graph, induced: bool = False, *, per: Per = "map", **options: Any
+) -> np.ndarray:
+    """In how many matches each target node takes the part of each query node: features of nodes.
+
+    Args:
+      query, target, induced, per: as for :func:`count_matches`. With ``per="occurrence"``, counts of query nodes
+        that automorphisms exchange are those of the one map listed for each occurrence.
+      options: ``wildcard``, ``domains``, ``filters``, ``order``, ``block``, ``memory``, ``device``.
+
+    Returns:
+      int64 ``[n, k]``; every column sums to the number of matches.
+
+    Example:
+      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> participation_counts(path, star).tolist()
+      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
+    """
+    wildcard, device = options.pop("wildcard", None), options.pop("device", None)
+    pattern = _checked_query(query, target, wildcard, per)
+    filters = _checked_filters(options.pop("filters", DEFAULT_FILTERS), pattern, target)
+    domains = options.pop("domains", None)
+    chosen = Options(induced, wildcard, filters, leaves=False, symmetry=per == "occurrence", listing=True, **options)
+    plan = _plan(pattern, target, domains, chosen, device)
+    counts = np.zeros((target.n, pattern.num_nodes), np.int64)
+    for nodes, _ in _batches(plan, None):
+        for u in range(pattern.num_nodes):
+            counts[:, u] += np.bincount(nodes[:, u], minlength=target.n)
+    return counts
+
+
+def _plan(pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: Devices) -> Plan:
+    if device is not None:
+        chosen = select_devices(device).devices[0]
+        if chosen not in target.out_offsets.devices():
+            target = target.to_device(chosen)
+    allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
+    started = time.perf_counter()
+    with wide_ints():
+        index = index_target(target)
+        jax.block_until_ready(index.targets)
+        indexed = time.perf_counter() - started
+        plan = make_plan(pattern, index, allowed, options)
+    plan.seconds["index"] = indexed
+    return plan
+
+
+def _run(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[tuple[SearchState, str]]:
+    """Search in dispatches of limited length: states, and what stopped the last one."""
+    assert plan.program is not None
+    backend = _backend(plan)
+    last = 2**31 - 1 if max_steps is None else max_steps
+    started, quota = time.perf_counter(), STEPS_AT_FIRST
+    with wide_ints():
+        state = start_state(
+            entries=_table_entries(plan.program.entries), tables=power_of_four(plan.program.tables, 16), backend=backend
+        )
+        steps = 0
+        while True:
+            before = time.perf_counter()
+            stop = min(last, steps + quota)
+            state = advance(plan.operands, state, jnp.int32(stop), sizes=plan.sizes, backend=backend, ordered=False)
+            steps = int(state.steps)
+            now = time.perf_counter()
+            if state.drained:
+                yield state, "done"
+                return
+            if steps >= last:
+                yield state, f"stopped at max_steps={last}"
+                return
+            if time_limit is not None and now - started >= time_limit:
+                yield state, f"stopped at time_limit={time_limit:g} s"
+                return
+            yield state, "running"
+            quota = max(1, min(2**24, int(quota * min(8.0, SECONDS_AT_A_TIME / max(now - before, 1e-6)))))
+
+
+def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray, str]]:
+    """Matches in order, int64 ``[M, k]`` a batch, and the status so far."""
+    if plan.operands is None or plan.program is None:
+        return
+    program, capacity = plan.program, plan.sizes.capacity
+    k = program.tables
+    head = lanes.level(k - 1)
+    base = int(program.code[head + lanes.NEXT_BASE])
+    started, quota = time.perf_counter(), 16
+    ids = np.asarray(plan.ids)
+    columns = np.argsort(plan.order)
+    with wide_ints():
+        state = start_state(entries=_table_entries(program.entries), tables=power_of_four(k, 16), backend="xla")
+        while True:
+            state = advance(
+                plan.operands, state, state.steps + jnp.int32(quota), sizes=plan.sizes, backend="xla", ordered=True
+            )
+            rows = np.asarray(state.rows)
+            held = int(rows[0, k])
+            drained = not (rows[1] < rows[0])[:k].any()
+            out_of_time = time_limit is not None and time.perf_counter() - started >= time_limit
+            status = "done" if drained or not out_of_time else f"stopped at time_limit={time_limit:g} s"
+            table = np.asarray(_slice(state.table, jnp.int32(base), size=capacity * k)).reshape(k, capacity)
+            yield ids[table[:, :held].T][:, columns].astype(np.int64), status
+            if drained or out_of_time:
+                return
+            state = dataclasses.replace(state, rows=state.rows.at[0, k].set(0))
+            quota = min(2 * quota, 2**12)
+
+
+@partial(jax.jit, static_argnames=("size",))
+def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
+    return lax.dynamic_slice(table, (start,), (size,))
+
+
+def _table_entries(entries: int) -> int:
+    return min(power_of_four(entries, 2**16), 2**31 - 2)
+
+
+def _backend(plan: Plan):
+    assert plan.operands is not None
+    backend = kernel_backend(next(iter(plan.operands.offsets.devices())))
+    return "xla" if plan.sizes.block % 1024 else backend
+
+
+def _checked_query(query: Graph | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:
+    if not isinstance(target, Graph):
+        raise TypeError(f"target must be a Graph, got {type(target).__name__}")
+    if not isinstance(query, Graph | Pattern):
+        raise TypeError(f"query must be a Graph or a Pattern, got {type(query).__name__}")
+    if per not in ("map", "occurrence"):
+        raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
+    size = query.n if isinstance(query, Graph) else query.num_nodes
+    if not 1 <= size <= MOST_NODES:
+        raise ValueError(f"the query has {size} nodes; it must have 1 to {MOST_NODES}")
+    pattern = query if isinstance(query, Pattern) else Pattern.from_graph(query)
+    if pattern.directed != target.directed:
+        kind = {True: "directed", False: "undirected"}
+        raise ValueError(
+            f"the query is {kind[pattern.directed]} and the target {kind[target.directed]}; build both alike "
+            "(directed=True or False)"
+        )
+    for what, labels, held in (
+        ("node", pattern.node_labels, target.node_labels),
+        ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
+    ):
+        if labels is not None and held is None and np.any(labels != wildcard):
+            raise ValueError(
+                f"the query has {what} labels and the target has none; leave them out of the query, or make them "
+                "the wildcard"
+            )
+    return pattern
+
+
+def _checked_filters(filters: Sequence[str], pattern: Pattern, target: Graph) -> tuple[str, ...]:
+    if isinstance(filters, str) or not set(filters) <= set(FILTERS):
+        raise ValueError(f"filters must be some of {', '.join(FILTERS)}; got {filters!r}")
+    labelled = pattern.node_labels is not None and target.node_labels is not None
+    chosen = set(filters) | ({"label"} if labelled else set())
+    return tuple(name for name in FILTERS if name in chosen)
+
+
+def _checked_domains(domains: Domains, k: int, n: int) -> np.ndarray:
+    if isinstance(domains, Mapping):
+        allowed = np.ones((k, n), bool)
+        for u, nodes in domains.items():
+            nodes = np.asarray(nodes, np.int64).reshape(-1)
+            if not 0 <= u < k:
+                raise ValueError(f"domains names query node {u}; there are 0..{k - 1}")
+            if nodes.size and not (nodes.min() >= 0 and nodes.max() < n):
+                bad = int(nodes[(nodes < 0) | (nodes >= n)][0])
+                raise ValueError(f"domains[{u}] names target node {bad}; there are 0..{n - 1}")
+            allowed[u] = False
+            allowed[u, nodes] = True
+        return allowed
+    allowed = np.asarray(domains)
+    if allowed.shape != (k, n) or allowed.dtype != bool:
+        raise ValueError(f"domains must be a mapping or bool [{k}, {n}], got {allowed.dtype} {list(allowed.shape)}")
+    return allowed

@@ -1,0 +1,330 @@
+"""From a query and a target to a search: domains, order, leaves, candidate lists, program."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.kernels.lanes import Operands, Sizes
+from jaxmotif.matching import candidates, leaves
+from jaxmotif.matching.conditions import (
+    PairKind,
+    pair_kinds,
+    power_of_four,
+    query_conditions,
+)
+from jaxmotif.matching.domains import filter_domains
+from jaxmotif.matching.target import Target
+from jaxmotif.patterns import Pattern, greatest_constraint_first, infrequent_edge_first, symmetry_constraints
+from jaxmotif.search import Block, LeafSet, Pair, Step, Term, build_program, table_columns
+from jaxmotif.search.program import Program
+
+Order = Literal["ri", "quicksi"] | Sequence[int]
+
+MOST_MATRIX_WORDS = 2**26
+MOST_TABLE_ENTRIES = 2**31 - 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How to search; every choice gives the same matches.
+
+    Attributes:
+      induced: non-edges of the query must be non-edges of the target.
+      wildcard: the label of query nodes and edges that any label matches.
+      filters: of :data:`jaxmotif.matching.domains.FILTERS`.
+      order: the matching order, or how to choose it.
+      leaves: count independent leaves in closed form.
+      symmetry: search one of the maps that automorphisms exchange (and multiply).
+      listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
+      block: flat positions a step; chosen from the device and memory when ``None``.
+      memory: bytes the tables may take; chosen from the device when ``None``.
+    """
+
+    induced: bool = False
+    wildcard: int | None = None
+    filters: tuple[str, ...] = ("label", "degree", "frequency", "consistency")
+    order: Order = "ri"
+    leaves: bool = True
+    symmetry: bool = True
+    listing: bool = False
+    block: int | None = None
+    memory: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """A search ready to run.
+
+    Attributes:
+      operands: what it reads, on the device; ``None`` if some domain is empty, so that there is no match.
+      program: its program.
+      sizes: static sizes.
+      order: the query nodes searched, in order; leaves are not in it.
+      leaves: the query nodes counted in closed form.
+      multiplier: automorphisms that the search leaves out.
+      ids: int32 ``[N]``, target nodes of the reduced target's.
+      seconds: host seconds by phase, each up to its end on the device.
+    """
+
+    operands: Operands | None
+    program: Program | None
+    sizes: Sizes
+    order: list[int]
+    leaves: list[int]
+    multiplier: int
+    domain_sizes: np.ndarray
+    ids: Any
+    seconds: dict[str, float]
+
+
+def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, options: Options) -> Plan:
+    """Plan a search. Call inside ``wide_ints()``.
+
+    Args:
+      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+    """
+    seconds: dict[str, float] = {}
+    clock = time.perf_counter()
+
+    def lap(phase: str) -> None:
+        nonlocal clock
+        now = time.perf_counter()
+        seconds[phase] = seconds.get(phase, 0.0) + now - clock
+        clock = now
+
+    k = query.num_nodes
+    device = next(iter(target.offsets.devices()))
+    kinds, which = pair_kinds(query, options.induced, options.wildcard)
+    conditions = query_conditions(query, kinds, which, options.wildcard)
+    begin = None if allowed is None else _domain_words(allowed, conditions.near.shape[-1], target.nodes)
+    bits, sizes, left = filter_domains(target, conditions, begin, filters=options.filters)
+    sizes, left = jax.device_get((sizes, left))
+    sizes = sizes[:k].astype(np.int64)
+    lap("filter")
+    nothing = Sizes(0, 0, 0, False)
+    if sizes.min() == 0:
+        return Plan(None, None, nothing, list(range(k)), [], 1, sizes, None, seconds)
+
+    nodes, slots = power_of_four(left[0], 256), power_of_four(left[1], 4096)
+    reduced = candidates.reduce_target(target, bits, nodes=nodes, slots=slots)
+    edge_kinds = len(kinds)
+    strangers: list[int] = []
+    if options.induced:  # not adjacent: no edge; directed: no arc either way
+        for direction in range(1 + query.directed):
+            if PairKind(direction) not in kinds:
+                kinds = [*kinds, PairKind(direction)]
+            strangers.append(kinds.index(PairKind(direction)))
+    bitmap = len(kinds) * nodes * (nodes // 32) <= MOST_MATRIX_WORDS
+    pairs = {(int(which[u, x]), x) for u, x in zip(*np.nonzero(which >= 0), strict=True)}
+    if strangers and not bitmap:
+        pairs |= {(c, x) for c in strangers for x in range(k)}
+    families = {pair: j for j, pair in enumerate(sorted((c, int(x)) for c, x in pairs))}
+    J = power_of_four(len(families), 64)
+    lists = np.zeros((J, 2), np.int32)
+    lists[: len(families)] = np.array(sorted(families), np.int32).reshape(-1, 2)
+    table = np.zeros((power_of_four(len(kinds), 4), 6), np.int32)
+    table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
+    table, lists, num_lists = jnp.asarray(table), jnp.asarray(lists), jnp.int32(len(families))
+    measured = candidates.measure_lists(reduced, table, lists, num_lists)
+    totals, longest, meet = jax.device_get(measured[1:])
+    meet = meet[:k, :k]
+    lap("reduce")
+
+    closest = np.full(k, np.iinfo(np.int64).max)
+    for (c, x), j in families.items():
+        if c < edge_kinds:
+            closest[x] = min(closest[x], int(longest[j]))
+    closest = np.minimum(closest, sizes)
+    often = np.zeros((k, k))
+    for u, x in zip(*np.nonzero(which >= 0), strict=True):
+        often[u, x] = totals[families[int(which[u, x]), int(x)]]
+    order = _order(query, options.order, sizes, np.minimum(often, often.T))
+    leaf_plan = leaves.LeafPlan([], np.arange(k))
+    if options.leaves and not options.induced and not options.listing and k > 1:
+        colors = query if allowed is None else _colored(query, allowed)
+        leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, order)
+    core = [v for v in order if v not in set(leaf_plan.nodes)]
+    if not isinstance(options.order, Sequence) or isinstance(options.order, str):
+        core = _core_order(query, options.order, sizes, often, core)
+    below: list[tuple[int, int]] = []
+    multiplier = 1
+    if options.symmetry:
+        colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
+        below, multiplier = symmetry_constraints(query, [*core, *leaf_plan.nodes], leaf_plan.nodes, colors)
+
+    starts = np.concatenate([[0], np.cumsum(totals.astype(np.int64))])
+    position = {v: i for i, v in enumerate(core)}
+    free = [v for i, v in enumerate(core) if not query.neighbors[v, core[:i]].any()]
+    free_starts = starts[-1] + np.concatenate([[0], np.cumsum(sizes[free])])
+    if free_starts[-1] >= 2**31 - 1 or J * (nodes + 1) >= 2**31 - 1:
+        raise ValueError(
+            f"candidate lists of {free_starts[-1]} entries and {J * (nodes + 1)} offsets are over the limit of "
+            f"{2**31 - 2}; add labels or domains, or split the query"
+        )
+    matrix_words = nodes * (nodes // 32)
+
+    def pair(u: int, x: int, c: int | None = None) -> Pair:
+        c = int(which[u, x]) if c is None else c
+        family = families.get((c, x), 0)
+        return Pair(position[u], family * (nodes + 1), c * matrix_words if bitmap else 0)
+
+    steps = []
+    for i, x in enumerate(core):
+        before = core[:i]
+        anchors = [pair(u, x) for u in before if which[u, x] >= 0]
+        if not anchors:
+            anchors = [Pair(None, J * (nodes + 1) + 2 * free.index(x), 0)]
+        lower = [position[a] for a, b in below if b == x]
+        apart = [position[u] for u in before if meet[u, x] and which[u, x] < 0 and position[u] not in lower]
+        unlike = [pair(u, x, c) for u in before if which[u, x] < 0 for c in strangers]
+        steps.append(Step(anchors, apart, lower, unlike))
+
+    leaf_rows = ranks = jnp.zeros(1, jnp.int32)
+    groups: list[list[Term]] = []
+    if leaf_plan.nodes:
+        groups, leaf_rows, ranks = _leaf_groups(
+            query, leaf_plan, reduced, table, lists, families, pair, meet, core, which
+        )
+    F = power_of_four(len(free), 4)
+    padded_free = np.zeros(F, np.int32)
+    padded_free[: len(free)] = free
+    padded_starts = np.full(F + 1, free_starts[-1], np.int32)
+    padded_starts[: len(free) + 1] = free_starts
+    padded_lists = np.full(J, starts[-1], np.int32)
+    padded_lists[: len(families)] = starts[: len(families)]
+    offsets, entries = candidates.fill_lists(
+        reduced, table, lists, num_lists, measured.offsets, jnp.asarray(padded_lists), jnp.asarray(padded_free),
+        jnp.int32(len(free)), jnp.asarray(padded_starts), capacity=power_of_four(int(free_starts[-1]), 2**14),
+    )  # fmt: skip
+    if bitmap:
+        chosen = np.zeros(power_of_four(len(kinds), 1), np.int32)
+        chosen[: len(kinds)] = np.arange(len(kinds))
+        matrices = candidates.bit_matrices(reduced, table, jnp.asarray(chosen), count=len(chosen))
+    else:
+        matrices = jnp.zeros(1, jnp.int32)
+    most = max(int(longest[: len(families)].max(initial=1)), int(sizes[free].max(initial=1)))
+    static = _choose_sizes(steps, groups, options, device, bitmap)
+    program = build_program(
+        steps, groups, capacity=static.capacity, stride=nodes // 32, longest=most, whole=options.listing
+    )
+    code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
+    code[: len(program.code)] = program.code
+    domains = jax.lax.bitcast_convert_type(reduced.bits, jnp.int32).reshape(-1)
+    operands = Operands(jnp.asarray(code), offsets, entries, matrices, domains, leaf_rows, ranks)
+    lap("plan")
+    return Plan(operands, program, static, core, leaf_plan.nodes, multiplier, sizes, reduced.ids, seconds)
+
+
+def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, core, which):
+    """The terms of every group of leaves, with the bit rows they intersect and the numberings these are over."""
+    nodes = reduced.bits.shape[1]
+    groups, W = leaf_plan.groups, reduced.bits.shape[0]
+    G = power_of_four(len(groups), 16)
+    unions = np.zeros((G, 32 * W), bool)
+    for g, group in enumerate(groups):
+        unions[g, group] = True
+    words = np.packbits(unions, axis=-1, bitorder="little").view(np.uint32)
+    numbers, counts = candidates.number_nodes(reduced.bits, jnp.asarray(words))
+    counts = np.asarray(counts)
+    rows: dict[tuple[int, int], tuple[int, int, int]] = {}
+    used_words = 0
+    result = []
+    for g, group in enumerate(groups):
+        width = -(-(int(counts[g]) + 1) // 32)
+
+        def leaf_set(u: int, x: int, g=g, width=width, many=True) -> LeafSet:
+            nonlocal used_words
+            j = families[int(which[u, x]), x]
+            first = 0
+            if many:
+                if (j, g) not in rows:
+                    rows[j, g] = (used_words, width, g)
+                    used_words += nodes * width
+                first = rows[j, g][0]
+            return LeafSet(pair(u, x), first, (x >> 5) * nodes, x & 31)
+
+        terms = []
+        for partition in leaves.partitions(group):
+            blocks = []
+            for block in partition:
+                pairs = [(u, x) for x in leaf_plan.sets(block) for u in core if which[u, x] >= 0]
+                sets = [leaf_set(u, x, many=len(pairs) > 1) for u, x in pairs]
+                anchors = {u for u, _ in pairs}
+                used = [i for i, y in enumerate(core) if meet[y, block].all() and y not in anchors]
+                blocks.append(Block(sets, used, width, g * nodes))
+            terms.append(Term(leaves.coefficient(partition), blocks))
+        result.append(terms)
+    R = power_of_four(len(rows), 16)
+    table = np.zeros((R, 4), np.int32)
+    for r, ((j, g), (first, width, _)) in enumerate(rows.items()):
+        table[r] = j, g, width, first
+    capacity = power_of_four(used_words, 2**14)
+    leaf_rows = candidates.bit_rows(
+        reduced, kinds, lists, numbers, jnp.asarray(table), jnp.int32(len(rows)), capacity=capacity
+    )
+    return result, leaf_rows, numbers.reshape(-1)
+
+
+def _order(query: Pattern, order: Order, sizes: np.ndarray, often: np.ndarray) -> list[int]:
+    if order == "ri":
+        return greatest_constraint_first(query, sizes)
+    if order == "quicksi":
+        return infrequent_edge_first(query, often, sizes)
+    if isinstance(order, str) or sorted(order) != list(range(query.num_nodes)):
+        raise ValueError(
+            f"order must be 'ri', 'quicksi' or a permutation of the {query.num_nodes} query nodes, got {order!r}"
+        )
+    return [int(v) for v in order]
+
+
+def _core_order(query: Pattern, order: Order, sizes: np.ndarray, often: np.ndarray, core: list[int]) -> list[int]:
+    """Order the nodes that are searched by themselves."""
+    ids = sorted(core)
+    part = query.relabel(ids)
+    return [ids[i] for i in _order(part, order, sizes[ids], often[np.ix_(ids, ids)])]
+
+
+def _colored(query: Pattern, allowed: np.ndarray) -> Pattern:
+    """The query with nodes of different given domains told apart."""
+    colors = np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
+    if query.node_labels is not None:
+        colors = np.unique(np.stack([colors, query.node_labels]), axis=1, return_inverse=True)[1].reshape(-1)
+    return dataclasses.replace(query, node_labels=colors)
+
+
+def _domain_words(allowed: np.ndarray, words: int, nodes: int) -> jax.Array:
+    """Bool ``[k, n]`` as uint32 ``[W, N]``."""
+    k, n = allowed.shape
+    bits = np.zeros((nodes, 32 * words), bool)
+    bits[:n, :k] = allowed.T
+    packed = np.packbits(bits, axis=-1, bitorder="little").view(np.uint32)
+    return jnp.asarray(np.ascontiguousarray(packed.T))
+
+
+def _choose_sizes(steps, groups, options: Options, device: jax.Device, bitmap: bool) -> Sizes:
+    """The largest block whose tables fit the memory."""
+    columns = sum(map(len, table_columns(steps, groups, options.listing))) + len(steps) * options.listing
+    on_cpu = device.platform == "cpu"
+    memory = options.memory
+    if memory is None:
+        limit = None if on_cpu else (device.memory_stats() or {}).get("bytes_limit")
+        memory = limit // 4 if limit else 2**29
+    block = options.block or (2**14 if on_cpu else 2**22)
+    least = min(block, 2**10)
+    entries = min(memory // 4, MOST_TABLE_ENTRIES, 2**22 if on_cpu else 2**30)  # on a CPU, what stays in cache
+    while block > least and (block + block // 2) * columns > entries:
+        block //= 2
+    if (block + block // 2) * columns * 4 > memory:
+        raise ValueError(
+            f"memory={memory} bytes is too little for tables of {columns} columns: the smallest take "
+            f"{(block + block // 2) * columns * 4}"
+        )
+    window = block // 2 if on_cpu else block // 8
+    return Sizes(block, max(window, min(block, 1024)), block + block // 2, bitmap)

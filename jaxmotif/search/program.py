@@ -1,0 +1,201 @@
+"""Programs of the level search: what each level tests, as data for one kernel (host)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.kernels import lanes
+
+
+class Pair(NamedTuple):
+    """A condition on a new node and an earlier one.
+
+    Attributes:
+      position: which node of the order, or ``None``: the candidates depend on no earlier node.
+      place: where its candidate lists start in ``offsets``.
+      matrix: where its bit matrix starts in ``bitmap``.
+    """
+
+    position: int | None
+    place: int
+    matrix: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """How the next node of the order is placed.
+
+    Attributes:
+      anchors: pairs that must be adjacent (at least one; the shortest of their lists is expanded).
+      apart: earlier positions it must differ from.
+      below: earlier positions whose nodes must have lower ids.
+      strangers: pairs that must not be adjacent.
+    """
+
+    anchors: Sequence[Pair]
+    apart: Sequence[int] = ()
+    below: Sequence[int] = ()
+    strangers: Sequence[Pair] = ()
+
+
+class LeafSet(NamedTuple):
+    """Candidates of a leaf: those of its pair, as a list and as bit rows, in its domain (word place and bit)."""
+
+    pair: Pair
+    rows: int
+    domain: int
+    bit: int
+
+
+class Block(NamedTuple):
+    """The intersection of sets without the nodes at ``used`` positions; words of the bit rows and place of ranks."""
+
+    sets: Sequence[LeafSet]
+    used: Sequence[int]
+    words: int
+    ranks: int
+
+
+class Term(NamedTuple):
+    coefficient: int
+    blocks: Sequence[Block]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Program:
+    """A search as data.
+
+    Attributes:
+      code: int32 ``[P]`` (:mod:`jaxmotif.kernels.lanes`).
+      tables: how many tables are expanded, one for each step.
+      entries: int32 entries all tables take.
+    """
+
+    code: np.ndarray
+    tables: int
+    entries: int
+
+
+def table_columns(steps: Sequence[Step], groups: Sequence[Sequence[Term]], whole: bool) -> list[list[int]]:
+    """The positions whose nodes each table must hold: those that a later step reads, or all.
+
+    Example:
+      >>> edge, free = Pair(0, 0, 0), Pair(None, 0, 0)
+      >>> table_columns([Step([free]), Step([edge]), Step([edge])], [], whole=False)
+      [[], [0], [0]]
+    """
+    count = len(steps)
+    reads: list[set[int]] = []
+    for step in steps:
+        pairs = [pair.position for pair in (*step.anchors, *step.strangers)]
+        reads.append({p for p in pairs if p is not None} | set(step.apart) | set(step.below))
+    for group in groups:
+        for term in group:
+            for block in term.blocks:
+                reads[-1] |= {s.pair.position for s in block.sets if s.pair.position is not None} | set(block.used)
+    reads[-1].discard(count - 1)  # the new node itself is at hand
+    needed: list[set[int]] = [set() for _ in range(count)]
+    later: set[int] = set()
+    for t in reversed(range(count)):
+        later |= reads[t]
+        needed[t] = set(range(t)) if whole else {p for p in later if p < t}
+    return [sorted(positions) for positions in needed]
+
+
+def build_program(
+    steps: Sequence[Step],
+    groups: Sequence[Sequence[Term]] = (),
+    *,
+    capacity: int,
+    stride: int,
+    longest: int,
+    whole: bool = False,
+) -> Program:
+    """Write a program.
+
+    Args:
+      steps: one for each node of the order.
+      groups: leaves to be counted in closed form, each group as its terms.
+      capacity: rows a table holds.
+      stride: words of a row of a bit matrix.
+      longest: entries of the longest candidate list.
+      whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
+
+    Raises:
+      ValueError: tables beyond the int32 limit.
+    """
+    count = len(steps)
+    columns = table_columns(steps, groups, whole)
+    bases = np.cumsum([0, *(capacity * len(held) for held in columns), capacity * count * whole])
+    if bases[-1] >= 2**31 - 1:
+        raise ValueError(f"tables of {bases[-1]} entries are over the limit of {2**31 - 2}; use smaller blocks")
+    code = _Writer(lanes.HEADER * (1 + count))
+    code[lanes.STRIDE], code[lanes.SEARCH_STEPS] = stride, max(1, int(longest).bit_length())
+    code[lanes.NUM_TABLES], code[lanes.MOST_ROWS] = count, max(1, (2**31 - 1) // max(1, longest))
+    for t, step in enumerate(steps):
+        head = lanes.HEADER * (1 + t)
+        slot = {position: number for number, position in enumerate(columns[t])}
+        last = t == count - 1
+
+        def pairs(items: Sequence[Pair], slot=slot) -> list[int]:
+            return [x for p in items for x in (-1 if p.position is None else slot[p.position], p.place, p.matrix)]
+
+        kept = list(range(count)) if last else columns[t + 1]
+        appended = [] if last and not whole else [slot.get(position, -1) for position in kept]
+        for number, pointer, values, width in (
+            (lanes.NUM_ANCHORS, lanes.ANCHORS, pairs(step.anchors), 3),
+            (lanes.NUM_APART, lanes.APART, [slot[p] for p in step.apart], 1),
+            (lanes.NUM_BELOW, lanes.BELOW, [slot[p] for p in step.below], 1),
+            (lanes.NUM_STRANGERS, lanes.STRANGERS, pairs(step.strangers), 3),
+            (lanes.NUM_COLUMNS, lanes.COLUMNS, appended, 1),
+        ):
+            code[head + number], code[head + pointer] = len(values) // width, code.add(values)
+        code[head + lanes.BASE], code[head + lanes.NEXT_BASE] = int(bases[t]), int(bases[t + 1])
+        code[head + lanes.IS_LAST] = int(last and not whole)
+        if last:
+            code[head + lanes.NUM_GROUPS], code[head + lanes.GROUPS] = len(groups), _write_groups(code, groups, slot)
+    return Program(code.array(), count, int(bases[-1]))
+
+
+def _write_groups(code: _Writer, groups: Sequence[Sequence[Term]], slot: dict[int, int]) -> int:
+    """Inner lists first, so that outer ones can point to them."""
+
+    def leaf_set(item: LeafSet) -> list[int]:
+        position, place, matrix = item.pair
+        return [-1 if position is None else slot.get(position, -1), place, matrix, item.rows, item.domain, item.bit]
+
+    def block(item: Block) -> list[int]:
+        sets = code.add([x for s in item.sets for x in leaf_set(s)])
+        used = code.add([slot.get(position, -1) for position in item.used])
+        return [len(item.sets), sets, len(item.used), used, item.words, item.ranks]
+
+    def term(item: Term) -> list[int]:
+        blocks = [block(b) for b in item.blocks]
+        return [item.coefficient, len(blocks), code.add([x for b in blocks for x in b])]
+
+    heads = []
+    for group in groups:
+        terms = [term(item) for item in group]
+        heads += [len(terms), code.add([x for t in terms for x in t])]
+    return code.add(heads)
+
+
+class _Writer:
+    def __init__(self, size: int):
+        self._values = [0] * size
+
+    def __setitem__(self, index: int, value: int) -> None:
+        self._values[index] = value
+
+    def add(self, values: Sequence[int]) -> int:
+        """Append; returns where they start."""
+        start = len(self._values)
+        self._values += values
+        return start
+
+    def array(self) -> np.ndarray:
+        return np.array(self._values, np.int32)
