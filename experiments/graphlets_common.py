@@ -19,9 +19,9 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data" / "undirected"
 
 
-def arguments(description: str, networks: Sequence[str]) -> argparse.Namespace:
+def arguments(doc: str | None, networks: Sequence[str]) -> argparse.Namespace:
     """The command line of an experiment: which networks, from where."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("networks", nargs="*", default=list(networks), help="default: %(default)s")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of NAME.edges.gz and graphlets.json")
     return parser.parse_args()

@@ -28,7 +28,7 @@ def counts_of(graph, sums):
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0], NETWORKS)
+    options = arguments(__doc__, NETWORKS)
     known = verified(options.data)
     accelerators = jax.devices()
     cpu = jax.devices("cpu")[0]
@@ -87,9 +87,7 @@ def main() -> None:
         memory.append((name, *(s.get("peak_bytes_in_use", 0) / 2**20 for s in stats)))
 
     print(machine())
-    print_table(
-        "Counts and per-edge columns, ms", ("network", "edges", *modes, "hybrid", "1 GPU over CPU"), speeds
-    )
+    print_table("Counts and per-edge columns, ms", ("network", "edges", *modes, "hybrid", "1 GPU over CPU"), speeds)
     print_table("Hybrid by the queue's order, ms (Table 4)", ("network", *ORDERS), orders)
     print_table("Hybrid by alpha, ms", ("network", "alpha", "ms", "work done by the CPU"), shares)
     print_table(

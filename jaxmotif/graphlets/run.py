@@ -19,7 +19,7 @@ from jaxmotif.graph.container import Graph
 from jaxmotif.graph.order import DegreeOrder, degree_order
 from jaxmotif.graphlets import sparse
 from jaxmotif.graphlets.sparse import Plan, Ranges, Statistics
-from jaxmotif.graphlets.split import EdgeOrder, make_units, split_ranges
+from jaxmotif.graphlets.split import EdgeOrder, Starts, make_units, split_ranges
 from jaxmotif.graphlets.tuning import Tuning, choose_tuning
 from jaxmotif.kernels.wide import wide_ints
 
@@ -37,7 +37,7 @@ class Schedule(NamedTuple):
       edge_order: what the queue is ordered by.
       alpha: largest share of the work the CPU may take (0: none).
       gpu_helping: share of the work a GPU takes at once; the CPU takes single units.
-      cpu_workers: threads on the CPU (default: its cores, less one a GPU).
+      cpu_workers: threads on the CPU, each with accumulators of its own (default: up to 8).
     """
 
     edge_order: EdgeOrder = "degree"
@@ -86,13 +86,13 @@ def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, sc
     """The GPUs at the regular end of the queue, the CPU's threads at the difficult one."""
     if not 0 <= schedule.alpha <= 1:
         raise ValueError(f"alpha={schedule.alpha} is not a share of the work; use 0 (no CPU) to 1 (no limit)")
-    threads = schedule.cpu_workers or max(1, (os.cpu_count() or 1) - len(selection.devices))
+    threads = schedule.cpu_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.devices)))
     # One plan serves both kinds of device, so heavy and light must mean the same to both.
     most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill
     gpu = Worker(end="back", helping=schedule.gpu_helping)
     cpu = Worker(end="front", limit=schedule.alpha / threads if schedule.alpha < 1 else 1.0)
     crews = [Crew(device, tuning._replace(most_light=most_light, fill=fill), [gpu]) for device in selection.devices]
-    if schedule.alpha == 0:
+    if schedule.alpha == 0 or selection.helper is None:
         return crews
     return [*crews, Crew(selection.helper, helper_tuning._replace(most_light=most_light), [cpu] * threads)]
 
@@ -142,7 +142,7 @@ def _run_mesh(graph: Graph, tuning: Tuning, mesh: Any, detail: Detail) -> Outcom
         sums = sparse.count_cliques(order, plan, t, sums, ranges.tails, tuning)
         return t, lax.psum(cyc, AXIS), lax.psum(sums, AXIS)
 
-    ranges = split_ranges(jnp, plan, mesh.size)
+    ranges = split_ranges(jnp, Starts.of(plan), mesh.size)
     return _outcome(order, sparse.finish(order, *on_each_device(part, mesh, split=[0])(ranges, order, plan)), detail)
 
 
@@ -199,9 +199,9 @@ def run_units(
     units = make_units(order, plan, _UNITS, edge_order)
     hands: list[tuple[Worker, _Accumulators]] = []
     for crew in crews:
-        here = jax.device_put((order, plan), crew.device)
+        near_order, near_plan = jax.device_put((order, plan), crew.device)
         for worker in crew.workers:
-            hands.append((worker, _Accumulators(*here, crew.tuning, detail != "graph", crew.device)))
+            hands.append((worker, _Accumulators(near_order, near_plan, crew.tuning, detail != "graph", crew.device)))
     main = hands[0][1]
 
     def total(parts: list[Any]) -> Any:

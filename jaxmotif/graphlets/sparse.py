@@ -171,7 +171,7 @@ def count_cliques(
         return _loop(first, stop, block, collect, sums)
 
     if tuning.words >= cliques.words_bound(edges):
-        return matrix_block(*tails, sums)
+        return matrix_block(tails[0], tails[1], sums)
     # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
     step = tuning.words - cliques.most_row_words(edges)
     start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])

@@ -9,34 +9,50 @@ import numpy as np
 from jaxmotif.devices.queue import Unit
 from jaxmotif.graph.order import DegreeOrder
 from jaxmotif.graphlets.sparse import Plan, Ranges
-from jaxmotif.kernels.codegree import CodegreePlan
-from jaxmotif.kernels.expand import FlatWork
 
 EdgeOrder = Literal["degree", "-degree", "volume", "-volume"]
 """How a queue of edges is ordered (paper, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
 
 
-def split_ranges(xp: Any, plan: Plan, parts: int) -> Ranges:
+class Starts(NamedTuple):
+    """What is needed to cut a run: how many membership tests there are, the first test of each tail, the first wedge
+    of each heavy node and of each light one (all int64), and how many nodes are heavy."""
+
+    tests: Any
+    tails: Any
+    heavy: Any
+    light: Any
+    heavy_count: Any
+
+    @classmethod
+    def of(cls, plan: Plan) -> Starts:
+        wedges = plan.wedges
+        starts = (plan.triangle_starts, wedges.heavy_starts, wedges.light_starts)
+        return cls(plan.triangles.total, *starts, wedges.heavy_count)
+
+
+def split_ranges(xp: Any, starts: Starts, parts: int) -> Ranges:
     """Ranges with a leading axis of ``parts`` entries, each about the same number of tests and of wedges.
 
     Args:
-      xp: NumPy or (in its 64-bit mode) jax.numpy, as the plan's arrays.
+      xp: NumPy or (in its 64-bit mode) jax.numpy, as the arrays.
       parts: static.
     """
-    nodes = plan.word_starts.shape[0] - 1
+    nodes = np.int32(starts.tails.shape[0] - 1)
     share = xp.arange(1, parts, dtype=np.int64)
 
-    def cut(starts: Any, last: Any) -> tuple[Any, Any]:
-        inner = xp.minimum(xp.searchsorted(starts, starts[-1] * share // parts).astype(np.int32), last)
-        first, stop = xp.zeros(1, np.int32), xp.zeros(1, np.int32) + last
-        return xp.concatenate([first, inner]), xp.concatenate([inner, stop])
+    def cut(first: Any, last: Any) -> tuple[Any, Any]:
+        inner = xp.minimum(xp.searchsorted(first, first[-1] * share // parts).astype(np.int32), last)
+        zero = xp.zeros(1, np.int32)
+        return xp.concatenate([zero, inner]), xp.concatenate([inner, zero + last])
 
-    tests = plan.triangles.total * xp.arange(parts + 1, dtype=np.int64) // parts
+    tests = starts.tests * xp.arange(parts + 1, dtype=np.int64) // parts
+    heavy_count = starts.heavy_count.astype(np.int32)
     return Ranges(
-        (tests[:-1], tests[1:]),
-        cut(plan.wedges.heavy_starts, plan.wedges.heavy_count.astype(np.int32)),
-        cut(plan.wedges.light_starts, np.int32(nodes)),
-        cut(plan.triangle_starts, np.int32(nodes)),
+        tests=(tests[:-1], tests[1:]),
+        heavy=cut(starts.heavy, heavy_count),
+        light=cut(starts.light, nodes),
+        tails=cut(starts.tails, nodes),
     )
 
 
@@ -57,65 +73,37 @@ def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None 
     """
     none = (np.int32(0), np.int32(0))
     idle = Ranges((np.int64(0), np.int64(0)), none, none, none)
-    plan = _host_starts(plan)
-    ranges = split_ranges(np, plan, parts)
-    wedges = plan.wedges
-    difficulty = _difficulty(order, by) if by else None
+    starts = Starts(*(np.asarray(x) for x in Starts.of(plan)))
+    ranges = split_ranges(np, starts, parts)
+    heavy_nodes = np.flatnonzero(np.diff(np.asarray(plan.wedges.heavy_row), prepend=-1))
+    degree = np.asarray(order.degree).astype(np.float64)
+    difficulty = _difficulty(order, degree, by) if by else np.zeros_like(degree)
 
-    def units(name: str, starts: np.ndarray, low: Any, high: Any) -> list[tuple[float, Unit]]:
+    def units(kind: str) -> list[tuple[float, Unit]]:
         found = []
-        for a, b in zip(low, high, strict=True):
-            work = int(starts[b] - starts[a]) if name != "tests" else int(b - a)
+        for low, high in zip(*getattr(ranges, kind), strict=True):
+            work = int(high - low) if kind == "tests" else int(np.diff(getattr(starts, kind)[[low, high]])[0])
+            if kind == "tests":
+                a, b = np.searchsorted(starts.tails, [low, high])
+                nodes = np.arange(max(a - 1, 0), b)
+            else:
+                nodes = heavy_nodes[low:high] if kind == "heavy" else np.arange(low, high)
+            score = float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
             if work:
-                found.append((_score(name, a, b), Unit(idle._replace(**{name: (a, b)}), work)))
+                found.append((score, Unit(idle._replace(**{kind: (low, high)}), work)))
         return found
 
-    heavy_nodes = np.flatnonzero(np.diff(wedges.heavy_row, prepend=-1))
-    node_degree = np.asarray(order.degree).astype(np.float64)
-
-    def _score(name: str, a: Any, b: Any) -> float:
-        if difficulty is None:
-            return 0.0
-        if name == "heavy":
-            nodes = heavy_nodes[a:b]
-        elif name == "tests":
-            low, high = np.searchsorted(plan.triangle_starts, [a, b])
-            nodes = np.arange(max(low - 1, 0), high)
-        else:
-            nodes = np.arange(a, b)
-        edges = node_degree[nodes]
-        return float((difficulty[nodes] * edges).sum() / max(edges.sum(), 1.0))
-
-    first = units("tests", plan.triangle_starts, *ranges.tests)
-    first += units("heavy", wedges.heavy_starts, *ranges.heavy)
-    first += units("light", wedges.light_starts, *ranges.light)
-    second = units("tails", plan.triangle_starts, *ranges.tails)
-    reverse = not (by or "").startswith("-")
+    first, second = units("tests") + units("heavy") + units("light"), units("tails")
     if by:
-        first.sort(key=lambda scored: scored[0], reverse=reverse)
-        second.sort(key=lambda scored: scored[0], reverse=reverse)
+        for queue in (first, second):
+            queue.sort(key=lambda scored: scored[0], reverse=not by.startswith("-"))
     return Units([unit for _, unit in first], [unit for _, unit in second])
 
 
-def _host_starts(plan: Plan) -> Plan:
-    """The plan with only what cutting needs, as NumPy arrays; the work lists stay where they are."""
-    nothing = np.zeros(0, np.int32)
-    wedges = plan.wedges
-    total = FlatWork(nothing, np.asarray(plan.triangles.total)[None])
-    return Plan(
-        total, np.asarray(plan.triangle_starts), np.asarray(plan.word_starts),
-        CodegreePlan(
-            nothing, nothing, np.asarray(wedges.heavy_row), np.asarray(wedges.heavy_starts),
-            np.asarray(wedges.light_starts), np.asarray(wedges.heavy_count),
-        ),
-    )  # fmt: skip
-
-
-def _difficulty(order: DegreeOrder, by: EdgeOrder) -> np.ndarray:
+def _difficulty(order: DegreeOrder, degree: np.ndarray, by: EdgeOrder) -> np.ndarray:
     """Mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
     m = int(order.num_edges)
     u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
-    degree = np.asarray(order.degree).astype(np.float64)
     if by.endswith("volume"):
         value = np.bincount(u, degree[v], degree.size) + np.bincount(v, degree[u], degree.size)
     else:
