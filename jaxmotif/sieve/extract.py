@@ -2,9 +2,9 @@
 
 A component of exactly k such vertices is a match. In a larger one, a growing ball is sieved until it holds a match;
 then groups of its vertices are taken away for as long as the sieve still answers yes on what is left, until k remain
-(group testing by binary splitting, about k log(n / k) runs). Further matches are found in the parts of the space of matches that the found one leaves: those
-without its first vertex, those with the first and without the second, and so on. A vertex is forced into a match by
-giving it a shade of its own. Every match is verified before it counts.
+(group testing by binary splitting, about k log(n / k) runs). Further matches are found in the parts of the space of
+matches that the found one leaves: those without its first vertex, those with the first and without the second, and so
+on. A vertex is forced into a match by giving it a shade of its own. Every match is verified before it counts.
 """
 
 from __future__ import annotations

@@ -102,18 +102,18 @@ class Sieve:
 
 def capacities(host: Host) -> tuple[int, int]:
     """Padded numbers of vertices and slots."""
-    return padded(host.n), padded(host.targets.shape[0])
+    return padded(host.n, 32), padded(host.targets.shape[0], 256)
 
 
-def padded(count: int) -> int:
+def padded(count: int, least: int) -> int:
     """Capacity for a count: at most an eighth more, so that graphs of about one size share a compilation.
 
     Example:
-      >>> [padded(count) for count in (1, 100, 1000, 1024, 20480)]
-      [16, 104, 1024, 1024, 20480]
+      >>> [padded(count, 32) for count in (1, 100, 1000, 1024, 20480)]
+      [32, 104, 1024, 1024, 20480]
     """
-    step = max(16, 1 << max(count - 1, 0).bit_length()) // 16 if count > 16 else 16
-    return max(16, -(-count // step) * step)
+    step = max(1, (1 << max(count - 1, 0).bit_length()) // 16)
+    return max(least, -(-count // step) * step)
 
 
 _STATIC = ("size", "backend", "mesh")

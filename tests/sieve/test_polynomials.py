@@ -1,0 +1,104 @@
+"""The sieve as a pure function: one-sided, within its error, and the same bits however it is computed."""
+
+import math
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif import Graph
+from jaxmotif.graph.batch import stack_graphs
+from jaxmotif.sieve import sieve_values
+from jaxmotif.sieve.search import run_bound
+from tests.sieve import brute
+
+SMALL, INSTANCES = 9, 420
+
+
+def binomial_tail(least, trials, probability):
+    """The probability of at least ``least`` successes."""
+    below = sum(
+        math.comb(trials, i) * probability**i * (1 - probability) ** (trials - i) for i in range(min(least, trials + 1))
+    )
+    return 1 - below
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 5, 7])
+def test_against_brute_force(size):
+    """Many small colored graphs side by side, each with a motif of its own, in one host graph."""
+    rng = np.random.default_rng(size)
+    edges, shades, expected = [], [], []
+    for number in range(INSTANCES):
+        matrix, colors, motif = brute.random_instance(rng, SMALL, size, 3, wildcards=number % 3 == 0)
+        edges.append(np.argwhere(np.triu(matrix)) + SMALL * number)
+        shades.append(brute.shades_of(colors, motif))
+        inside = np.zeros(SMALL, bool)
+        inside[list(set().union(*brute.matches(matrix, colors, motif)))] = True
+        expected.append(inside)
+    graph = Graph.from_edges(np.concatenate(edges), num_nodes=SMALL * INSTANCES)
+    run = jax.jit(partial(sieve_values, size=size))
+    expected = np.concatenate(expected)
+    missed = 0
+    for seed in range(2):
+        positive = np.asarray(run(graph, jnp.asarray(np.concatenate(shades)), jax.random.key(seed))) != 0
+        assert not (positive & ~expected).any()
+        missed += int((expected & ~positive).sum())
+    assert expected.sum() > 200
+    assert binomial_tail(missed, 2 * int(expected.sum()), run_bound(size)) > 1e-6
+
+
+@pytest.fixture(scope="module")
+def instance():
+    rng = np.random.default_rng(0)
+    matrix, colors, motif = brute.random_instance(rng, 40, 8, 3, wildcards=True)
+    matrix[7, 9:] = matrix[9:, 7] = True
+    return brute.graph_of(matrix), jnp.asarray(brute.shades_of(colors, motif))
+
+
+def test_the_same_bits_for_every_block_size(instance):
+    graph, shades = instance
+    run = jax.jit(sieve_values, static_argnames=("size", "words"))
+    whole, by_twos = (run(graph, shades, jax.random.key(3), size=8, words=words) for words in (8, 2))
+    assert int((whole != 0).sum()) > 20
+    np.testing.assert_array_equal(whole, by_twos)
+
+
+def test_batches_give_what_single_graphs_give():
+    rng = np.random.default_rng(1)
+    graphs, shades = [], []
+    for n in (0, 1, 5, 12):
+        matrix, colors, motif = brute.random_instance(rng, n, 4, 2, wildcards=True)
+        matrix |= ~np.eye(n, dtype=bool) & (n == 12)
+        graphs.append(brute.graph_of(matrix, pad=(12, 140)))
+        shades.append(np.pad(brute.shades_of(colors, motif), (0, 12 - n)))
+    keys, shades = jax.random.split(jax.random.key(0), 4), jnp.asarray(np.stack(shades).astype(np.uint32))
+    run = jax.jit(partial(sieve_values, size=4))
+    together = jax.vmap(run)(stack_graphs(graphs, pad=(12, 140)), shades, keys)
+    alone = [run(*arguments) for arguments in zip(graphs, shades, keys, strict=True)]
+    np.testing.assert_array_equal(together, np.stack(alone))
+    assert (np.asarray(together) != 0).any()
+
+
+def test_a_hub_is_cut_and_counts_once():
+    """A star of 200: motif center and three leaves; the hub's row is cut into pieces."""
+    star = Graph.from_edges([(0, leaf) for leaf in range(1, 201)])
+    shades = jnp.asarray([1] + [14] * 150 + [0] * 50, jnp.uint32)
+    values = jax.jit(partial(sieve_values, size=4))(star, shades, jax.random.key(2))
+    positive = np.asarray(values) != 0
+    assert positive[0]
+    assert positive[1:151].sum() >= 140
+    assert not positive[151:].any()
+
+
+@pytest.mark.parametrize("size", [0, 31, -1])
+def test_sizes_out_of_range(instance, size):
+    with pytest.raises(ValueError, match=f"1 to 30 vertices, got {size}"):
+        sieve_values(*instance, jax.random.key(0), size=size)
+
+
+def test_directed_graphs_are_refused():
+    graph = Graph.from_edges([(0, 1)], directed=True)
+    with pytest.raises(ValueError, match="directed=False"):
+        sieve_values(graph, jnp.ones(2, jnp.uint32), jax.random.key(0), size=1)

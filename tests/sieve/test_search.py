@@ -1,0 +1,298 @@
+"""The front door: answers, matches, repetitions, several devices, checkpoints, and mistakes of the user."""
+
+import itertools
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+
+import jax
+import numpy as np
+import pytest
+
+from jaxmotif import Graph
+from jaxmotif.graph.synthetic import random_regular
+from jaxmotif.sieve import find_color_motif, runner, search
+from jaxmotif.sieve.colors import parse_motif, vertex_shades
+from jaxmotif.sieve.extract import is_match
+from jaxmotif.sieve.prune import Host, candidates, components, restrict
+from tests.sieve import brute
+
+PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+
+
+def planted(n, degree, size, seed):
+    """A regular graph in which one connected set alone has the motif's colors: graph, colors, motif, that set."""
+    rng = np.random.default_rng(seed)
+    graph = random_regular(n, degree, seed)
+    offsets, targets = np.asarray(graph.out_offsets), np.asarray(graph.out_targets)
+    chosen = [int(rng.integers(n))]
+    while len(chosen) < size:
+        vertex = rng.choice(chosen)
+        near = int(rng.choice(targets[offsets[vertex] : offsets[vertex + 1]]))
+        chosen += [near] * (near not in chosen)
+    colors = np.array(["other"] * n, dtype="<U5")
+    colors[chosen] = [("red", "blue", "green")[i % 3] for i in range(size)]
+    motif = {color: (colors == color).sum().item() for color in ("red", "blue", "green")}
+    return graph, colors, motif, tuple(sorted(chosen))
+
+
+def test_a_planted_match_is_found_and_extracted():
+    graph, colors, motif, chosen = planted(200, 8, 9, seed=0)
+    result = find_color_motif(graph, colors, motif, key=0)
+    assert result.found
+    assert result.vertices.dtype == np.int64
+    assert tuple(result.vertices.tolist()) == chosen
+    assert result.matches == [chosen]
+    assert result.false_negative_bound <= 1e-6
+
+
+@pytest.mark.parametrize("wildcards", [False, True])
+def test_all_matches_of_small_graphs(wildcards):
+    """Every match, each once: the sieve's partition of the space of matches against brute force."""
+    rng = np.random.default_rng(wildcards)
+    checked = 0
+    for seed in range(12):
+        matrix, colors, motif = brute.random_instance(rng, 8, 4, 2, wildcards)
+        expected = brute.matches(matrix, colors, motif)
+        result = find_color_motif(brute.graph_of(matrix), colors, motif, key=seed, limit=None)
+        assert set(result.matches) == expected
+        assert len(result.matches) == len(expected)
+        assert set(result.vertices.tolist()) == set().union(*expected)
+        assert result.found == bool(expected)
+        some = find_color_motif(brute.graph_of(matrix), colors, motif, key=seed, limit=2).matches
+        assert len(some) == min(2, len(expected))
+        assert set(some) <= expected
+        checked += len(expected)
+    assert checked > 50
+
+
+def test_extraction_by_restricting_in_a_larger_graph():
+    """Every vertex lies in a match, so no component is one."""
+    graph = random_regular(120, 6, 1)
+    colors = np.arange(120) % 3
+    result = find_color_motif(graph, colors, {0: 2, 1: 2, 2: 2}, key=1, limit=3)
+    host = Host(
+        np.asarray(graph.out_offsets),
+        np.asarray(graph.out_targets),
+        vertex_shades(colors, parse_motif({0: 2, 1: 2, 2: 2}), 120, None),
+    )
+    assert len(set(result.matches)) == 3
+    assert all(is_match(host, parse_motif({0: 2, 1: 2, 2: 2}), match) for match in result.matches)
+
+
+def test_isolated_matches_all_come_out():
+    """Footnote 4 of the paper: components of exactly k vertices."""
+    edges = [(4 * c + a, 4 * c + b) for c in range(5) for a, b in ((0, 1), (1, 2), (2, 3))]
+    colors = ["red", "blue", "blue", "red"] * 4 + ["red", "blue", "red", "red"]
+    result = find_color_motif(Graph.from_edges(edges), colors, {"red": 2, "blue": 2}, key=0, limit=None)
+    assert sorted(result.matches) == [tuple(range(4 * c, 4 * c + 4)) for c in range(4)]
+    assert result.vertices.tolist() == list(range(16))
+
+
+def test_cheap_noes():
+    for colors, motif in (
+        (["red"] * 5, {"red": 2, "blue": 1}),
+        (["red", "red", "red", "red", "blue"], {"red": 1, "blue": 2}),
+        ([None] * 5, {"red": 1}),
+        (["red", None, "red", None, "red"], {"red": 2}),
+    ):
+        result = find_color_motif(PATH, colors, motif, key=0)
+        assert (result.found, result.vertices.tolist(), result.matches) == (False, [], [])
+        assert (result.repetitions, result.false_negative_bound) == (0, 0.0)
+
+
+def test_empty_graph_and_single_vertices():
+    assert not find_color_motif(Graph.from_edges([], num_nodes=0), [], {"a": 1}, key=0).found
+    result = find_color_motif(Graph.from_edges([], num_nodes=3), ["a", "b", "a"], {"a": 1}, key=0, limit=None)
+    assert result.vertices.tolist() == [0, 2]
+    assert sorted(result.matches) == [(0,), (2,)]
+
+
+def test_a_no_takes_all_repetitions():
+    """Right colors in one component, no match: the runs and the bound follow from the error."""
+    colors = ["red", "blue", "blue", "green", "blue"]
+    for error, repetitions in ((0.5, 1), (1e-3, 2), (1e-6, 4)):
+        result = find_color_motif(PATH, colors, {"red": 1, "blue": 1, "green": 1}, key=0, error=error)
+        assert not result.found
+        assert result.repetitions == repetitions == search.needed_repetitions(3, error)
+        assert result.false_negative_bound == (5 / 256) ** repetitions <= error
+
+
+def test_names_colors_and_keys_in_other_forms():
+    graph = Graph.from_edges([(0, 1), (1, 2)], node_names=["x", "y", "z"])
+    expected = find_color_motif(graph, ["r", "b", "r"], {"r": 2, "b": 1}, key=4)
+    assert expected.found
+    for colors, motif, key in (
+        ({"z": "r", "x": ["r"], "y": {"b", "c"}}, {"r": 2, "b": 1, "unused": 0}, jax.random.key(4)),
+        (np.array(["r", "b", "r"]), {"b": np.int64(1), "r": 2}, 4),
+        ([7, (7, 9), 7], {7: 2, 9: 1}, 4),
+        (np.array([7, 9, 7], np.uint8), {7: 2, 9: 1}, 4),
+    ):
+        result = find_color_motif(graph, colors, motif, key)
+        assert result.vertices.tolist() == [0, 1, 2]
+        assert result.matches == expected.matches
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "text"),
+    [
+        ({"motif": {}}, ValueError, "motif is empty"),
+        ({"motif": {"r": 0}}, ValueError, "motif is empty"),
+        ({"motif": {"r": -1}}, ValueError, "'r' cannot occur -1 times"),
+        ({"motif": {"r": 1.5}}, TypeError, "whole number of times, got 1.5"),
+        ({"motif": {"r": 31}}, ValueError, "1 to 30 vertices, got 31"),
+        ({"motif": "r:2"}, TypeError, "maps colors to numbers"),
+        ({"motif": {3: 1}}, TypeError, "color 3 of the motif cannot occur among colors such as 'r'"),
+        ({"colors": ["r"] * 4}, ValueError, "4 colors for 5 vertices"),
+        ({"colors": "rrrrr"}, TypeError, "one entry a vertex"),
+        ({"colors": np.zeros((5, 2), int)}, ValueError, "shape .5, 2."),
+        ({"colors": {9: "r"}}, ValueError, "9, which is no vertex"),
+        ({"colors": [[["r"]], "r", "r", "r", "r"]}, TypeError, "vertex 0"),
+        ({"error": 0.0}, ValueError, "between 0 and 1, got 0.0"),
+        ({"limit": -1}, ValueError, "limit must not be negative, got -1"),
+        ({"graph": Graph.from_edges([(0, 1)], directed=True)}, ValueError, "directed=False"),
+        ({"devices": "tpu"}, ValueError, "unknown device 'tpu'"),
+    ],
+)
+def test_mistakes(changes, error, text):
+    arguments = {"graph": PATH, "colors": ["r"] * 5, "motif": {"r": 2}, "key": 0} | changes
+    with pytest.raises(error, match=text):
+        find_color_motif(**arguments)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """An instance of several steps, with a hub: host and key."""
+    rng = np.random.default_rng(5)
+    matrix, colors, motif = brute.random_instance(rng, 100, 9, 3, wildcards=True)
+    matrix[0, 1:] = matrix[1:, 0] = True
+    graph = brute.graph_of(matrix)
+    return Host(np.asarray(graph.out_offsets), np.asarray(graph.out_targets), brute.shades_of(colors, motif))
+
+
+@pytest.fixture
+def short_steps(monkeypatch):
+    monkeypatch.setitem(runner._STEP_WORK, "xla", 1.0)
+
+
+def test_the_same_bits_on_1_2_and_4_devices(large, short_steps):
+    key, devices = jax.random.key(6), jax.devices()
+    assert len(devices) >= 4
+    one, two, four = (runner.Sieve(9, tuple(devices[:count])).values(large, key) for count in (1, 2, 4))
+    assert (one != 0).sum() > 50
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, four)
+
+
+def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_steps):
+    graph, colors, motif, _ = planted(60, 6, 9, seed=2)
+    colors[:] = np.where(colors == "other", "red", colors)
+    monkeypatch.setattr(search, "SAVE_SECONDS", 0.0)
+    options = {"limit": 0, "error": 1e-3, "memory": 1 << 18}
+    whole = find_color_motif(graph, colors, motif, 0, **options)
+    file = tmp_path / "state" / search.CHECKPOINT_NAME
+
+    def stop_after(steps):
+        save = search.checkpoints.save
+        counter = itertools.count(1)
+
+        def stopping(*arguments):
+            save(*arguments)
+            if next(counter) == steps:
+                raise KeyboardInterrupt
+
+        return stopping
+
+    for steps in (3, 1, 2):
+        with monkeypatch.context() as patch:
+            patch.setattr(search.checkpoints, "save", stop_after(steps))
+            with pytest.raises(KeyboardInterrupt):
+                find_color_motif(graph, colors, motif, 0, checkpoint=file.parent, **options)
+        assert file.exists()
+    with pytest.raises(ValueError, match="other input or options"):
+        find_color_motif(graph, colors, motif, 1, checkpoint=file.parent, **options)
+    again = find_color_motif(graph, colors, motif, 0, checkpoint=file.parent, **options)
+    np.testing.assert_array_equal(again.vertices, whole.vertices)
+    assert again.repetitions == whole.repetitions
+    assert not file.exists()
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    (tmp_path / search.CHECKPOINT_NAME).write_text("jaxmotif checkpoint 1\n{")
+    with pytest.raises(ValueError, match="sieve.checkpoint: damaged"):
+        find_color_motif(PATH, ["r"] * 5, {"r": 2}, 0, checkpoint=tmp_path)
+
+
+@pytest.mark.slow
+def test_the_same_bits_over_two_processes(large, tmp_path):
+    """Two processes of two devices each, joined by jax.distributed, against one device."""
+    expected = runner.Sieve(9, (jax.devices()[0],)).values(large, jax.random.key(6))
+    code = """
+        import sys
+        import jax, numpy as np
+        jax.distributed.initialize(sys.argv[1], num_processes=2, process_id=int(sys.argv[2]))
+        from jaxmotif.sieve import runner
+        from jaxmotif.sieve.prune import Host
+        host = Host(*np.load(sys.argv[3]).values())
+        assert jax.device_count() == 4
+        print(runner.Sieve(9, tuple(jax.devices())).values(host, jax.random.key(6)).tolist())
+    """
+    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        address = f"localhost:{free.getsockname()[1]}"
+    file = tmp_path / "host.npz"
+    np.savez(file, *large)
+    command = [sys.executable, "-c", textwrap.dedent(code), address]
+    processes = [
+        subprocess.Popen([*command, str(i), str(file)], stdout=subprocess.PIPE, env=environment, text=True)
+        for i in range(2)
+    ]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
+    assert [output.splitlines()[-1] for output in outputs] == [str(expected.tolist())] * 2
+
+
+def test_components_and_restriction():
+    rng = np.random.default_rng(8)
+    for n in (1, 2, 30, 200):
+        matrix = np.triu(rng.random((n, n)) < 1.2 / n, 1)
+        matrix |= matrix.T
+        degrees = matrix.sum(1)
+        host = Host(
+            np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32),
+            np.nonzero(matrix)[1].astype(np.int32),
+            np.arange(n, dtype=np.uint32),
+        )
+        label = components(host)
+        reach = np.linalg.matrix_power((matrix | np.eye(n, dtype=bool)).astype(float), 1) > 0
+        for _ in range(8):
+            reach = (reach.astype(float) @ reach.astype(float)) > 0
+        np.testing.assert_array_equal(label, reach.argmax(1))
+        keep = rng.random(n) < 0.7
+        inside, ids = restrict(host, keep)
+        rows = [
+            sorted(ids[inside.targets[inside.offsets[i] : inside.offsets[i + 1]]].tolist()) for i in range(inside.n)
+        ]
+        assert rows == [np.flatnonzero(matrix[v] & keep).tolist() for v in np.flatnonzero(keep)]
+        np.testing.assert_array_equal(inside.shades, ids)
+
+
+def test_candidates_need_enough_of_every_color():
+    motif = parse_motif({"r": 2, "b": 1})
+    graph = Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (8, 9), (9, 10), (10, 11)])
+    colors = ["r", "r", "b", "r", "b", "b", "r", "b", "r", None, "r", "b"]
+    host = Host(np.asarray(graph.out_offsets), np.asarray(graph.out_targets), vertex_shades(colors, motif, 12, None))
+    assert np.flatnonzero(candidates(host, motif)).tolist() == [0, 1, 2]
+
+
+def test_is_match_verifies():
+    motif = parse_motif({"r": 2, "b": 1})
+    colors = ["r", {"r", "b"}, "r", "b", "b"]
+    host = Host(np.asarray(PATH.out_offsets), np.asarray(PATH.out_targets), vertex_shades(colors, motif, 5, None))
+    good = {(0, 1, 2), (1, 2, 3)}
+    for chosen in itertools.combinations(range(5), 3):
+        assert is_match(host, motif, chosen) == (chosen in good)
+    assert not is_match(host, motif, (0, 1))
+    assert not is_match(host, motif, (0, 1, 1, 2, 3))
