@@ -292,7 +292,9 @@ def _run(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterato
     started, quota = time.perf_counter(), STEPS_AT_FIRST
     with wide_ints():
         state = start_state(
-            entries=_table_entries(plan.program.entries), tables=power_of_four(plan.program.tables, 16), backend=backend
+            entries=_table_entries(plan.program.entries),
+            tables=power_of_four(plan.program.tables, 16),
+            backend=backend,
         )
         steps = 0
         while True:

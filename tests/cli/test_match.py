@@ -1,0 +1,63 @@
+"""``jaxmotif match`` from files to answers."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from jaxmotif.cli import main
+
+TARGET = "5 6 0\nred\nblue\nred\nblue\ngreen\n0 1\n1 2\n2 3\n3 0\n0 4\n2 4\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "target.txt").write_text(TARGET)
+    folder = tmp_path / "queries"
+    folder.mkdir()
+    (folder / "edge.txt").write_text("2 1 0\nred\nblue\n0 1\n")
+    (folder / "path.txt").write_text("3 2 0\nblue\nred\nblue\n0 1\n1 2\n")
+    (folder / "none.txt").write_text("2 1 0\nblue\nblue\n0 1\n")
+    (folder / "any.txt").write_text("2 1 0\nred\n*\n0 1\n")
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    assert main(["match", *map(str, arguments), "--device", "cpu"]) == 0
+    return capsys.readouterr()
+
+
+def test_one_query(capsys, files):
+    shown = run(capsys, files / "queries" / "path.txt", files / "target.txt", "--format", "json")
+    result = json.loads(shown.out)
+    assert list(result) == ["query", "matches", "exact", "seconds"]
+    assert (result["query"], result["matches"], result["exact"]) == ("path.txt", 4, True)
+    assert {"filter", "search"} <= set(result["seconds"])
+
+
+def test_a_folder_of_queries(capsys, files):
+    shown = run(capsys, files / "queries", files / "target.txt", "--format", "csv", "--wildcard", "*")
+    counts = {row["query"]: int(row["matches"]) for row in csv.DictReader(io.StringIO(shown.out))}
+    assert counts == {"any.txt": 6, "edge.txt": 4, "none.txt": 0, "path.txt": 4}
+    shown = run(capsys, files / "queries", files / "target.txt", "--format", "json", "--per", "occurrence")
+    results = json.loads(shown.out)["queries"]
+    assert {name: result["matches"] for name, result in results.items()} == {
+        "any.txt": 0, "edge.txt": 4, "none.txt": 0, "path.txt": 2,
+    }  # fmt: skip
+
+
+def test_listing(capsys, files):
+    shown = run(capsys, files / "queries" / "edge.txt", files / "target.txt", "--format", "json", "--limit", "3")
+    result = json.loads(shown.out)
+    assert result["rows"] == [[0, 1], [0, 3], [2, 1]]
+    assert (result["listed"], result["exact"], result["status"]) == (3, False, "stopped at limit=3")
+
+
+def test_mistakes(capsys, files):
+    assert main(["match", str(files / "queries"), str(files / "target.txt"), "--limit", "3"]) == 1
+    assert "lists the matches of one query" in capsys.readouterr().err
+    assert main(["match", str(files / "target.txt"), str(files / "target.txt"), "--wildcard", "pink"]) == 1
+    assert "no node or edge has this label" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["match", str(files / "target.txt"), str(files / "target.txt"), "--limit", "-1"])
