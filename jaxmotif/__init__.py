@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from jaxmotif.matching import find_matches as find_matches
     from jaxmotif.matching import has_match as has_match
     from jaxmotif.matching import participation_counts as participation_counts
-    from jaxmotif.matching import count_matches as count_matches
-    from jaxmotif.matching import find_matches as find_matches
     from jaxmotif.motifs import random_graphs as random_graphs
     from jaxmotif.motifs import subgraph_census as subgraph_census
     from jaxmotif.sieve import find_color_motif as find_color_motif
@@ -35,8 +33,6 @@ _HOMES = {
     "find_matches": "matching",
     "has_match": "matching",
     "participation_counts": "matching",
-    "count_matches": "matching",
-    "find_matches": "matching",
     "random_graphs": "motifs",
     "subgraph_census": "motifs",
     "find_color_motif": "sieve",
