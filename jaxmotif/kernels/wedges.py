@@ -64,11 +64,11 @@ def _pallas(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, block: in
     lists = items.shape[0]
 
     def kernel(out_rows, in_rows, tail, head, in_arc, row_arc, items, starts, count, uv_ref, uw_ref, v_ref, w_ref):
-        n = count[0]
+        tile, n = pl.program_id(0), count[0]
 
-        @pl.when(pl.program_id(0) * LANES < n)
+        @pl.when(tile * LANES < n)
         def _():
-            index, offset, valid = ex.expand_lanes(starts, lists, n, LANES, pl.program_id(0))
+            index, offset, valid = ex.expand_lanes(starts, lists, n, LANES, tile)
             uv = ex.load(in_arc, ex.load(items, index, valid), valid)
             u = ex.load(tail, uv, valid)
             slot = ex.load(in_rows, u, valid) + ex.load(out_rows, u, valid) + offset

@@ -1,0 +1,123 @@
+"""Bit rows and the 4-cliques they give, against adjacency and all quadruples; in XLA and in Pallas."""
+
+import functools
+from itertools import combinations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.graph.order import degree_order
+from jaxmotif.kernels.cliques import common_bits, most_row_words, row_words, set_bits, words_bound
+from jaxmotif.kernels.expand import flat_work
+from jaxmotif.kernels.scatter import accumulator
+from jaxmotif.kernels.triangles import TriangleBlock, triangle_block, triangle_tests
+from jaxmotif.kernels.wide import wide_ints
+from tests.samples import DENSE, GRAPHS, build
+
+CASES = {name: GRAPHS[name] for name in ("star", "clique", "disconnected", "hub and blocks", "density 0.7 of 20")}
+CASES["rows of two words"] = (50, [e for e in combinations(range(50), 2) if sum(e) % 7])
+CAPACITY = (50, 2500)
+WORDS, BLOCK = 4096, 1024
+
+
+@pytest.fixture(autouse=True)
+def wide():
+    with wide_ints():
+        yield
+
+
+def _order(n, edges):
+    return degree_order(jax.tree.map(np.asarray, build(n, edges, CAPACITY)))
+
+
+def _base(order):
+    words = row_words(np, order)
+    return (np.cumsum(words) - words).astype(np.int32)
+
+
+def _matrices(backend):
+    """The bit rows of all nodes, entered block by block, and the 4-cliques found by each triangle."""
+    find = functools.partial(triangle_block, block=BLOCK, backend="xla")
+    options = {"size": WORDS, "backend": backend}
+
+    @jax.jit
+    def fill(order, work, base):
+        def step(number, bits):
+            tri = find(order, work, number.astype(jnp.int64) * BLOCK, work.total)
+            return set_bits(order, base, bits, tri, **options)
+
+        steps = (-(-work.total // BLOCK)).astype(jnp.int32)
+        return jax.lax.fori_loop(jnp.int32(0), steps, step, accumulator(WORDS, jnp.uint32, backend))
+
+    @jax.jit
+    def collect(order, work, base, bits, first):
+        tri = find(order, work, first, work.total)
+        return tri, common_bits(order, base, bits, tri, backend=backend)
+
+    return fill, collect
+
+
+def test_bit_rows_and_cliques(form):
+    fill, collect = _matrices(form.backend)
+    for n, edges in CASES.values():
+        order = _order(n, edges)
+        m = int(order.num_edges)
+        near = np.zeros((CAPACITY[0], CAPACITY[0]), bool)
+        near[order.tail[:m], order.head[:m]] = True
+        near |= near.T
+        work = flat_work(np, triangle_tests(np, order))
+        base = _base(order)
+        bits = fill(order, work, base)
+        words = np.asarray(bits)
+        for u in range(CAPACITY[0]):
+            heads = order.head[order.out_offsets[u] : order.out_offsets[u + 1]]
+            width = (len(heads) + 31) // 32
+            rows = words[base[u] : base[u] + len(heads) * width].view(np.uint8).reshape(len(heads), 4 * width)
+            rows = np.unpackbits(rows, axis=1, bitorder="little")
+            np.testing.assert_array_equal(rows[:, : len(heads)], near[np.ix_(heads, heads)])
+            assert not rows[:, len(heads) :].any()
+        assert not words[row_words(np, order).sum() : WORDS].any()
+
+        cliques = 0
+        for first in range(0, int(work.total), BLOCK):
+            tri, found = collect(order, work, base, bits, np.int64(first))
+            hit = np.asarray(tri.uv) < order.edge_capacity
+            assert not np.asarray(found)[~hit].any()
+            for uv, uw, count in zip(*(np.asarray(x)[hit] for x in (tri.uv, tri.uw, found)), strict=True):
+                u, v, w = order.tail[uv], order.head[uv], order.head[uw]
+                assert count == np.sum(near[u] & near[v] & near[w] & (np.arange(CAPACITY[0]) > u))
+                cliques += int(count)
+        assert cliques == 3 * _four_cliques(near)
+    assert row_words(np, order).max() > 64  # the last case has rows of two words
+
+
+def _four_cliques(near):
+    common = [near[u] & near[v] for u, v in zip(*np.nonzero(near), strict=True)]
+    return sum(near[np.ix_(x, x)].sum() for x in common) // 24
+
+
+@pytest.mark.parametrize("n", [2, 9, 33, 65, 130])
+def test_bounds_hold_for_cliques(n):
+    """The largest bit matrices are those of cliques and of cliques with tails."""
+    edges = list(combinations(range(n), 2))
+    for extra in (0, 7):
+        more = edges + [(x, n) for x in range(min(extra, n))]
+        order = degree_order(jax.tree.map(np.asarray, build(n + 1, more, None)))
+        words = row_words(np, order)
+        assert words.max() <= most_row_words(len(more))
+        assert words.sum() <= words_bound(len(more))
+
+
+def test_words_of_numpy_and_jax():
+    order = _order(*DENSE)
+    np.testing.assert_array_equal(row_words(np, order), row_words(jnp, jax.tree.map(jnp.asarray, order)))
+
+
+def test_lowers_for_cuda():
+    order = _order(*DENSE)
+    arcs = np.zeros(BLOCK, np.int32)
+    args = order, _base(order), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
+    kernel = jax.jit(functools.partial(common_bits, backend="pallas-triton"))
+    assert "triton" in kernel.trace(*args).lower(lowering_platforms=("cuda",)).as_text()

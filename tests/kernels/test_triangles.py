@@ -1,0 +1,93 @@
+"""Triangles, each once at its lowest arc, against all triples; in XLA and in Pallas."""
+
+import functools
+from itertools import combinations, pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.graph.order import degree_order
+from jaxmotif.kernels.expand import flat_work
+from jaxmotif.kernels.triangles import triangle_block, triangle_tests, triangle_total
+from jaxmotif.kernels.wide import wide_ints
+from tests.samples import DENSE, GRAPHS, build
+
+CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconnected", "hub and blocks")}
+CASES |= {name: graph for name, graph in GRAPHS.items() if name.endswith("of 20")}
+
+
+@pytest.fixture(autouse=True)
+def wide():
+    with wide_ints():
+        yield
+
+
+def _prepare(n, edges):
+    order = degree_order(jax.tree.map(np.asarray, build(n, edges)))
+    return order, flat_work(np, triangle_tests(np, order))
+
+
+def _triangles(order):
+    """Their arcs uv, uw, vw."""
+    m = int(order.num_edges)
+    arc = {(int(u), int(v)): e for e, (u, v) in enumerate(zip(order.tail[:m], order.head[:m], strict=True))}
+    return sorted(
+        (arc[u, v], arc[u, w], arc[v, w])
+        for u, v, w in combinations(range(order.node_capacity), 3)
+        if {(u, v), (u, w), (v, w)} <= arc.keys()
+    )
+
+
+@pytest.mark.parametrize("lanes", [1, 4], ids=["small blocks", "blocks of 4 programs"])
+def test_every_triangle_once(form, lanes):
+    block = lanes * form.lanes
+    find = form.jit(triangle_block, block=block)
+    for n, edges in CASES.values():
+        order, work = _prepare(n, edges)
+        found, total = [], int(work.total)
+        cuts = [0, total // 3, total]  # ranges that end inside a block
+        for low, high in pairwise(cuts):
+            for first in range(low, high, block):
+                tri = find(order, work, np.int64(first), np.int64(high))
+                hit = np.asarray(tri.uv) < order.edge_capacity
+                for arcs in tri:
+                    assert arcs.dtype == jnp.int32
+                    assert (np.asarray(arcs)[~hit] == order.edge_capacity).all()
+                found += zip(*(np.asarray(arcs)[hit].tolist() for arcs in tri), strict=True)
+        assert sorted(found) == _triangles(order)
+
+
+def test_total(form):
+    total = form.jit(triangle_total, block=16)
+    for n, edges in CASES.values():
+        order, work = _prepare(n, edges)
+        found = total(order, work)
+        assert found.dtype == jnp.int64
+        assert int(found) == len(_triangles(order))
+
+
+def test_total_in_one_step():
+    order, work = _prepare(*DENSE)
+    total = jax.jit(functools.partial(triangle_total, block=2**14, backend="xla"))
+    assert int(total(order, work)) == len(_triangles(order)) > 0
+
+
+def test_tests_are_the_shorter_of_two_lists():
+    order, _ = _prepare(*DENSE)
+    tests = triangle_tests(np, order)
+    m = int(order.num_edges)
+    for arc in range(m):
+        after = np.sum(order.tail[arc + 1 : m] == order.tail[arc])
+        assert tests[arc] == min(after, np.sum(order.tail[:m] == order.head[arc]))
+    assert not tests[m:].any()
+    np.testing.assert_array_equal(tests, triangle_tests(jnp, jax.tree.map(jnp.asarray, order)))
+
+
+@pytest.mark.parametrize("function", [triangle_block, triangle_total])
+def test_lowers_for_cuda(function):
+    order, work = _prepare(*DENSE)
+    args = (order, work) if function is triangle_total else (order, work, np.int64(0), np.int64(5))
+    kernel = jax.jit(functools.partial(function, block=2048, backend="pallas-triton"))
+    assert "triton" in kernel.trace(*args).lower(lowering_platforms=("cuda",)).as_text()
