@@ -91,16 +91,17 @@ def run_queue(
         serve(0)
     else:
         threads = [threading.Thread(target=serve, args=(number,), daemon=True) for number in range(len(workers))]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             for thread in threads:
                 while thread.is_alive():  # a join without time-out would not hear Ctrl-C
                     thread.join(0.1)
         except KeyboardInterrupt as stop:
             failures.append(stop)
             for thread in threads:
-                thread.join()
+                if thread.is_alive():
+                    thread.join()
     if failures:
         raise failures[0]
     return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -22,8 +22,11 @@ class Selection(NamedTuple):
 def select_devices(devices: Devices = None) -> Selection:
     """The devices the user asked for.
 
+    Returns:
+      One or more different devices of one kind, and the CPU beside GPUs when asked for ``"hybrid"``.
+
     Raises:
-      ValueError: for devices this machine does not have, or an unknown name.
+      ValueError: for devices this machine does not have, an unknown name, or one device twice.
       TypeError: for anything that names no devices.
 
     Example:
@@ -44,11 +47,15 @@ def select_devices(devices: Devices = None) -> Selection:
         if not 1 <= devices <= len(found):
             raise ValueError(f"devices={devices}, but this machine has {len(found)} ({found[0].platform})")
         return Selection(tuple(found[:devices]))
-    listed = tuple(devices.devices.flat) if isinstance(devices, jax.sharding.Mesh) else tuple(devices)
+    if isinstance(devices, jax.sharding.Mesh):
+        devices = devices.devices.flat
+    listed = tuple(devices) if isinstance(devices, Iterable) else ()
     if not listed or not all(isinstance(device, jax.Device) for device in listed):
         raise TypeError(f"devices must be a name, a number, a list of jax.Device or a Mesh, got {devices!r}")
     if len({device.platform for device in listed}) > 1:
         raise ValueError("devices of several kinds in one list; use devices='hybrid' for GPUs and the CPU together")
+    if len(set(listed)) < len(listed):
+        raise ValueError(f"a device is listed twice: {list(listed)}; list each once")
     return Selection(listed)
 
 

@@ -1,0 +1,166 @@
+"""The double-ended queue: who takes what, limits, failures, Ctrl-C."""
+
+import _thread
+import threading
+import time
+
+import pytest
+
+from jaxmotif.devices.queue import Unit, Worker, run_queue
+
+UNITS = [Unit(name, work) for name, work in zip("abcdefgh", (5, 1, 1, 1, 4, 4, 2, 2), strict=True)]
+TOTAL = sum(unit.work for unit in UNITS)
+
+
+class Turns:
+    """Steps that wait for their turn, so that workers take in a fixed order."""
+
+    def __init__(self, order):
+        self.order, self.log, self.changed = list(order), [], threading.Condition()
+
+    def step(self, worker):
+        def act(task):
+            with self.changed:
+                assert self.changed.wait_for(lambda: self.order[len(self.log)] == worker, timeout=20)
+                self.log.append((worker, task))
+                self.changed.notify_all()
+
+        return act
+
+
+@pytest.mark.parametrize("end", ["front", "back"])
+@pytest.mark.parametrize("helping", [0.0, 0.3, 1.0])
+def test_one_worker_does_all_in_order(end, helping):
+    seen = []
+    worker = Worker(seen.append, end=end, helping=helping)
+    assert run_queue(UNITS, [worker]) == [TOTAL]
+    # A helping from the back is done in the order it was taken.
+    assert "".join(seen) == ("abcdefgh" if end == "front" else "hgfedcba")
+
+
+def test_two_ends_meet():
+    turns = Turns([0, 1, 1, 0, 0, 1, 1, 0])
+    done = run_queue(UNITS, [Worker(turns.step(0), "front"), Worker(turns.step(1), "back")])
+    assert [task for worker, task in turns.log if worker == 0] == list("abcd")
+    assert [task for worker, task in turns.log if worker == 1] == list("hgfe")
+    assert done == [5 + 1 + 1 + 1, 2 + 2 + 4 + 4]
+
+
+def test_a_helping_is_several_units():
+    """A quarter of the work (5 of 20) is h, g and f from the back; the front worker cannot have them meanwhile."""
+    turns = Turns([1, 0, 0, 0, 0, 0, 1, 1])
+    done = run_queue(UNITS, [Worker(turns.step(0), "front"), Worker(turns.step(1), "back", helping=0.25)])
+    assert turns.log == [(1, "h"), *((0, x) for x in "abcde"), (1, "g"), (1, "f")]
+    assert done == [12, 8]
+
+
+def test_limits_hold_and_the_rest_is_done_by_others():
+    for limit in (0.0, 0.2, 0.3, 0.55, 0.99):
+        first, second = [], []
+        done = run_queue(UNITS, [Worker(first.append, limit=limit), Worker(second.append, "back")])
+        assert sorted(first + second) == list("abcdefgh")
+        work = {unit.task: unit.work for unit in UNITS}
+        assert done == [sum(work[x] for x in first), sum(work[x] for x in second)]
+        assert done[0] <= limit * TOTAL
+        assert sum(done) == TOTAL
+
+
+def test_a_limit_is_used_up():
+    turns = Turns([0, 0, 0, 1, 1, 1, 1, 1])
+    done = run_queue(UNITS, [Worker(turns.step(0), limit=0.35), Worker(turns.step(1), "back")])
+    assert done == [7, 13]
+
+
+def test_nothing_to_do():
+    assert run_queue([], [Worker(pytest.fail), Worker(pytest.fail, "back")]) == [0, 0]
+
+
+@pytest.mark.parametrize("workers", [[], [Worker(limit=0.5)], [Worker(limit=0.5), Worker(limit=0.99)]])
+def test_work_that_could_be_left_over(workers):
+    with pytest.raises(ValueError, match="some work could be left over"):
+        run_queue(UNITS, workers)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_progress_is_told_every_unit_once(count):
+    told = []
+    done = run_queue(UNITS, [Worker(end=("front", "back")[x % 2]) for x in range(count)], told.append)
+    assert sorted(told) == sorted(unit.work for unit in UNITS)
+    assert sum(done) == TOTAL
+
+
+def test_workers_run_side_by_side():
+    meeting = threading.Barrier(3, timeout=20)
+    run_queue([Unit(None, 1)] * 3, [Worker(lambda _: meeting.wait())] * 3)
+
+
+class Broken(Exception):
+    pass
+
+
+def _fail(_):
+    raise Broken("as told")
+
+
+def test_a_failure_stops_everyone():
+    """Neither units in the queue nor the rest of a helping are started after a failure."""
+    failed, started = threading.Event(), []
+
+    def wait(task):
+        started.append(task)
+        assert failed.wait(20)
+        time.sleep(0.05)  # let the failure arrive
+
+    def fail(_):
+        while not started:
+            time.sleep(0.001)
+        failed.set()
+        raise Broken("as told")
+
+    with pytest.raises(Broken, match="as told"):
+        run_queue(UNITS, [Worker(fail), Worker(wait, "back", helping=0.5)])
+    assert started == ["h"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_failure_reaches_the_caller(workers):
+    told = []
+    with pytest.raises(Broken):
+        run_queue(UNITS, [Worker(_fail)] * workers, told.append)
+    assert told == []
+
+
+def test_a_failing_meter_is_a_failure():
+    with pytest.raises(Broken):
+        run_queue(UNITS, [Worker(), Worker()], _fail)
+
+
+def test_ctrl_c_in_the_only_worker():
+    seen = []
+
+    def step(task):
+        seen.append(task)
+        if task == "c":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_queue(UNITS, [Worker(step)])
+    assert seen == ["a", "b", "c"]
+
+
+def test_ctrl_c_while_threads_work():
+    """The steps under way are finished, nothing more is started, and no thread is left behind."""
+    before, started, finished = threading.active_count(), [], []
+    meeting = threading.Barrier(2, timeout=20)
+
+    def step(task):
+        started.append(task)
+        if meeting.wait() == 0:
+            _thread.interrupt_main()
+        time.sleep(0.5)
+        finished.append(task)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_queue(UNITS, [Worker(step), Worker(step, "back")])
+    assert sorted(started) == sorted(finished) == ["a", "h"]
+    assert threading.active_count() == before

@@ -1,0 +1,76 @@
+"""Choosing devices by name, number, list or mesh."""
+
+import jax
+import pytest
+
+from jaxmotif.devices.mesh import device_mesh
+from jaxmotif.devices.select import Selection, select_devices
+
+HAS_GPU = jax.default_backend() == "gpu"
+
+
+def test_default_is_one_device():
+    assert select_devices() == Selection((jax.devices()[0],))
+
+
+def test_names():
+    assert select_devices("cpu") == Selection((jax.devices("cpu")[0],))
+
+
+@pytest.mark.gpu
+def test_names_of_gpus():
+    assert select_devices("gpu") == Selection((jax.devices("gpu")[0],))
+    assert select_devices("hybrid") == Selection(tuple(jax.devices("gpu")), jax.devices("cpu")[0])
+
+
+def test_numbers_and_lists():
+    every = jax.devices()
+    assert select_devices(len(every)) == Selection(tuple(every))
+    assert select_devices(1) == Selection((every[0],))
+    last = every[-2:]
+    for listed in (last, tuple(last), device_mesh(last), iter(last)):
+        assert select_devices(listed) == Selection(tuple(last))
+
+
+@pytest.mark.parametrize("asked", ["gpu", "hybrid"])
+@pytest.mark.skipif(HAS_GPU, reason="there is a GPU")
+def test_gpus_that_are_not_there(asked):
+    with pytest.raises(
+        ValueError, match=rf"'{asked}', but JAX finds no GPU here \(only cpu\); install jaxmotif\[cuda12\]"
+    ):
+        select_devices(asked)
+
+
+@pytest.mark.parametrize("number", [0, -1, 1000])
+def test_numbers_out_of_range(number):
+    count = jax.device_count()
+    with pytest.raises(ValueError, match=rf"devices={number}, but this machine has {count} \("):
+        select_devices(number)
+
+
+def test_a_device_twice():
+    device = jax.devices()[0]
+    with pytest.raises(ValueError, match="listed twice.*list each once"):
+        select_devices([device, device])
+
+
+@pytest.mark.gpu
+def test_several_kinds():
+    with pytest.raises(ValueError, match="use devices='hybrid'"):
+        select_devices([jax.devices("gpu")[0], jax.devices("cpu")[0]])
+
+
+def test_unknown_names():
+    with pytest.raises(ValueError, match="unknown device 'tpu'; use 'cpu', 'gpu' or 'hybrid'"):
+        select_devices("tpu")
+
+
+@pytest.mark.parametrize("asked", [[], ["cpu"], [0], 2.5, {"cpu": 1}])
+def test_no_devices(asked):
+    with pytest.raises(TypeError, match="must be a name, a number, a list of jax.Device or a Mesh, got"):
+        select_devices(asked)
+
+
+def test_a_bare_device():
+    with pytest.raises(TypeError, match="a list of jax.Device"):
+        select_devices(jax.devices()[0])
