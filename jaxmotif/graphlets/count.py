@@ -75,7 +75,11 @@ def graphlet_counts(
       schedule: how GPUs and the CPU share the work when ``devices="hybrid"``.
       progress: show progress on standard error when the run takes long.
 
+    Returns:
+      The sizes of the graph and 17 counts by name, as Python integers.
+
     Raises:
+      TypeError: for anything but a :class:`jaxmotif.Graph`.
       ValueError: for a directed graph, devices that are not there, or a memory limit too small.
 
     Example:
@@ -101,8 +105,11 @@ def edge_graphlets(
     Args:
       graph, devices, memory, schedule, progress: as for :func:`graphlet_counts`.
 
+    Returns:
+      17 columns by edge, int64 ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts.
+
     Raises:
-      ValueError: as :func:`graphlet_counts`.
+      TypeError, ValueError: as :func:`graphlet_counts`.
 
     Example:
       >>> import jaxmotif
@@ -128,8 +135,11 @@ def node_orbits(
     Args:
       graph, devices, memory, schedule, progress: as for :func:`graphlet_counts`.
 
+    Returns:
+      15 orbits by node, int64 ``[n, 15]``, and the global counts.
+
     Raises:
-      ValueError: as :func:`graphlet_counts`.
+      TypeError, ValueError: as :func:`graphlet_counts`.
       OverflowError: for a degree above 2,097,151, where orbit counts may pass 64 bits.
 
     Example:
@@ -141,12 +151,6 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
-    largest = int(graph.degrees.max(initial=0))
-    if largest > equations.MAX_DEGREE_INT64:
-        raise OverflowError(
-            f"a node of degree {largest}: its orbit counts may pass 64 bits (limit {equations.MAX_DEGREE_INT64}); "
-            "graphlet_counts and edge_graphlets stay exact"
-        )
     outcome = _run(graph, "node", devices, memory, schedule, progress)
     values = np.zeros((graph.n, len(NODE_ORBIT_NAMES)), np.int64)
     if graph.m:
@@ -157,8 +161,15 @@ def node_orbits(
 def _run(
     graph: Graph, detail: Detail, devices: Devices, memory: int | None, schedule: Schedule | None, progress: bool
 ) -> Outcome:
+    if not isinstance(graph, Graph):
+        raise TypeError(f"expected a jaxmotif.Graph, got {type(graph).__name__}; see Graph.from_edges and read_graph")
     if graph.directed:
         raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+    if detail == "node" and (largest := int(graph.degrees.max(initial=0))) > equations.MAX_DEGREE_INT64:
+        raise OverflowError(
+            f"a node of degree {largest}: its orbit counts may pass 64 bits (limit {equations.MAX_DEGREE_INT64}); "
+            "graphlet_counts and edge_graphlets stay exact"
+        )
     selection = select_devices(devices)
     if not graph.m:
         return Outcome(dict.fromkeys(("t", "s", "tt", "ss", "ts", "ab", "K", "cyc"), (0, 0)), None, None)
