@@ -63,6 +63,7 @@ def run_queue(
     total = sum(unit.work for unit in units)
     done = [0] * len(workers)
     failures: list[BaseException] = []
+    ended = [threading.Event() for _ in workers]
 
     def take(number: int) -> list[Unit]:
         worker, helping, size = workers[number], [], 0
@@ -86,6 +87,8 @@ def run_queue(
                     advance(unit.work)
         except BaseException as failure:  # handed to the caller below
             failures.append(failure)
+        finally:
+            ended[number].set()
 
     if len(workers) == 1:
         serve(0)
@@ -94,14 +97,14 @@ def run_queue(
         try:
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                while thread.is_alive():  # a join without time-out would not hear Ctrl-C
-                    thread.join(0.1)
+            for event in ended:  # not Thread.join, which forgets its thread when Ctrl-C interrupts it (Python < 3.13)
+                while not event.wait(0.1):
+                    pass
         except KeyboardInterrupt as stop:
             failures.append(stop)
-            for thread in threads:
-                if thread.is_alive():
-                    thread.join()
+            for thread, event in zip(threads, ended, strict=True):
+                if thread.ident is not None:  # it was started
+                    event.wait()
     if failures:
         raise failures[0]
     return done
