@@ -116,7 +116,7 @@ def fill_lists(
     free_starts: jax.Array,
     *,
     capacity: int,
-) -> tuple[jax.Array, jax.Array]:
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Write the list families, and whole domains for the nodes that no earlier node leads to.
 
     Args:
@@ -126,7 +126,8 @@ def fill_lists(
       capacity: static, entries.
 
     Returns:
-      Flat int32 offsets ``[J (N + 1) + 2 F]``, the bounds of whole domains last, and entries.
+      Flat int32 offsets ``[J (N + 1) + 2 F]``, the bounds of whole domains last; entries; and the domains' bits,
+      int32 ``[W N]``.
     """
     entries = jnp.zeros(capacity + 1, jnp.int32)
 
@@ -145,7 +146,8 @@ def fill_lists(
     entries = lax.fori_loop(jnp.int32(0), num_lists, family, entries)
     entries = lax.fori_loop(jnp.int32(0), num_free, domain, entries)
     bounds = jnp.stack([free_starts[:-1], free_starts[1:]], axis=1)
-    return jnp.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)]), entries
+    flat = jnp.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
+    return flat, entries, lax.bitcast_convert_type(reduced.bits, jnp.int32).reshape(-1)
 
 
 @partial(jax.jit, static_argnames=("count",))

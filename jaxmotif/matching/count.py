@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,13 +18,14 @@ from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import lanes
 from jaxmotif.kernels.choice import kernel_backend
+from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import MOST_NODES, power_of_four
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan
 from jaxmotif.matching.target import index_target
 from jaxmotif.patterns import Pattern, automorphism_count
-from jaxmotif.search import SearchState, advance, start_state
+from jaxmotif.search import advance, start_state
 
 Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
@@ -147,20 +148,19 @@ def count_matches(
         induced, wildcard, _checked_filters(filters, pattern, target), order, leaves, symmetry, False, block, memory
     )
     plan = _plan(pattern, target, domains, options, device)
-    seconds, state, status, count = dict(plan.seconds), None, "done", 0
-    if plan.operands is not None:
-        started = time.perf_counter()
-        with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-            for state, status in _run(plan, max_steps, time_limit):  # noqa: B007
-                if progress:
-                    meter.advance(int(state.positions) - meter.done)
-        count = (0 if state is None else state.count) * plan.multiplier
-        seconds["search"] = time.perf_counter() - started
+    started = time.perf_counter()
+    found, tested = _Progress(0, 0, 0, "done"), 0
+    with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
+        for found in _run(plan, max_steps, time_limit):
+            meter.advance(found.positions - tested)
+            tested = found.positions
+    seconds = plan.seconds | {"search": time.perf_counter() - started}
+    count = found.count * plan.multiplier
     if per == "occurrence":
         count //= automorphism_count(pattern)
     return MatchCount(
-        count, status == "done", status, plan.order, plan.leaves, plan.domain_sizes,
-        0 if state is None else int(state.steps), 0 if state is None else int(state.positions), seconds,
+        count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
+        found.positions, seconds,
     )  # fmt: skip
 
 
@@ -284,43 +284,59 @@ def _plan(pattern: Pattern, target: Graph, domains: Domains | None, options: Opt
     return plan
 
 
-def _run(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[tuple[SearchState, str]]:
-    """Search in dispatches of limited length: states, and what stopped the last one."""
-    assert plan.program is not None
-    backend = _backend(plan)
+class _Progress(NamedTuple):
+    """Where a search stands (host): matches counted, candidates tested, steps, and what stopped it."""
+
+    count: int
+    positions: int
+    steps: int
+    status: str
+
+
+def _run(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[_Progress]:
+    """Search in dispatches of limited length."""
+    if plan.operands is None:
+        return
+    backend = kernel_backend(next(iter(plan.operands.offsets.devices())))
     last = 2**31 - 1 if max_steps is None else max_steps
-    started, quota = time.perf_counter(), STEPS_AT_FIRST
+    started = time.perf_counter()
     with wide_ints():
-        state = start_state(
-            entries=_table_entries(plan.program.entries),
-            tables=power_of_four(plan.program.tables, 16),
-            backend=backend,
-        )
-        steps = 0
-        while True:
-            before = time.perf_counter()
-            stop = min(last, steps + quota)
-            state = advance(plan.operands, state, jnp.int32(stop), sizes=plan.sizes, backend=backend, ordered=False)
-            steps = int(state.steps)
-            now = time.perf_counter()
-            if state.drained:
-                yield state, "done"
-                return
-            if steps >= last:
-                yield state, f"stopped at max_steps={last}"
-                return
-            if time_limit is not None and now - started >= time_limit:
-                yield state, f"stopped at time_limit={time_limit:g} s"
-                return
-            yield state, "running"
-            quota = max(1, min(2**24, int(quota * min(8.0, SECONDS_AT_A_TIME / max(now - before, 1e-6)))))
+        for stage in plan.stages:
+            op = plan.operands._replace(program=stage.code)
+            form = "xla" if stage.sizes.block % LANES or stage.sizes.window % LANES else backend
+            state = start_state(
+                entries=_table_entries(stage.program.entries), tables=power_of_four(stage.program.tables, 16),
+                backend=form,
+            )  # fmt: skip
+            steps, quota = 0, stage.most_steps or STEPS_AT_FIRST
+            while True:
+                before = time.perf_counter()
+                state = advance(op, state, np.int32(min(last, steps + quota)), sizes=stage.sizes, backend=form)
+                rows, (low, high), positions, steps = jax.device_get(
+                    (state.rows, state.matches, state.positions, state.steps)
+                )
+                now, steps = time.perf_counter(), int(steps)
+                status = "running"
+                if not (rows[1] < rows[0])[:-1].any():
+                    status = "done"
+                elif steps >= last:
+                    status = f"stopped at max_steps={last}"
+                elif time_limit is not None and now - started >= time_limit:
+                    status = f"stopped at time_limit={time_limit:g} s"
+                elif stage.most_steps is not None:
+                    break
+                yield _Progress(int(low) + (int(high) << 32), int(positions), steps, status)
+                if status != "running":
+                    return
+                quota = max(1, min(2**24, int(quota * min(8.0, SECONDS_AT_A_TIME / max(now - before, 1e-6)))))
 
 
 def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray, str]]:
     """Matches in order, int64 ``[M, k]`` a batch, and the status so far."""
-    if plan.operands is None or plan.program is None:
+    if plan.operands is None:
         return
-    program, capacity = plan.program, plan.sizes.capacity
+    (stage,) = plan.stages
+    program, capacity = stage.program, stage.sizes.capacity
     k = program.tables
     head = lanes.level(k - 1)
     base = int(program.code[head + lanes.NEXT_BASE])
@@ -331,7 +347,7 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
         state = start_state(entries=_table_entries(program.entries), tables=power_of_four(k, 16), backend="xla")
         while True:
             state = advance(
-                plan.operands, state, state.steps + jnp.int32(quota), sizes=plan.sizes, backend="xla", ordered=True
+                plan.operands, state, state.steps + jnp.int32(quota), sizes=stage.sizes, backend="xla", ordered=True
             )
             rows = np.asarray(state.rows)
             held = int(rows[0, k])
@@ -353,12 +369,6 @@ def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
 
 def _table_entries(entries: int) -> int:
     return min(power_of_four(entries, 2**16), 2**31 - 2)
-
-
-def _backend(plan: Plan):
-    assert plan.operands is not None
-    backend = kernel_backend(next(iter(plan.operands.offsets.devices())))
-    return "xla" if plan.sizes.block % 1024 else backend
 
 
 def _checked_query(query: Graph | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:

@@ -42,7 +42,7 @@ class LeafPlan:
 
 
 def choose_leaves(
-    query: Pattern, sizes: np.ndarray, meet: np.ndarray, longest: np.ndarray, order: Sequence[int]
+    query: Pattern, sizes: np.ndarray, meet: np.ndarray, longest: np.ndarray, nodes: int, order: Sequence[int]
 ) -> LeafPlan:
     """Pick leaves: an independent set whose removal leaves every component connected.
 
@@ -52,29 +52,31 @@ def choose_leaves(
     Args:
       sizes: integers ``[k]``, of the domains. meet: bool ``[k, k]``, which domains have a node in common.
       longest: integers ``[k]``, candidates of each node at most, given its neighbours.
+      nodes: how many target nodes are in any domain.
       order: the matching order of all nodes.
     """
-    near = query.neighbors
-    degree = near.sum(axis=1)
+    near, overlap = _masks(query.neighbors), _masks(meet)
+    degree = [mask.bit_count() for mask in near]
+    sizes, longest = sizes.tolist(), longest.tolist()
     twins = twin_classes(query)
-    leaves: list[int] = []
-    weight = 1
-    candidates = [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]
-    for x in candidates:
-        if near[x, leaves].any() or weight * max(1, int(longest[x])) > MOST_WEIGHT:
+    groups: list[list[int]] = []
+    chosen, weight = 0, 1
+    rest = (1 << query.num_nodes) - 1
+    for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
+        if near[x] & chosen or weight * max(1, longest[x]) > MOST_WEIGHT:
             continue
-        rest = np.ones(query.num_nodes, bool)
-        rest[[*leaves, x]] = False
-        if not _connected(near & rest[None] & rest[:, None], np.flatnonzero(near[x] & rest)):
+        left = rest & ~(1 << x)
+        if not _connected(near, near[x] & left, left):
             continue
-        group = next(g for g in _groups([*leaves, x], meet) if x in g)
-        intersects = degree[x] > 1 or len({int(twins[y]) for y in group}) > 1
-        words = -(-(int(sizes[group].sum()) + 1) // 32)
-        if len(group) > MOST_IN_GROUP or (intersects and words > MOST_WORDS):
+        touching = [group for group in groups if any(overlap[x] >> y & 1 for y in group)]
+        group = [x, *(y for group in touching for y in group)]
+        intersects = any(degree[y] > 1 for y in group) or len({int(twins[y]) for y in group}) > 1
+        union = min(nodes, sum(sizes[y] for y in group))
+        if len(group) > MOST_IN_GROUP or (intersects and union >= 32 * MOST_WORDS):
             continue
-        leaves.append(x)
-        weight *= max(1, int(longest[x]))
-    return LeafPlan(_groups(leaves, meet), twins)
+        groups = [g for g in groups if g not in touching] + [group]
+        chosen, rest, weight = chosen | 1 << x, left, weight * max(1, longest[x])
+    return LeafPlan(groups, twins)
 
 
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
@@ -99,22 +101,20 @@ def coefficient(partition: Sequence[Sequence[int]]) -> int:
     return math.prod((-1) ** (len(block) - 1) * math.factorial(len(block) - 1) for block in partition)
 
 
-def _groups(leaves: Sequence[int], meet: np.ndarray) -> list[list[int]]:
-    groups: list[list[int]] = []
-    for x in leaves:
-        touching = [g for g in groups if meet[x, g].any()]
-        groups = [g for g in groups if g not in touching] + [[x, *(y for g in touching for y in g)]]
-    return groups
+def _masks(matrix: np.ndarray) -> list[int]:
+    """The rows of a bool matrix as integers, column 0 the lowest bit."""
+    packed = np.packbits(matrix, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
-def _connected(near: np.ndarray, nodes: np.ndarray) -> bool:
-    """Whether some nodes (at least one) lie in one component."""
-    if not len(nodes):
-        return False
-    inside = np.zeros(len(near), bool)
-    inside[nodes[0]] = True
-    while True:
-        grown = inside | near[inside].any(axis=0)
-        if (grown == inside).all():
-            return bool(inside[nodes].all())
-        inside = grown
+def _connected(near: Sequence[int], wanted: int, allowed: int) -> bool:
+    """Whether some nodes (at least one) lie in one component of the allowed ones."""
+    inside = wanted & -wanted
+    todo = inside
+    while todo and wanted & ~inside:
+        lowest = todo & -todo
+        todo ^= lowest
+        new = near[lowest.bit_length() - 1] & allowed & ~inside
+        inside |= new
+        todo |= new
+    return bool(wanted) and not wanted & ~inside

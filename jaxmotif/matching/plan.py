@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.kernels.lanes import Operands, Sizes
@@ -58,14 +57,23 @@ class Options:
     memory: int | None = None
 
 
+class Stage(NamedTuple):
+    """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps
+    to start again with the next stage (``None``: never)."""
+
+    program: Program
+    code: jax.Array
+    sizes: Sizes
+    most_steps: int | None
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
     """A search ready to run.
 
     Attributes:
       operands: what it reads, on the device; ``None`` if some domain is empty, so that there is no match.
-      program: its program.
-      sizes: static sizes.
+      stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
       order: the query nodes searched, in order; leaves are not in it.
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
@@ -74,8 +82,7 @@ class Plan:
     """
 
     operands: Operands | None
-    program: Program | None
-    sizes: Sizes
+    stages: list[Stage]
     order: list[int]
     leaves: list[int]
     multiplier: int
@@ -108,9 +115,8 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     sizes, left = jax.device_get((sizes, left))
     sizes = sizes[:k].astype(np.int64)
     lap("filter")
-    nothing = Sizes(0, 0, 0, False)
     if sizes.min() == 0:
-        return Plan(None, None, nothing, list(range(k)), [], 1, sizes, None, seconds)
+        return Plan(None, [], list(range(k)), [], 1, sizes, None, seconds)
 
     nodes, slots = power_of_four(left[0], 256), power_of_four(left[1], 4096)
     reduced = candidates.reduce_target(target, bits, nodes=nodes, slots=slots)
@@ -131,7 +137,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     lists[: len(families)] = np.array(sorted(families), np.int32).reshape(-1, 2)
     table = np.zeros((power_of_four(len(kinds), 4), 6), np.int32)
     table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
-    table, lists, num_lists = jnp.asarray(table), jnp.asarray(lists), jnp.int32(len(families))
+    num_lists = np.int32(len(families))
     measured = candidates.measure_lists(reduced, table, lists, num_lists)
     totals, longest, meet = jax.device_get(measured[1:])
     meet = meet[:k, :k]
@@ -149,7 +155,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     leaf_plan = leaves.LeafPlan([], np.arange(k))
     if options.leaves and not options.induced and not options.listing and k > 1:
         colors = query if allowed is None else _colored(query, allowed)
-        leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, order)
+        leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, int(left[0]), order)
     core = [v for v in order if v not in set(leaf_plan.nodes)]
     if not isinstance(options.order, Sequence) or isinstance(options.order, str):
         core = _core_order(query, options.order, sizes, often, core)
@@ -186,7 +192,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
         unlike = [pair(u, x, c) for u in before if which[u, x] < 0 for c in strangers]
         steps.append(Step(anchors, apart, lower, unlike))
 
-    leaf_rows = ranks = jnp.zeros(1, jnp.int32)
+    leaf_rows = ranks = np.zeros(1, np.int32)
     groups: list[list[Term]] = []
     if leaf_plan.nodes:
         groups, leaf_rows, ranks = _leaf_groups(
@@ -199,27 +205,32 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     padded_starts[: len(free) + 1] = free_starts
     padded_lists = np.full(J, starts[-1], np.int32)
     padded_lists[: len(families)] = starts[: len(families)]
-    offsets, entries = candidates.fill_lists(
-        reduced, table, lists, num_lists, measured.offsets, jnp.asarray(padded_lists), jnp.asarray(padded_free),
-        jnp.int32(len(free)), jnp.asarray(padded_starts), capacity=power_of_four(int(free_starts[-1]), 2**14),
+    offsets, entries, domains = candidates.fill_lists(
+        reduced, table, lists, num_lists, measured.offsets, padded_lists, padded_free, np.int32(len(free)),
+        padded_starts, capacity=power_of_four(int(free_starts[-1]), 2**14),
     )  # fmt: skip
+    matrices = np.zeros(1, np.int32)
     if bitmap:
         chosen = np.zeros(power_of_four(len(kinds), 1), np.int32)
         chosen[: len(kinds)] = np.arange(len(kinds))
-        matrices = candidates.bit_matrices(reduced, table, jnp.asarray(chosen), count=len(chosen))
-    else:
-        matrices = jnp.zeros(1, jnp.int32)
+        matrices = candidates.bit_matrices(reduced, table, chosen, count=len(chosen))
     most = max(int(longest[: len(families)].max(initial=1)), int(sizes[free].max(initial=1)))
-    static = _choose_sizes(steps, groups, options, device, bitmap)
-    program = build_program(
-        steps, groups, capacity=static.capacity, stride=nodes // 32, longest=most, whole=options.listing
-    )
-    code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
-    code[: len(program.code)] = program.code
-    domains = jax.lax.bitcast_convert_type(reduced.bits, jnp.int32).reshape(-1)
-    operands = Operands(jnp.asarray(code), offsets, entries, matrices, domains, leaf_rows, ranks)
+    stages = []
+    for block, most_steps in _blocks(options, device):
+        static = _fit(block, steps, groups, options, device, bitmap)
+        program = build_program(
+            steps, groups, capacity=static.capacity, stride=nodes // 32, longest=most, whole=options.listing
+        )
+        code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
+        code[: len(program.code)] = program.code
+        stages.append(Stage(program, jax.device_put(code, device), static, most_steps))
+        if static.block < block:
+            stages[-1] = stages[-1]._replace(most_steps=None)
+            break
+    fixed = jax.device_put((matrices, domains, leaf_rows, ranks), device)
+    operands = Operands(stages[0].code, offsets, entries, *fixed)
     lap("plan")
-    return Plan(operands, program, static, core, leaf_plan.nodes, multiplier, sizes, reduced.ids, seconds)
+    return Plan(operands, stages, core, leaf_plan.nodes, multiplier, sizes, reduced.ids, seconds)
 
 
 def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, core, which):
@@ -231,7 +242,7 @@ def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, 
     for g, group in enumerate(groups):
         unions[g, group] = True
     words = np.packbits(unions, axis=-1, bitorder="little").view(np.uint32)
-    numbers, counts = candidates.number_nodes(reduced.bits, jnp.asarray(words))
+    numbers, counts = candidates.number_nodes(reduced.bits, words)
     counts = np.asarray(counts)
     rows: dict[tuple[int, int], tuple[int, int, int]] = {}
     used_words = 0
@@ -266,9 +277,7 @@ def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, 
     for r, ((j, g), (first, width, _)) in enumerate(rows.items()):
         table[r] = j, g, width, first
     capacity = power_of_four(used_words, 2**14)
-    leaf_rows = candidates.bit_rows(
-        reduced, kinds, lists, numbers, jnp.asarray(table), jnp.int32(len(rows)), capacity=capacity
-    )
+    leaf_rows = candidates.bit_rows(reduced, kinds, lists, numbers, table, np.int32(len(rows)), capacity=capacity)
     return result, leaf_rows, numbers.reshape(-1)
 
 
@@ -299,24 +308,32 @@ def _colored(query: Pattern, allowed: np.ndarray) -> Pattern:
     return dataclasses.replace(query, node_labels=colors)
 
 
-def _domain_words(allowed: np.ndarray, words: int, nodes: int) -> jax.Array:
+def _domain_words(allowed: np.ndarray, words: int, nodes: int) -> np.ndarray:
     """Bool ``[k, n]`` as uint32 ``[W, N]``."""
     k, n = allowed.shape
     bits = np.zeros((nodes, 32 * words), bool)
     bits[:n, :k] = allowed.T
     packed = np.packbits(bits, axis=-1, bitorder="little").view(np.uint32)
-    return jnp.asarray(np.ascontiguousarray(packed.T))
+    return np.ascontiguousarray(packed.T)
 
 
-def _choose_sizes(steps, groups, options: Options, device: jax.Device, bitmap: bool) -> Sizes:
-    """The largest block whose tables fit the memory."""
+def _blocks(options: Options, device: jax.Device) -> list[tuple[int, int | None]]:
+    """Flat positions a step, and after how many steps to go over to the next size."""
+    if options.block is not None:
+        return [(options.block, None)]
+    if device.platform == "cpu":
+        return [(2**14, None)]
+    return [(2**22, None)] if options.listing else [(2**20, 48), (2**24, None)]
+
+
+def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap: bool) -> Sizes:
+    """The largest block up to a given one whose tables fit the memory."""
     columns = sum(map(len, table_columns(steps, groups, options.listing))) + len(steps) * options.listing
     on_cpu = device.platform == "cpu"
     memory = options.memory
     if memory is None:
         limit = None if on_cpu else (device.memory_stats() or {}).get("bytes_limit")
         memory = limit // 4 if limit else 2**29
-    block = options.block or (2**14 if on_cpu else 2**22)
     least = min(block, 2**10)
     entries = min(memory // 4, MOST_TABLE_ENTRIES, 2**22 if on_cpu else 2**30)  # on a CPU, what stays in cache
     while block > least and (block + block // 2) * columns > entries:
