@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jaxmotif.matching import find_matches as find_matches
     from jaxmotif.matching import has_match as has_match
     from jaxmotif.matching import participation_counts as participation_counts
+    from jaxmotif.motifs import find_motifs as find_motifs
     from jaxmotif.motifs import random_graphs as random_graphs
     from jaxmotif.motifs import subgraph_census as subgraph_census
     from jaxmotif.sieve import find_color_motif as find_color_motif
@@ -33,6 +34,7 @@ _HOMES = {
     "find_matches": "matching",
     "has_match": "matching",
     "participation_counts": "matching",
+    "find_motifs": "motifs",
     "random_graphs": "motifs",
     "subgraph_census": "motifs",
     "find_color_motif": "sieve",

@@ -14,7 +14,7 @@ from importlib import import_module
 import jaxmotif
 from jaxmotif.cli.interrupt import INTERRUPTED, exit_now, prompt_interrupts
 
-COMMANDS = ("graphlets", "match", "search", "datasets", "info")
+COMMANDS = ("graphlets", "match", "motifs", "census", "search", "datasets", "info")
 FAILED, PIPE_CLOSED = 1, 141  # argparse itself exits with 2 on bad usage
 
 

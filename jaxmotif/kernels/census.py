@@ -40,14 +40,14 @@ NO_CODE = 0xFFFFFFFF
 class Dyads:
     """Graphs of ``n`` nodes each, as rows of neighbours with the state of every dyad. ``V`` = graphs * n.
 
-    The state of (u, v) is ``e(u, v)``, undirected, or ``e(u, v) + L * e(v, u)``; ``e`` is 0 for no edge, else the rank of
-    its label from 1, and ``L`` the number of values of ``e``.
+    The state of (u, v) is ``e(u, v)``, undirected, or ``e(u, v) + L * e(v, u)``; ``e`` is 0 for no edge, else the rank
+    of its label from 1, and ``L`` the number of values of ``e``.
 
     Attributes:
       offsets: int32 ``[V + 1]``; near: int32 ``[S]``, neighbours within their own graph (0..n-1), ascending in a row
         (then padding).
       slot_states: integers ``[S]``, the state of each slot's dyad; ``None`` when there is a matrix.
-      matrix: integers ``[V * n]``, all states; ``None`` when too large.
+      matrix: integers ``[V * n + 1]``, all states; ``None`` when too large.
       node_codes: int32 ``[V]``, ranks of node labels, or ``None``.
       n, state_bits, label_bits: static.
     """
@@ -64,6 +64,12 @@ class Dyads:
     def new_bits(self, nodes: int) -> int:
         """Code bits that a row of so many nodes gains with the next."""
         return self.label_bits + nodes * self.state_bits
+
+
+def state_matrix(places: Any, states: Any, used: Any, cells: int) -> Any:
+    """The matrix of :class:`Dyads` from its nonzero cells (int32 ``[S]`` places, of which the first ``used`` count)."""
+    index = jnp.where(jnp.arange(places.shape[0], dtype=jnp.int32) < used, places, cells)
+    return jnp.zeros(cells + 1, states.dtype).at[index].set(states, mode="promise_in_bounds")
 
 
 class Rows(NamedTuple):
@@ -92,7 +98,7 @@ def roots(dyads: Dyads) -> Rows:
     local = node - graph * dyads.n
     # Neighbours up to the node itself are walked from the other end.
     slots = dyads.near.shape[0]
-    row = jnp.repeat(node, jnp.diff(dyads.offsets), total_repeat_length=slots)
+    row = jnp.repeat(node, dyads.offsets[1:] - dyads.offsets[:-1], total_repeat_length=slots)
     used = jnp.arange(slots, dtype=jnp.int32) < dyads.offsets[-1]
     before = jnp.zeros(V, jnp.int32).at[row].add((used & (dyads.near < local[row])).astype(jnp.int32))
     code = graph.astype(jnp.uint32)
@@ -237,7 +243,7 @@ def _pallas(dyads: Dyads, rows: Rows, opened: Phase, phase: Any, first: Any, blo
 
         @pl.when(pl.program_id(0) * LANES < count)
         def _():
-            index, offset, valid = ex.expand_lanes(starts, lists, count, LANES)
+            index, offset, valid = ex.expand_lanes(starts, lists, count, LANES, pl.program_id(0))
             row = ex.load(items, index, valid)
             local = ex.load(near, ex.load(begin, row, valid) + offset, valid)
             node = ex.load(base, row, valid) + local

@@ -85,9 +85,9 @@ def subgraph_census(
     device = select_devices(devices).devices[0]
     backend = kernel_backend(device)
     sizes, matrix_bytes = plan(backend, memory)
-    dyads, alphabet = graph_dyads(graph, matrix_bytes)
+    dyads, alphabet = graph_dyads(graph, matrix_bytes, device), Alphabet.of(graph)
     with meter(None, "subgraphs", "census", enabled=progress) as bar, jax.default_device(device):
-        found = count_codes(jax.device_put(dyads, device), size, alphabet.code_bits(size), backend, sizes, bar.advance)
+        found = count_codes(dyads, size, alphabet.code_bits(size), backend, sizes, bar.advance)
     classifier = Classifier(alphabet, size)
     index = classifier(found.codes)
     counts = np.zeros(len(classifier.classes), np.int64)
@@ -105,8 +105,8 @@ def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:
     last = alphabet.label_bits + (size - 1) * alphabet.state_bits
     if bits > 63 or last > 31:
         raise ValueError(
-            f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge labels "
-            f"takes {bits} bits a subgraph, {last} for its last node; the limits are 63 and 31: use fewer labels"
+            f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
+            f"labels takes {bits} bits a subgraph, {last} for its last node; the limits are 63 and 31: use fewer labels"
         )
 
 

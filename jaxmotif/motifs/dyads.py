@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.kernels.census import Dyads
+from jaxmotif.kernels.census import Dyads, state_matrix
 from jaxmotif.motifs.random_graphs import RandomGraphs
 
 
@@ -65,16 +66,15 @@ def degree_rank(graph: Graph) -> np.ndarray:
     return rank
 
 
-def graph_dyads(graph: Graph, matrix_bytes: int) -> tuple[Dyads, Alphabet]:
-    """One graph (host)."""
-    alphabet = Alphabet.of(graph)
+def graph_dyads(graph: Graph, matrix_bytes: int, device: Any = None) -> Dyads:
+    """One graph, on a device."""
     edges = graph.edge_list()
     labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
-    return build(alphabet, graph, edges[None, :, 0], edges[None, :, 1], labels, matrix_bytes), alphabet
+    return _build(graph, edges[None, :, 0], edges[None, :, 1], labels, matrix_bytes, device)
 
 
-def sample_dyads(sample: RandomGraphs, matrix_bytes: int) -> Dyads:
-    """Random graphs side by side (host)."""
+def sample_dyads(sample: RandomGraphs, matrix_bytes: int, device: Any = None) -> Dyads:
+    """Random graphs side by side, on a device."""
     w = sample.wiring
     head, left, right = sample.ends
     tail = np.broadcast_to(w.fixed.tail, head.shape)
@@ -83,44 +83,55 @@ def sample_dyads(sample: RandomGraphs, matrix_bytes: int) -> Dyads:
     if w.arc_labels is not None and w.pair_labels is not None:
         labels = np.concatenate([w.arc_labels, w.pair_labels[:, 0]] + [w.pair_labels[:, 1]] * w.directed)
     tails, heads = (np.concatenate([part[side] for part in parts], axis=1) for side in (0, 1))
-    return build(Alphabet.of(sample.source), sample.source, tails, heads, labels, matrix_bytes)
+    return _build(sample.source, tails, heads, labels, matrix_bytes, device)
 
 
-def build(
-    alphabet: Alphabet, graph: Graph, tails: np.ndarray, heads: np.ndarray, labels: Any, matrix_bytes: int
-) -> Dyads:
-    """Dyads from edges ``[graphs, m]`` between the nodes of ``graph``; a matrix if it fits."""
-    n, graphs = graph.n, tails.shape[0]
+def matrix_cells(graph: Graph, graphs: int, matrix_bytes: int) -> int:
+    """Cells of the matrix of so many graphs, 0 when it does not fit."""
+    cells = graphs * graph.n**2
+    return cells if cells * _state_type(Alphabet.of(graph)).itemsize <= matrix_bytes and cells < 2**31 - 1 else 0
+
+
+def _state_type(alphabet: Alphabet) -> np.dtype:
+    return np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
+
+
+def _build(graph: Graph, tails: np.ndarray, heads: np.ndarray, labels: Any, matrix_bytes: int, device: Any) -> Dyads:
+    """Dyads from edges ``[graphs, m]`` between the nodes of ``graph``."""
+    alphabet = Alphabet.of(graph)
+    n, graphs, bits = graph.n, tails.shape[0], alphabet.state_bits
     number = degree_rank(graph)
     u, v = number[tails], number[heads]
     entry = alphabet.ranks(labels, alphabet.edge_labels, tails.shape[1])
     mirrored = entry * alphabet.entries if alphabet.directed else entry
     first = np.arange(graphs, dtype=np.int64)[:, None] * n
-    bits = alphabet.state_bits
-    cells = np.concatenate(
-        [(((first + a) * n + b) << bits) + e for a, b, e in ((u, v, entry), (v, u, mirrored))], axis=1
-    )
+    both_ways = ((u, v, entry), (v, u, mirrored))
+    cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways], axis=1)
     cells = np.sort(cells.ravel())
-    places, states = cells >> bits, cells & ((1 << bits) - 1)
+    places, states = cells >> bits, (cells & ((1 << bits) - 1)).astype(_state_type(alphabet))
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
     if begins.size < places.size:
         states = np.add.reduceat(states, begins)
         places = places[begins]
-    offsets = np.searchsorted(places, np.arange(graphs * n + 1) * n).astype(np.int32)
-    dtype = np.uint8 if bits <= 8 else np.int32
-    matrix = slot_states = None
-    if graphs * n * n * np.dtype(dtype).itemsize <= min(matrix_bytes, 2**31 - 1):
-        matrix = np.zeros(max(graphs * n * n, 1), dtype)
-        matrix[places] = states
-    else:
-        slot_states = _padded(states.astype(dtype))
+    row = places // max(n, 1)
+    offsets = np.zeros(graphs * n + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=graphs * n), out=offsets[1:])
     node_codes = None
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
         codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
-        node_codes = np.tile(codes, graphs)
-    near = _padded((places % max(n, 1)).astype(np.int32))
-    return Dyads(offsets, near, slot_states, matrix, node_codes, n, bits, alphabet.label_bits)
+        node_codes = jax.device_put(np.tile(codes, graphs), device)
+    offsets, near, padded = jax.device_put(
+        (offsets, _padded((places - row * n).astype(np.int32)), _padded(states)), device
+    )
+    matrix = None
+    size = matrix_cells(graph, graphs, matrix_bytes)
+    if size:
+        matrix = _matrix(jax.device_put(_padded(places.astype(np.int32)), device), padded, np.int32(places.size), size)
+    return Dyads(offsets, near, None if size else padded, matrix, node_codes, n, bits, alphabet.label_bits)
+
+
+_matrix = jax.jit(state_matrix, static_argnames="cells")
 
 
 def _padded(array: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.motifs import subgraph_census
 from jaxmotif.motifs.classes import class_names
-from jaxmotif.motifs.dyads import graph_dyads
+from jaxmotif.motifs.dyads import Alphabet, graph_dyads
 from jaxmotif.motifs.enumerate import CPU_SIZES, Sizes, count_codes
 from jaxmotif.patterns.canonical import canonical_string
 from jaxmotif.patterns.pattern import Pattern
@@ -59,7 +59,7 @@ def test_tiny_tables_change_nothing(matrix_bytes):
     """Rows come and go at every level when tables hold almost nothing; hubs fill several."""
     star = [(0, v) for v in range(1, 30)] + [(v, v + 1) for v in range(1, 20)]
     graph = Graph.from_edges(star, directed=True)
-    dyads, alphabet = graph_dyads(graph, matrix_bytes)
+    dyads, alphabet = graph_dyads(graph, matrix_bytes), Alphabet.of(graph)
     assert (dyads.matrix is None) == (matrix_bytes == 0)
     bits = alphabet.code_bits(5)
     found = count_codes(dyads, 5, bits, "xla", Sizes(block=64, table=128, codes=256, distinct=8))

@@ -1,0 +1,228 @@
+"""Network motifs: how often every subgraph class occurs in a graph, and in random graphs with its degrees."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+import jax
+import numpy as np
+
+from jaxmotif.devices import checkpoint as store
+from jaxmotif.devices.progress import progress as meter
+from jaxmotif.devices.queue import Unit, Worker, run_queue
+from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.graph import Graph
+from jaxmotif.kernels.choice import kernel_backend
+from jaxmotif.kernels.switching import Step
+from jaxmotif.motifs.census import check_size, plan, subgraph_census
+from jaxmotif.motifs.classes import Classifier, class_names
+from jaxmotif.motifs.dyads import Alphabet, sample_dyads
+from jaxmotif.motifs.enumerate import count_codes
+from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, random_graphs
+from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, significance_of
+
+MIXING_GRAPHS = 100  # chains that are run to double length to see whether they have mixed
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Motifs:
+    """Every class that occurs in the graph or in a random graph, and how unusual its count is.
+
+    Attributes:
+      size, directed: as in :class:`jaxmotif.motifs.Census`.
+      classes: canonical strings, ascending.
+      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone).
+      random_counts: int64 ``[num_random, classes]``, in every random graph.
+      threshold: the theta of Definition 1.
+      significance: the statistics, one entry a class.
+      mixing: how far the random graphs are from independent draws.
+      null_model: what is kept, and by which moves.
+      attempts: pair switches tried per edge; accepted: made per edge.
+    """
+
+    size: int
+    directed: bool
+    classes: tuple[str, ...]
+    counts: np.ndarray
+    random_counts: np.ndarray
+    threshold: float
+    significance: Significance
+    mixing: Mixing
+    null_model: str
+    attempts: float
+    accepted: float
+
+    @property
+    def names(self) -> list[str]:
+        """The name each class has in the field, ``""`` where it has none."""
+        names = class_names(self.directed)
+        return [names.get(c, "") for c in self.classes]
+
+    @property
+    def is_motif(self) -> np.ndarray:
+        """Definition 1: sd > 0 and count - mean >= threshold * sd; bool ``[classes]``."""
+        s = self.significance
+        return (s.sd > 0) & (self.counts - s.mean >= self.threshold * s.sd)
+
+    @property
+    def is_anti_motif(self) -> np.ndarray:
+        """The same with count and mean exchanged."""
+        s = self.significance
+        return (s.sd > 0) & (s.mean - self.counts >= self.threshold * s.sd)
+
+
+def find_motifs(
+    graph: Graph,
+    size: int,
+    num_random: int = 1000,
+    key: Any = None,
+    keep: Keep = "bidegree",
+    *,
+    threshold: float = 2.0,
+    attempts: float = DEFAULT_ATTEMPTS,
+    step: Step = "reject",
+    checkpoint: str | os.PathLike | None = None,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> Motifs:
+    """Find the connected subgraphs of ``size`` nodes that occur more often than in random graphs with the same degrees.
+
+    Args:
+      graph: any simple graph; labels are part of a class.
+      size: 2 to 8.
+      num_random: how many random graphs, at least 2.
+      key: ``jax.random.key``; key 0 when not given.
+      keep, attempts, step: the null model, as in :func:`random_graphs`.
+      threshold: theta of Definition 1, positive.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
+      devices: as everywhere; the random graphs are divided among them.
+      memory: bytes to work in, on each device.
+      progress: show a meter.
+
+    Returns:
+      Counts, statistics, and what the random graphs are worth.
+
+    Raises:
+      ValueError: an option out of range, or a checkpoint of other work.
+
+    Reference:
+      Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017.
+
+    Example:
+      >>> from jaxmotif.graph import Graph
+      >>> loops = [(a, b) for i in range(6) for a, b in ((i, i + 1), (i + 1, i + 2), (i, i + 2))]
+      >>> found = find_motifs(Graph.from_edges(loops, directed=True), 3, num_random=20)
+      >>> dict(zip(found.names, found.counts.tolist()))["030T feed-forward loop"]
+      6
+    """
+    if num_random < 2:
+        raise ValueError(f"num_random must be at least 2 (a standard deviation needs two), got {num_random}")
+    if not threshold > 0:
+        raise ValueError(f"threshold must be positive, got {threshold}")
+    if keep not in get_args(Keep):
+        raise ValueError(f"keep must be 'bidegree' or 'degree', got {keep!r}")
+    check_size(graph, size)
+    key = jax.random.key(0) if key is None else key
+    devices_on = select_devices(devices).devices
+    backend = kernel_backend(devices_on[0])
+    batch = _batch(graph, size, num_random, memory, len(devices_on), backend)
+    sizes, matrix_bytes = plan(backend, memory)
+    alphabet = Alphabet.of(graph)
+    classifier = Classifier(alphabet, size)
+
+    def sample_counts(sample: RandomGraphs, device: jax.Device, used: int) -> dict[str, np.ndarray]:
+        with jax.default_device(device):
+            dyads = sample_dyads(sample, matrix_bytes, device)
+            bits = alphabet.code_bits(size)
+            found = count_codes(dyads, size, bits + max(len(sample) - 1, 0).bit_length(), backend, sizes)
+        which, codes = found.codes >> np.uint64(bits), found.codes & np.uint64((1 << bits) - 1)
+        distinct, inverse = np.unique(codes, return_inverse=True)
+        index = classifier(distinct)[inverse]
+        classes = classifier.classes
+        counts = np.zeros((len(sample), len(classes)), np.int64)
+        np.add.at(counts, (which.astype(np.int64), index), found.counts)
+        counts = counts[:used]
+        seen = counts.any(axis=0)
+        return {"classes": np.array(classes, dtype=str)[seen], "counts": counts[:, seen]}
+
+    work = store.fingerprint(
+        "motifs", graph.edge_list(), graph.n, graph.directed, graph.node_labels, graph.edge_labels, size, num_random,
+        key, keep, float(attempts), step,
+    )  # fmt: skip
+    folder = None if checkpoint is None else Path(checkpoint)
+
+    def piece(name: str, make: Any) -> dict[str, np.ndarray]:
+        """Arrays from the checkpoint, or made now and kept there."""
+        if folder is None:
+            return make()
+        path = folder / f"{name}.checkpoint"
+        found = store.load(path, work)
+        if found is None:
+            found = make()
+            store.save(path, work, found)
+        return found
+
+    def census() -> dict[str, np.ndarray]:
+        found = subgraph_census(graph, size, devices=[devices_on[0]], memory=memory)
+        return {"classes": np.array(found.classes, dtype=str), "counts": found.counts[None]}
+
+    pieces: dict[Any, dict[str, np.ndarray]] = {"input": piece("input", census)}
+
+    def run(device: jax.Device, low: int) -> None:
+        def make() -> dict[str, np.ndarray]:
+            # The last batch is drawn whole and cut, so that all share their compilations.
+            options: dict[str, Any] = {"attempts": attempts, "step": step, "devices": [device], "memory": memory}
+            used, checked = min(batch, num_random - low), min(batch, min(MIXING_GRAPHS, num_random) - low)
+            sample = random_graphs(graph, batch, key, keep, first=low, **options)
+            made = sample_counts(sample, device, used) | {"switches": sample.switches[:used]}
+            if checked > 0:
+                longer = random_graphs(graph, batch, key, keep, first=low, start=sample, **options)
+                made |= {f"longer_{name}": array for name, array in sample_counts(longer, device, checked).items()}
+            return made
+
+        pieces[low] = piece(f"graphs-{low}-{batch}", make)
+
+    units = [Unit(low, min(batch, num_random - low)) for low in range(0, num_random, batch)]
+    with meter(num_random, "random graphs", "motifs", enabled=progress) as bar:
+        run_queue(units, [Worker(lambda low, d=device: run(d, low)) for device in devices_on], bar.advance)
+    return _joined(graph, size, keep, step, threshold, attempts, key, pieces, [unit.task for unit in units])
+
+
+def _joined(graph, size, keep, step, threshold, attempts, key, pieces, lows) -> Motifs:
+    everything = [pieces["input"], *(pieces[low] for low in lows)]
+    classes = np.unique(np.concatenate([c for p in everything for c in (p["classes"], p.get("longer_classes", []))]))
+
+    def table(name: str, of: str) -> np.ndarray:
+        rows = []
+        for part in everything:
+            if of in part:
+                wide = np.zeros((part[of].shape[0], classes.size), np.int64)
+                wide[:, np.searchsorted(classes, part[name])] = part[of]
+                rows.append(wide)
+        return np.concatenate(rows)
+
+    both = table("classes", "counts")
+    counts, random_counts = both[0], both[1:]
+    mixing = mixing_of(random_counts, table("longer_classes", "longer_counts"))
+    blank = random_graphs(graph, 1, key, keep, attempts=0, step=step)
+    switches = np.concatenate([pieces[low]["switches"] for low in lows])
+    labels = max(blank.wiring.num_labels, 1)
+    return Motifs(
+        size, graph.directed, tuple(classes.tolist()), counts, random_counts, threshold,
+        significance_of(counts, random_counts, mixing), mixing, blank.null_model, attempts,
+        float(switches.mean() / labels),
+    )  # fmt: skip
+
+
+def _batch(graph: Graph, size: int, num: int, memory: int | None, devices: int, backend: str) -> int:
+    """Random graphs in one disjoint union: as many as let the matrix of dyads fit, and their number fit the code."""
+    budget = 1 << 25 if backend == "xla" else (memory or 1 << 33) // 4
+    fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
+    spare_bits = 63 - Alphabet.of(graph).code_bits(size)
+    most = max(1, min(fits, -(-num // devices), 1 << min(spare_bits, 20)))
+    return -(-num // -(-num // most))  # batches of one size

@@ -1,0 +1,93 @@
+"""Is a count unusual among those of random graphs? Statistics per class, and what the random graphs are worth."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Mixing:
+    """Independent chains, some of them run to double length: float64, one entry a class.
+
+    Attributes:
+      graphs: how many chains were run to double length.
+      lag_correlation: between a chain's counts at full and at double length, over these chains (0 where constant).
+      effective_size: random graphs times (1 - c) / (1 + c), c the lag correlation where positive: the
+        independent draws that the counts are worth, by a cautious reckoning (the chains themselves are independent).
+      double_length_z: mean at full length minus mean at double length, in standard errors of the paired difference:
+        beyond about 4 the chains are too short.
+    """
+
+    graphs: int
+    lag_correlation: np.ndarray
+    effective_size: np.ndarray
+    double_length_z: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Significance:
+    """Statistics of a count ``f`` against counts ``g_1 .. g_r`` of random graphs: float64, one entry a class.
+
+    Attributes:
+      mean, sd: of the random counts (sd with r - 1).
+      mean_low, mean_high: 95% interval of the mean, from the effective sample size.
+      z: (f - mean) / sd; NaN where sd is 0.
+      p_high: (1 + #{g >= f}) / (1 + r); p_low: (1 + #{g <= f}) / (1 + r).
+      q: Benjamini-Hochberg over the classes, of the two-sided p = min(1, 2 min(p_high, p_low)).
+      profile: z over the length of all z (Milo et al. 2004); NaN where z is.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    mean_low: np.ndarray
+    mean_high: np.ndarray
+    z: np.ndarray
+    p_high: np.ndarray
+    p_low: np.ndarray
+    q: np.ndarray
+    profile: np.ndarray
+
+
+def significance_of(counts: np.ndarray, random_counts: np.ndarray, mixing: Mixing) -> Significance:
+    """The statistics of counts ``[classes]`` against ``[r, classes]``."""
+    r = random_counts.shape[0]
+    mean, sd = random_counts.mean(axis=0), random_counts.std(axis=0, ddof=1)
+    varies = sd > 0
+    z = np.where(varies, (counts - mean) / np.where(varies, sd, 1), np.nan)
+    p_high = (1 + (random_counts >= counts).sum(axis=0)) / (1 + r)
+    p_low = (1 + (random_counts <= counts).sum(axis=0)) / (1 + r)
+    half = 1.96 * sd / np.sqrt(mixing.effective_size)
+    length = np.sqrt(np.nansum(z**2))
+    return Significance(
+        mean, sd, mean - half, mean + half, z, p_high, p_low,
+        benjamini_hochberg(np.minimum(1, 2 * np.minimum(p_high, p_low))), z / length if length > 0 else z,
+    )  # fmt: skip
+
+
+def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    """The smallest false discovery rates at which each p-value is still found.
+
+    Example:
+      >>> benjamini_hochberg(np.array([0.01, 0.5, 0.02])).tolist()
+      [0.03, 0.5, 0.03]
+    """
+    order = np.argsort(p)[::-1]
+    ranks = np.arange(p.size, 0, -1)
+    q = np.empty(p.size)
+    q[order] = np.minimum.accumulate(np.minimum(1, p[order] * p.size / ranks))
+    return q
+
+
+def mixing_of(random_counts: np.ndarray, longer: np.ndarray) -> Mixing:
+    """Compare counts ``[r, classes]`` with those of the first chains at double length, ``[c, classes]``."""
+    r, c = random_counts.shape[0], longer.shape[0]
+    a, b = random_counts[:c].astype(np.float64), longer.astype(np.float64)
+    da, db = a - a.mean(axis=0), b - b.mean(axis=0)
+    spread = np.sqrt((da**2).sum(axis=0) * (db**2).sum(axis=0))
+    correlation = np.where(spread > 0, (da * db).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)
+    cautious = np.clip(correlation, 0, 1 - 1 / (2 * r))
+    error = (a - b).std(axis=0, ddof=1) / np.sqrt(c) if c > 1 else np.zeros(a.shape[1])
+    shift = np.where(error > 0, (a - b).mean(axis=0) / np.where(error > 0, error, 1), 0.0)
+    return Mixing(c, correlation, r * (1 - cautious) / (1 + cautious), shift)

@@ -1,0 +1,34 @@
+"""``jaxmotif census`` and ``jaxmotif motifs`` from file to answer."""
+
+import json
+
+from jaxmotif.cli import main
+
+
+def document(capsys, *arguments):
+    assert main([*map(str, arguments), "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_census_and_motifs(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("".join(f"{i} {i + 1}\n{i} {i + 2}\n" for i in range(12)))
+    census = document(capsys, "census", tmp_path / "g.txt", "--size", 3, "--directed")
+    assert census["size"] == 3
+    assert census["total"] == sum(row["count"] for row in census["classes"])
+    assert {"class": "000100110", "name": "030T feed-forward loop", "count": 11} in census["classes"]
+    options = (tmp_path / "g.txt", "--size", 3, "--random", 20, "--checkpoint", tmp_path / "kept")
+    motifs = document(capsys, "motifs", *options)
+    counts = {row["class"]: row["count"] for row in motifs["classes"] if row["count"]}
+    assert counts == {row["class"]: row["count"] for row in census["classes"]}
+    row = next(row for row in motifs["classes"] if row["class"] == "000100110")
+    assert row["motif"] is True
+    assert {"mean", "sd", "z", "p_high", "p_low", "q"} <= set(row)
+    assert "reciprocal degree" in motifs["null_model"]
+    assert document(capsys, "motifs", *options) == motifs
+    edges = document(capsys, "census", tmp_path / "g.txt", "--size", 3)
+    assert [row["name"] for row in edges["classes"]] == ["2-star", "triangle"]
+
+
+def test_bad_size_is_told_in_one_line(capsys):
+    assert main(["census", "karate", "--size", "9"]) == 1
+    assert "size must be between 2 and 8, got 9" in capsys.readouterr().err
