@@ -70,8 +70,8 @@ def graphlet_counts(
     Args:
       graph: undirected, any size and padding.
       devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
-      memory: bytes the run may use on each device beyond the graph (default: a quarter of an accelerator's memory,
-        1 GiB on a CPU).
+      memory: bytes the run may use on each device beyond the graph (default: a quarter of an accelerator's memory;
+        1 GiB on a CPU, or twice the least where that is more).
       schedule: how GPUs and the CPU share the work when ``devices="hybrid"``.
       progress: show progress on standard error when the run takes long.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -68,7 +68,7 @@ def run(
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     tuning = choose_tuning(nodes, edges, device, memory)
     if selection.helper is not None:
-        helper_tuning = choose_tuning(nodes, edges, selection.helper)
+        helper_tuning = choose_tuning(nodes, edges, selection.helper, memory)
         crews = hybrid_crews(selection, tuning, helper_tuning, schedule)
         order, plan = prepare(graph, crews[0].tuning, device)
         return run_units(order, plan, detail, crews, schedule.edge_order, show)[0]
@@ -86,6 +86,10 @@ def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, sc
     """The GPUs at the regular end of the queue, the CPU's threads at the difficult one."""
     if not 0 <= schedule.alpha <= 1:
         raise ValueError(f"alpha={schedule.alpha} is not a share of the work; use 0 (no CPU) to 1 (no limit)")
+    if schedule.edge_order not in get_args(EdgeOrder):
+        raise ValueError(f"unknown edge_order {schedule.edge_order!r}; use one of {', '.join(get_args(EdgeOrder))}")
+    if schedule.cpu_workers is not None and schedule.cpu_workers < 1:
+        raise ValueError(f"cpu_workers={schedule.cpu_workers}; use at least 1, or alpha=0 for no CPU")
     threads = schedule.cpu_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.devices)))
     # One plan serves both kinds of device, so heavy and light must mean the same to both.
     most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill

@@ -43,20 +43,19 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
     Args:
       nodes, edges: capacities.
       device: where it will run (default: JAX's default device).
-      memory: bytes the run may use beyond the graph (default: a quarter of the device's memory on an accelerator,
-        1 GiB on a CPU).
+      memory: bytes the run may use beyond the graph (default: a quarter of the device's memory on an accelerator;
+        1 GiB on a CPU, or twice the least where that is more).
 
     Raises:
       ValueError: if the memory cannot hold the results and the smallest step.
     """
     device = device if device is not None else jax.devices()[0]
     backend = kernel_backend(device)
+    fixed, least = fixed_bytes(nodes, edges), smallest_step_bytes(nodes, edges)
     if memory is None:
         limit = (device.memory_stats() or {}).get("bytes_limit") if device.platform != "cpu" else None
-        memory = limit // 4 if limit else 1024 * MIB
-    fixed = fixed_bytes(nodes, edges)
+        memory = limit // 4 if limit else max(1024 * MIB, 2 * (fixed + least))
     free = memory - fixed
-    least = smallest_step_bytes(nodes, edges)
     if free < least:
         raise ValueError(
             f"memory={memory} bytes is too little for {nodes} nodes and {edges} edges (padded): results and tables "
