@@ -47,10 +47,15 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
 
     def kernel(first_ref, labels_ref, forms_ref, out_ref):
         vertex, base = pl.program_id(0), pl.program_id(1) * block
-        words = (first_ref[0] + base + jnp.arange(block, dtype=jnp.int32)).astype(jnp.uint32)
+        first_word = (first_ref[0] + base).astype(jnp.uint32)
+        lanes = jnp.arange(block, dtype=jnp.int32).astype(jnp.uint32)
 
         def sums(plane):
-            return label_sums(jnp.broadcast_to(plane, words.shape), words)
+            # The first word is a multiple of the block, so a word's sum is its own share on top of the first one's.
+            own = (plane >> jnp.uint32(5)) & lanes
+            for shift in (4, 2, 1):
+                own = own ^ (own >> jnp.uint32(shift))
+            return label_sums(plane, first_word) ^ gf256.selection(own, 0)
 
         def put(s, planes):
             for b in range(PLANES):
@@ -131,75 +136,93 @@ def extend(
 ) -> jax.Array:
     """:func:`jaxmotif.kernels.sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
-    block, num_pieces = _block(words), rows.pieces
-    round_ = jnp.stack([size, first_form])
-    call = partial(pl.pallas_call, compiler_params=_parameters(), interpret=interpret)
-    inputs = [round_, rows.targets, weights]
-    if num_pieces:
-        shape = ((total - 1) // 2, num_pieces, PLANES, words)
+    block = _block(words)
+    select = _select if interpret else _select_by_asm
+    call = partial(pl.pallas_call, compiler_params=_parameters(), interpret=interpret, out_specs=_WHOLE)
+    inputs = [jnp.stack([size, first_form]), rows.targets, weights]
+    if rows.pieces:
         pieces = call(
-            partial(_pieces_kernel, total, block),
-            grid=(num_pieces, words // block),
+            partial(_pieces_kernel, total, block, select),
+            grid=(rows.pieces, words // block),
             in_specs=[_WHOLE] * 6,
-            out_specs=_WHOLE,
-            out_shape=jax.ShapeDtypeStruct(shape, jnp.uint32),
+            out_shape=jax.ShapeDtypeStruct(((total - 1) // 2, rows.pieces, PLANES, words), jnp.uint32),
             name="sieve_pieces",
         )(*inputs, rows.piece_starts, rows.piece_stops, P)
         inputs += [rows.piece_offsets, pieces]
-    kernel = partial(_round_kernel, total, block, bool(num_pieces))
     inputs += [rows.starts, rows.stops, P]
     return call(
-        kernel,
+        partial(_round_kernel, total, block, select, bool(rows.pieces)),
         grid=(vertices, words // block),
         in_specs=[_WHOLE] * len(inputs),
-        out_specs=_WHOLE,
         out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
         input_output_aliases={len(inputs) - 1: 0},
         name="sieve_round",
     )(*inputs)
 
 
-def _pieces_kernel(total, block, round_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
+def _pieces_kernel(total, block, select, round_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
     """Neighbour sums over one piece of a long row."""
-    piece, base = pl.program_id(0), pl.program_id(1) * block
+    piece, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
     size, first_form = round_ref[0], round_ref[1]
-    start_, stop = starts_ref[piece], stops_ref[piece]
+
+    def value(neighbour):
+        return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
+
+    run_sums = _run_sums(starts_ref[piece], stops_ref[piece], value, block, targets_ref, weights_ref, select)
 
     def put(form, width):
-        sums = _run_sums(start_, stop, size, first_form + form, width, block, base, targets_ref, weights_ref, rows_ref)
-        for ahead in range(width):
+        for ahead, planes in enumerate(run_sums(first_form + form, width)):
             for b in range(PLANES):
-                out_ref[form + ahead, piece, b, pl.ds(base, block)] = sums[ahead][b]
+                out_ref[form + ahead, piece, b, here] = planes[b]
 
     _by_width((total - 1) // size, put)
 
 
-def _round_kernel(total, block, cut, round_ref, targets_ref, weights_ref, *refs):
-    """Neighbour sums of one vertex, attached to its rows."""
+def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref, *refs):
+    """Neighbour sums of one vertex, attached to its rows; loads run one step ahead of their use."""
     *cut_refs, starts_ref, stops_ref, rows_ref, out_ref = refs
-    vertex, base = pl.program_id(0), pl.program_id(1) * block
+    vertex, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
     size, first_form = round_ref[0], round_ref[1]
-    start_, stop = starts_ref[vertex], stops_ref[vertex]
+    first, stop = starts_ref[vertex], stops_ref[vertex]
+    live = stop > first
+    if cut:
+        offsets_ref, pieces_ref = cut_refs
+        first_piece, last_piece = offsets_ref[vertex], offsets_ref[vertex + 1]
+        live = live | (last_piece > first_piece)
+
+    def value(neighbour):
+        return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
+
+    run_sums = _run_sums(first, stop, value, block, targets_ref, weights_ref, select)
 
     def load(s):
-        return [out_ref[s - 1, vertex, b, pl.ds(base, block)] for b in range(PLANES)]
+        return tuple(out_ref[s - 1, vertex, b, here] for b in range(PLANES))
 
     def attach(form, width):
-        sums = _run_sums(start_, stop, size, first_form + form, width, block, base, targets_ref, weights_ref, rows_ref)
+        sums = run_sums(first_form + form, width)
         if cut:
-            offsets_ref, pieces_ref = cut_refs
-            sums = _add_pieces(sums, offsets_ref[vertex], offsets_ref[vertex + 1], form, block, base, pieces_ref)
+
+            def add(piece, sums):
+                return tuple(
+                    tuple(plane ^ pieces_ref[form + ahead, piece, b, here] for b, plane in enumerate(planes))
+                    for ahead, planes in enumerate(sums)
+                )
+
+            sums = lax.fori_loop(first_piece, last_piece, add, sums)
         for ahead, planes in enumerate(sums):
-            number = form + ahead + 1
+            low, high = (form + ahead + 1) * size + 1, jnp.minimum((form + ahead + 2) * size, total)
 
-            def update(s, _, planes=planes):
-                grown = gf256.multiply_add(load(s), planes, load(s - size))
-                for b in range(PLANES):
-                    out_ref[s - 1, vertex, b, pl.ds(base, block)] = grown[b]
+            def update(s, loaded, planes=planes, high=high):
+                old, smaller = loaded
+                after = jnp.minimum(s + 1, high)
+                loaded = load(after), load(after - size)
+                for b, plane in enumerate(gf256.multiply_add(old, planes, smaller)):
+                    out_ref[s - 1, vertex, b, here] = plane
+                return loaded
 
-            lax.fori_loop(number * size + 1, jnp.minimum((number + 1) * size, total) + 1, update, None)
+            lax.fori_loop(low, high + 1, update, (load(low), load(low - size)))
 
-    _by_width((total - 1) // size, attach)
+    _by_width(jnp.where(live, (total - 1) // size, 0), attach)
 
 
 def _by_width(count, work):
@@ -215,38 +238,50 @@ def _by_width(count, work):
         done = done + runs * width
 
 
-def _run_sums(start_, stop, size, form, width, block, base, targets_ref, weights_ref, rows_ref):
-    """``width`` weighted sums over a run of neighbours: a list of 8 planes each."""
-    zero = jnp.zeros(block, jnp.uint32)
+def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
+    """Weighted sums over a run of neighbours: a function from forms ``(first, width)`` to 8 planes for each.
 
-    def step(slot, totals):
-        neighbour = targets_ref[slot]
-        planes = [rows_ref[size - 1, neighbour, b, pl.ds(base, block)] for b in range(PLANES)]
-        terms = gf256.expand(planes)
-        grown = []
-        for ahead in range(width):
-            grown += _add_selected(totals[ahead * TERMS : (ahead + 1) * TERMS], terms, weights_ref[form + ahead, slot])
-        return tuple(grown)
+    ``value(neighbour)`` loads 8 planes; ``select`` is :func:`_select` or a faster form.
+    """
+    start_ = jnp.minimum(first, targets_ref.shape[0] - 1)
 
-    totals = lax.fori_loop(start_, stop, step, (zero,) * (TERMS * width))
-    return [gf256.collapse(totals[ahead * TERMS : (ahead + 1) * TERMS]) for ahead in range(width)]
+    def sums(form, width):
+        def scalars(slot):
+            return targets_ref[slot], tuple(weights_ref[form + ahead, slot] for ahead in range(width))
+
+        def step(slot, state):
+            totals, (neighbour, words) = state
+            terms = gf256.expand(value(neighbour))
+            ahead = scalars(jnp.minimum(slot + 1, stop - 1))
+            totals = tuple(select(total, terms, word) for total, word in zip(totals, words, strict=True))
+            return totals, ahead
+
+        zeros = (jnp.zeros(block, jnp.uint32),) * TERMS
+        totals, _ = lax.fori_loop(first, stop, step, ((zeros,) * width, scalars(start_)))
+        return tuple(tuple(gf256.collapse(total)) for total in totals)
+
+    return sums
 
 
-def _add_selected(totals, terms, word):
+def _select(totals, terms, word):
     """Adds the terms that the bits of a scalar select."""
-    return [
-        total ^ (term & gf256.selection(word, r)) for r, (total, term) in enumerate(zip(totals, terms, strict=True))
-    ]
+    pairs = zip(totals, terms, strict=True)
+    return tuple(total ^ (term & gf256.selection(word, r)) for r, (total, term) in enumerate(pairs))
 
 
-def _add_pieces(sums, first, last, form, block, base, pieces_ref):
-    flat = tuple(plane for planes in sums for plane in planes)
-
-    def add(piece, flat):
-        loaded = [
-            pieces_ref[form + ahead, piece, b, pl.ds(base, block)] for ahead in range(len(sums)) for b in range(PLANES)
-        ]
-        return tuple(plane ^ more for plane, more in zip(flat, loaded, strict=True))
-
-    flat = lax.fori_loop(first, last, add, flat)
-    return [flat[ahead * PLANES : (ahead + 1) * PLANES] for ahead in range(len(sums))]
+def _select_by_asm(totals, terms, word):
+    """The same with one instruction a mask (two shifts otherwise): a byte permutation that spreads a sign bit."""
+    shape = totals[0].shape
+    word = lax.bitcast_convert_type(jnp.broadcast_to(word, shape), jnp.int32)
+    shifted = [word << jnp.int32(places) for places in range(8)]
+    grown = []
+    for r, (total, term) in enumerate(zip(totals, terms, strict=True)):
+        (mask,) = plt.elementwise_inline_asm(
+            f"prmt.b32 $0, $1, 0, 0x{0x8888 + 0x1111 * (r // 8):x};",
+            args=[shifted[7 - r % 8]],
+            constraints="=r,r",
+            pack=1,
+            result_shape_dtypes=[jax.ShapeDtypeStruct(shape, jnp.int32)],
+        )
+        grown.append(total ^ (term & lax.bitcast_convert_type(mask, jnp.uint32)))
+    return tuple(grown)

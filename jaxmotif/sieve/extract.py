@@ -193,7 +193,7 @@ class Matches:
         inside, ids = restrict(self.host._replace(shades=shades), keep)
         self._key, key = jax.random.split(self._key)
         positive = np.zeros(self.host.n, bool)
-        positive[ids[self.sieve.values(inside, key, sizes=self._capacities) != 0]] = True
+        positive[ids[self.sieve.values(self.sieve.place(inside, self._capacities), key) != 0]] = True
         if not positive.any():
             return None
         # Where a run misses a vertex the positive ones may hold no match; the part around them does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,14 @@ class Position(NamedTuple):
     total: np.ndarray | jax.Array
 
 
+class Placed(NamedTuple):
+    """A graph on the devices: offsets, targets and shades, padded; its true size; room for pieces of long rows."""
+
+    arrays: tuple[jax.Array, jax.Array, jax.Array]
+    n: int
+    pieces: int
+
+
 class Sieve:
     """The sieve for motifs of one size, on given devices and in given memory (bytes for the rows of a block)."""
 
@@ -38,57 +46,69 @@ class Sieve:
         self._memory = memory
         self._device = next(device for device in devices if device.process_index == jax.process_index())
 
+    def place(self, host: Host, sizes: tuple[int, int] | None = None) -> Placed:
+        """Pads a graph and puts it on the devices.
+
+        Args:
+          host: the graph.
+          sizes: padded numbers of vertices and slots; the host's :func:`capacities` when not given.
+        """
+        vertices, slots = sizes or capacities(host)
+        arrays = (
+            _padded(host.offsets, vertices + 1, "edge"),
+            _padded(host.targets, slots, "constant"),
+            _padded(host.shades, vertices, "constant"),
+        )
+        cut = bool(sieve_rows.num_pieces(np.diff(host.offsets)).any())
+        pieces = sieve_rows.max_pieces(slots) if cut else 0
+        return Placed(everywhere(arrays, self.mesh), host.n, pieces)
+
     def values(
         self,
-        host: Host,
+        placed: Placed,
         key: jax.Array,
         resume: Position | None = None,
         on_step: Callable[[Position], None] = lambda position: None,
-        sizes: tuple[int, int] | None = None,
     ) -> np.ndarray:
         """One run: the sieve's value at each vertex, uint8 ``[n]``.
 
         Args:
-          host: the graph.
-          key: a random key; with the same key and sizes the values are the same on any devices.
-          resume: where an earlier run of the same host and key had come to.
+          placed: the graph.
+          key: a random key; with the same key and padded sizes the values are the same on any devices.
+          resume: where an earlier run of the same graph and key had come to.
           on_step: called after every step.
-          sizes: padded numbers of vertices and slots; the host's :func:`capacities` when not given.
         """
-        vertices, slots = sizes or capacities(host)
-        offsets = np.pad(host.offsets, (0, vertices - host.n), mode="edge")
-        targets = np.pad(host.targets, (0, slots - host.targets.shape[0]))
-        shades = np.pad(host.shades, (0, vertices - host.n))
-        pieces = sieve_rows.max_pieces(slots) if sieve_rows.num_pieces(np.diff(host.offsets)).any() else 0
         static = {"size": self.size, "backend": self.backend, "mesh": self.mesh}
-        arrays = everywhere((offsets, targets, shades, jax.random.key_data(key)), self.mesh)
-        draw = _draw(*arrays, impl=jax.random.key_impl(key), pieces=pieces, **static)
+        key_data = everywhere(jax.random.key_data(key), self.mesh)
+        draw = _draw(*placed.arrays, key_data, impl=jax.random.key_impl(key), pieces=placed.pieces, **static)
 
         done, total = resume if resume is not None else (0, np.zeros(draw.labels.shape, np.uint32))
         total = everywhere(total, self.mesh)
         end, devices = polynomials.num_words(self.size), self.mesh.size
-        words = self._block_words(vertices, -(-end // devices), pieces)
+        words = self._block_words(draw.rows, -(-end // devices))
+        work = self._work(draw.rows)
         while done < end:
             block = min(words, done & -done) if done else words
-            a_step = max(1, int(_STEP_WORK[self.backend] / (block * self._work(vertices, slots))))
+            a_step = max(1, int(_STEP_WORK[self.backend] / (block * work)))
             blocks = min(a_step, -(-(end - done) // (block * devices)))
             stop = min(done + blocks * block * devices, end)
-            span = np.array([done // block, blocks, stop // block], np.int32)
-            total = _advance(draw, total, everywhere(span, self.mesh), words=block, **static)
+            span = everywhere(np.array([done // block, blocks, stop // block], np.int32), self.mesh)
+            total = _advance(draw, total, span, words=block, **static)
             done = stop
             on_step(Position(done, total))
-        return np.asarray(_values(total, draw.rank, size=self.size))[: host.n]
+        return np.asarray(_values(total, draw.rank, size=self.size))[: placed.n]
 
-    def _work(self, vertices: int, slots: int) -> float:
+    def _work(self, rows: sieve_rows.Rows) -> float:
         """Word operations for one word of subsets, roughly."""
-        return 60.0 * slots * sum(sieve_round.num_forms(self.size)) + 60.0 * vertices * self.size**2
+        forms = sum(sieve_round.num_forms(self.size))
+        return 60.0 * rows.targets.shape[0] * forms + 60.0 * rows.vertices * self.size**2
 
-    def _block_words(self, vertices: int, share: int, pieces: int) -> int:
+    def _block_words(self, rows: sieve_rows.Rows, share: int) -> int:
         """Words a block: enough to fill the device, few enough for its memory, no more than a device's share."""
-        words = polynomials.block_words(self.size, vertices, self.backend)
-        rows = self.size * vertices + (self.size // 2) * pieces
+        words = polynomials.block_words(self.size, rows.vertices, self.backend)
+        held = self.size * rows.vertices + (self.size // 2) * rows.pieces
         memory = self._free_memory() if self._memory is None else self._memory
-        while words > 1 and (words >= 2 * share or 32 * rows * words > memory):
+        while words > 1 and (words >= 2 * share or 32 * held * words > memory):
             words //= 2
         return words
 
@@ -114,6 +134,10 @@ def padded(count: int, least: int) -> int:
     """
     step = max(1, (1 << max(count - 1, 0).bit_length()) // 16)
     return max(least, -(-count // step) * step)
+
+
+def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> np.ndarray:
+    return array if array.shape[0] == size else np.pad(array, (0, size - array.shape[0]), mode=mode)
 
 
 _STATIC = ("size", "backend", "mesh")

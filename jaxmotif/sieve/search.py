@@ -158,6 +158,7 @@ def _repeat(
 ) -> tuple[np.ndarray, int]:
     """Runs until every vertex is positive or the runs suffice: which are positive, and how many runs it took."""
     state = _State(sieve, host, key, folder)
+    placed = sieve.place(host)
     total = repetitions << sieve.size
     with meter(total, unit="subsets", label="sieving", enabled=progress) as shown:
         shown.advance((state.runs << sieve.size) + 32 * state.words)
@@ -169,7 +170,7 @@ def _repeat(
                 shown.advance(min(32 * (position.words - state.words), 1 << sieve.size))
                 state.at(position)
 
-            values = sieve.values(host, run, resume, on_step)
+            values = sieve.values(placed, run, resume, on_step)
             state.finish(values != 0)
     state.remove()
     return state.positive, state.runs

@@ -177,10 +177,15 @@ def short_steps(monkeypatch):
     monkeypatch.setitem(runner._STEP_WORK, "xla", 1.0)
 
 
+def values(host, devices, key):
+    sieve = runner.Sieve(9, devices)
+    return sieve.values(sieve.place(host), key)
+
+
 def test_the_same_bits_on_1_2_and_4_devices(large, short_steps):
     key, devices = jax.random.key(6), jax.devices()
     assert len(devices) >= 4
-    one, two, four = (runner.Sieve(9, tuple(devices[:count])).values(large, key) for count in (1, 2, 4))
+    one, two, four = (values(large, tuple(devices[:count]), key) for count in (1, 2, 4))
     assert (one != 0).sum() > 50
     np.testing.assert_array_equal(one, two)
     np.testing.assert_array_equal(one, four)
@@ -228,7 +233,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 @pytest.mark.slow
 def test_the_same_bits_over_two_processes(large, tmp_path):
     """Two processes of two devices each, joined by jax.distributed, against one device."""
-    expected = runner.Sieve(9, (jax.devices()[0],)).values(large, jax.random.key(6))
+    expected = values(large, (jax.devices()[0],), jax.random.key(6))
     code = """
         import sys
         import jax, numpy as np
@@ -237,7 +242,8 @@ def test_the_same_bits_over_two_processes(large, tmp_path):
         from jaxmotif.sieve.prune import Host
         host = Host(*np.load(sys.argv[3]).values())
         assert jax.device_count() == 4
-        print(runner.Sieve(9, tuple(jax.devices())).values(host, jax.random.key(6)).tolist())
+        sieve = runner.Sieve(9, tuple(jax.devices()))
+        print(sieve.values(sieve.place(host), jax.random.key(6)).tolist())
     """
     environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
     with socket.socket() as free:
