@@ -133,21 +133,23 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
 @partial(jax.jit, static_argnames=("tuning", "mesh", "detail"))
 def _run_mesh(graph: Graph, tuning: Tuning, mesh: Any, detail: Detail) -> Outcome:
     """Every device takes an equal share of the work; accumulators are added up between the passes."""
-    order = degree_order(graph)
-    plan = sparse.make_plan(jnp, order, tuning)
     per_edge = detail != "graph"
 
-    def part(ranges: Ranges, order: DegreeOrder, plan: Plan) -> tuple[Any, Any, Any]:
+    # All of it device by device: XLA is left nothing to shard (a sharded prefix sum takes minutes).
+    def part(graph: Graph) -> Outcome:
+        order = degree_order(graph)
+        plan = sparse.make_plan(jnp, order, tuning)
+        every = split_ranges(jnp, Starts.of(plan), mesh.size)
+        ranges: Ranges = jax.tree.map(lambda x: x[lax.axis_index(AXIS)], every)
         t = sparse.count_triangles(order, plan, sparse.start_triangles(order, tuning), ranges.tests, tuning)
         t = lax.psum(t, AXIS)
         cyc = sparse.start_cycles(order, tuning, per_edge)
         cyc = sparse.count_cycles(order, plan, cyc, ranges.heavy, ranges.light, tuning)
         sums = sparse.start_cliques(order, tuning, per_edge)
         sums = sparse.count_cliques(order, plan, t, sums, ranges.tails, tuning)
-        return t, lax.psum(cyc, AXIS), lax.psum(sums, AXIS)
+        return _outcome(order, sparse.finish(order, t, lax.psum(cyc, AXIS), lax.psum(sums, AXIS)), detail)
 
-    ranges = split_ranges(jnp, Starts.of(plan), mesh.size)
-    return _outcome(order, sparse.finish(order, *on_each_device(part, mesh, split=[0])(ranges, order, plan)), detail)
+    return on_each_device(part, mesh)(graph)
 
 
 class _Accumulators:
