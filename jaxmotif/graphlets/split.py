@@ -84,8 +84,8 @@ def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None 
         for low, high in zip(*getattr(ranges, kind), strict=True):
             work = int(high - low) if kind == "tests" else int(np.diff(getattr(starts, kind)[[low, high]])[0])
             if kind == "tests":
-                a, b = np.searchsorted(starts.tails, [low, high])
-                nodes = np.arange(max(a - 1, 0), b)
+                first = np.searchsorted(starts.tails, low, side="right") - 1
+                nodes = np.arange(first, np.searchsorted(starts.tails, high))
             else:
                 nodes = heavy_nodes[low:high] if kind == "heavy" else np.arange(low, high)
             score = float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))

@@ -1,0 +1,165 @@
+"""The passes of the large-graph path against their definitions, for any sizes of its steps."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.graph.order import degree_order
+from jaxmotif.graphlets import sparse
+from jaxmotif.graphlets.equations import join_sums
+from jaxmotif.graphlets.sparse import Ranges
+from jaxmotif.graphlets.tuning import Tuning, choose_tuning
+from jaxmotif.kernels.cliques import most_row_words
+from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.patterns import EDGE_COLUMN_NAMES
+from tests.oracles import brute_force, edge_inputs
+from tests.samples import CAPACITY, GRAPHS, build
+
+EDGES = CAPACITY[1] // 2
+TUNINGS = {
+    "chosen": choose_tuning,
+    "small": lambda *_: Tuning("xla", 24, 32, 48, 20, 0, 3, 2, most_row_words(EDGES) + 1),
+}
+CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconnected", "hub and blocks")}
+CASES |= {name: graph for name, graph in GRAPHS.items() if name.endswith("of 20")}
+
+
+@pytest.fixture(autouse=True)
+def wide():
+    with wide_ints():
+        yield
+
+
+@functools.cache
+def _statistics(name, per_edge):
+    tuning = TUNINGS[name](CAPACITY[0], EDGES)
+
+    @jax.jit
+    def run(order, plan):
+        stats = sparse.all_statistics(order, plan, tuning, per_edge)
+        return stats, sparse.graph_sums(order, stats)
+
+    return tuning, run
+
+
+def _order(n, edges):
+    return degree_order(jax.tree.map(np.asarray, build(n, edges)))
+
+
+def _arcs(order):
+    m = int(order.num_edges)
+    return list(zip(order.tail[:m].tolist(), order.head[:m].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_statistics_by_arc(name):
+    """t, K, cyc, A and B by definition, and the eight sums."""
+    tuning, run = _statistics(name, True)
+    for n, edges in CASES.values():
+        order = _order(n, edges)
+        stats, sums = run(order, sparse.make_plan(np, order, tuning))
+        expected = edge_inputs(CAPACITY[0], _arcs(order))
+        for field in ("t", "K", "cyc", "A", "B"):
+            found = np.asarray(getattr(stats, field))
+            assert found.dtype == np.int64
+            np.testing.assert_array_equal(found[: len(edges)], expected[field], err_msg=field)
+        t, s = expected["t"], expected["d_u"] + expected["d_v"] - 2 * expected["t"] - 2
+        a, b = expected["d_u"] - t - 1, expected["d_v"] - t - 1
+        terms = {"t": t, "s": s, "tt": t * t, "ss": s * s, "ts": t * s, "ab": a * b}
+        terms |= {"K": expected["K"], "cyc": expected["cyc"]}
+        assert {name: join_sums(pair) for name, pair in sums.items()} == {k: x.sum() for k, x in terms.items()}
+
+
+def test_totals_are_sums_over_arcs():
+    tuning, by_arc = _statistics("small", True)
+    _, totals = _statistics("small", False)
+    for n, edges in CASES.values():
+        order = _order(n, edges)
+        plan = sparse.make_plan(np, order, tuning)
+        sums = [{k: join_sums(pair) for k, pair in run(order, plan)[1].items()} for run in (by_arc, totals)]
+        assert sums[0] == sums[1]
+
+
+def test_plan_of_numpy_is_that_of_jax():
+    tuning = TUNINGS["small"](CAPACITY[0], EDGES)
+    on_device = jax.jit(functools.partial(sparse.make_plan, jnp, tuning=tuning))
+    for n, edges in CASES.values():
+        order = _order(n, edges)
+        plans = sparse.make_plan(np, order, tuning), on_device(order)
+        for a, b in zip(*map(jax.tree.leaves, plans), strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+
+
+def test_plan_says_where_the_work_of_a_node_begins():
+    n, edges = GRAPHS["density 0.7 of 20"]
+    order = _order(n, edges)
+    plan = sparse.make_plan(np, order, TUNINGS["small"](CAPACITY[0], EDGES))
+    arcs = _arcs(order)
+    out = [sum(u == r for u, _ in arcs) for r in range(CAPACITY[0])]
+    after = [sum(u == tail for u, _ in arcs[e + 1 :]) for e, (tail, _) in enumerate(arcs)]
+    tests = [sum(min(after[e], out[v]) for e, (u, v) in enumerate(arcs) if u == r) for r in range(CAPACITY[0])]
+    np.testing.assert_array_equal(plan.triangle_starts, np.concatenate([[0], np.cumsum(tests)]))
+    assert np.diff(plan.word_starts).tolist() == out  # fewer than 33 bits a row
+    ranges = sparse.all_ranges(plan)
+    assert ranges.tests == (0, sum(tests))
+    assert [int(x) for x in ranges.heavy] == [0, int(plan.wedges.heavy_count)]
+    assert [int(x) for x in ranges.light] == [int(x) for x in ranges.tails] == [0, CAPACITY[0]]
+
+
+def test_ranges_of_work_add_up():
+    """Each pass over any ranges that cover its work, into the same accumulators, is the pass over all of it."""
+    tuning, whole = _statistics("small", True)
+
+    @jax.jit
+    def first(order, plan, t, cycles, ranges):
+        t = sparse.count_triangles(order, plan, t, ranges.tests, tuning)
+        return t, sparse.count_cycles(order, plan, cycles, ranges.heavy, ranges.light, tuning)
+
+    @jax.jit
+    def second(order, plan, t, sums, ranges):
+        return sparse.count_cliques(order, plan, t, sums, ranges.tails, tuning)
+
+    rng, parts = np.random.default_rng(0), 4
+    for n, edges in CASES.values():
+        order = _order(n, edges)
+        plan = sparse.make_plan(np, order, tuning)
+        ends = sparse.all_ranges(plan)
+        pieces = [[] for _ in range(parts)]  # the cuts of each kind of work lie anywhere; some ranges are empty
+        for kind in Ranges._fields:
+            low, high = getattr(ends, kind)
+            cuts = np.array([low, *np.sort(rng.integers(low, high, parts - 1, endpoint=True)), high])
+            for piece, a, b in zip(pieces, cuts[:-1], cuts[1:], strict=True):
+                piece.append((np.asarray(a, high.dtype), np.asarray(b, high.dtype)))
+        t, cycles = sparse.start_triangles(order, tuning), sparse.start_cycles(order, tuning, True)
+        sums = sparse.start_cliques(order, tuning, True)
+        for piece in pieces:
+            t, cycles = first(order, plan, t, cycles, Ranges(*piece))
+        for piece in reversed(pieces):
+            sums = second(order, plan, t, sums, Ranges(*piece))
+        found = sparse.finish(order, t, cycles, sums)
+        for a, b in zip(found, whole(order, plan)[0], strict=True):
+            np.testing.assert_array_equal(np.asarray(a)[: len(edges)], np.asarray(b)[: len(edges)])
+
+
+def test_columns_from_statistics():
+    """Per-edge columns and node orbits; padding nodes have none."""
+    tuning, run = _statistics("chosen", True)
+
+    @jax.jit
+    def columns(order, stats):
+        by_arc = sparse.edge_columns(order, stats)
+        return by_arc, sparse.node_columns(order, by_arc)
+
+    for n, edges in CASES.values():
+        order = _order(n, edges)
+        by_arc, orbits = columns(order, run(order, sparse.make_plan(np, order, tuning))[0])
+        _, expected, nodes = brute_force(n, edges)
+        assert by_arc.keys() == set(EDGE_COLUMN_NAMES)
+        for name, column in by_arc.items():
+            np.testing.assert_array_equal(np.asarray(column)[: len(edges)], expected[name][order.edge[: len(edges)]])
+        np.testing.assert_array_equal(np.asarray(orbits)[:n], nodes)
+        assert not np.asarray(orbits)[n:].any()
