@@ -52,7 +52,9 @@ def main():
     parser.add_argument("--block", type=int)
     args = parser.parse_args()
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
-    print("| instance | mode | count | right | cold s | total ms | plan ms | search ms | steps | Gpos/s | EGSM | T-DFS | DAF ms |")
+    print(
+        "| instance | mode | count | right | cold s | total ms | plan ms | search ms | steps | Gpos/s | EGSM | T-DFS | DAF ms |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, (count, *rivals) in RIVALS.items():
         folder, file = name.split("/")

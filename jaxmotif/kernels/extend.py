@@ -196,7 +196,10 @@ def extend(
     base, next_base = io.program(head + BASE), io.program(head + NEXT_BASE)
     columns = io.program(head + COLUMNS)
     last = io.program(head + IS_LAST) > 0
-    place = next_base + held + jnp.cumsum(ok, dtype=jnp.int32) - 1
+    weight = leaf_weight(io, window.table, row, w, (ok > 0) & last)
+    # No weight is negative, but XLA cannot know: tables are written only when all is read, and so in place.
+    zero = jnp.minimum(weight.max(), 0).astype(jnp.int32)
+    place = next_base + held + zero + jnp.cumsum(ok, dtype=jnp.int32) - 1
     spare = jnp.int32(table.shape[0] - 1)
 
     def append(number, table):
@@ -205,7 +208,6 @@ def extend(
         to = jnp.where(ok > 0, place + number * sizes.capacity, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
 
-    weight = leaf_weight(io, window.table, row, w, (ok > 0) & last)
     counts = lax.bitcast_convert_type(weight.reshape(-1, min(LANES, sizes.block)).sum(axis=1), jnp.uint32)
     added = jnp.where(last, 0, ok.sum(dtype=jnp.int32))
     return loop(io.program(head + NUM_COLUMNS), append, table), added, counts

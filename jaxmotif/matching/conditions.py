@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxmotif.patterns import Pattern
 
-MOST_NODES = 250
+MOST_NODES = 1024
 ANY, PRESENT, ABSENT = range(3)
 
 
@@ -35,7 +35,7 @@ class PairKind(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Conditions:
-    """Arrays for the filters; K is 32, 64 or 256, W = K / 32, further axes are padded.
+    """Arrays for the filters; K is 32, 64, 256 or 1024, W = K / 32, further axes are padded.
 
     Attributes:
       size: int32 scalar, query nodes.
@@ -98,7 +98,7 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
 def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:
     """The arrays for the filters."""
     k = query.num_nodes
-    words = next(w for w in (1, 2, 8) if k <= 32 * w)  # few sizes, few compilations
+    words = next(w for w in (1, 2, 8, 32) if k <= 32 * w)  # few sizes, few compilations
     K = 32 * words
     labels, free = np.zeros(K, np.int32), np.ones(K, bool)
     if query.node_labels is not None:

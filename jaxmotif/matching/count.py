@@ -107,7 +107,7 @@ def count_matches(
     """Count the injective maps from a query to a target that preserve its edges (and labels), exactly.
 
     Args:
-      query: 1 to 250 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
+      query: 1 to 1024 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
         matched; without labels it matches any.
       target: the graph searched.
       induced: whether non-edges must be preserved too (for directed graphs, each missing arc).

@@ -334,9 +334,9 @@ def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap
     if memory is None:
         limit = None if on_cpu else (device.memory_stats() or {}).get("bytes_limit")
         memory = limit // 4 if limit else 2**29
-    least = min(block, 2**10)
+    least = min(block, 2**6)
     entries = min(memory // 4, MOST_TABLE_ENTRIES, 2**22 if on_cpu else 2**30)  # on a CPU, what stays in cache
-    while block > least and (block + block // 2) * columns > entries:
+    while block > least and (block + block // 2) * columns > entries * (1 + 7 * (block <= 2**10)):
         block //= 2
     if (block + block // 2) * columns * 4 > memory:
         raise ValueError(
