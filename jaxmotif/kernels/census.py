@@ -66,9 +66,14 @@ class Dyads:
         return self.label_bits + nodes * self.state_bits
 
 
-def state_matrix(places: Any, states: Any, used: Any, cells: int) -> Any:
-    """The matrix of :class:`Dyads` from its nonzero cells (int32 ``[S]`` places, of which the first ``used`` count)."""
-    index = jnp.where(jnp.arange(places.shape[0], dtype=jnp.int32) < used, places, cells)
+def state_matrix(offsets: Any, near: Any, states: Any, n: int, cells: int) -> Any:
+    """The matrix of :class:`Dyads` from its rows."""
+    slot = jnp.arange(near.shape[0], dtype=jnp.int32)
+    row = jnp.repeat(
+        jnp.arange(offsets.shape[0] - 1, dtype=jnp.int32), offsets[1:] - offsets[:-1],
+        total_repeat_length=near.shape[0],
+    )  # fmt: skip
+    index = jnp.where(slot < offsets[-1], row * n + near, cells)
     return jnp.zeros(cells + 1, states.dtype).at[index].set(states, mode="promise_in_bounds")
 
 

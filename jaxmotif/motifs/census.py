@@ -13,7 +13,8 @@ from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.motifs.classes import Classifier, class_names
-from jaxmotif.motifs.dyads import Alphabet, graph_dyads
+from jaxmotif.motifs.closed_forms import closed_counts, has_closed_form
+from jaxmotif.motifs.dyads import Alphabet, graph_slots, to_dyads
 from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_codes
 
 SMALLEST, LARGEST = 2, 8
@@ -84,16 +85,24 @@ def subgraph_census(
     check_size(graph, size)
     device = select_devices(devices).devices[0]
     backend = kernel_backend(device)
+    alphabet, slots = Alphabet.of(graph), graph_slots(graph)
+    if has_closed_form(alphabet, size):
+        table, classes = closed_counts(slots, alphabet, size)
+        return _census(graph, size, classes, table.sum(axis=0))
     sizes, matrix_bytes = plan(backend, memory)
-    dyads, alphabet = graph_dyads(graph, matrix_bytes, device), Alphabet.of(graph)
+    dyads = to_dyads(graph, slots, matrix_bytes, device)
     with meter(None, "subgraphs", "census", enabled=progress) as bar, jax.default_device(device):
         found = count_codes(dyads, size, alphabet.code_bits(size), backend, sizes, bar.advance)
     classifier = Classifier(alphabet, size)
     index = classifier(found.codes)
     counts = np.zeros(len(classifier.classes), np.int64)
     np.add.at(counts, index, found.counts)
-    order = np.argsort(classifier.classes)
-    return Census(size, graph.directed, tuple(classifier.classes[i] for i in order), counts[order])
+    return _census(graph, size, classifier.classes, counts)
+
+
+def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray) -> Census:
+    found = [i for i in np.argsort(classes).tolist() if counts[i]]
+    return Census(size, graph.directed, tuple(classes[i] for i in found), counts[found])
 
 
 def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -66,15 +66,31 @@ def degree_rank(graph: Graph) -> np.ndarray:
     return rank
 
 
-def graph_dyads(graph: Graph, matrix_bytes: int, device: Any = None) -> Dyads:
-    """One graph, on a device."""
+class Slots(NamedTuple):
+    """Graphs of ``n`` nodes side by side, as rows of neighbours on the host, int64.
+
+    Attributes:
+      n: nodes of each graph, in the order of :func:`degree_rank`.
+      offsets: ``[V + 1]``, row starts; ``V`` = graphs * n.
+      near: ``[S]``, neighbours within their own graph (0..n-1), ascending in a row.
+      states: ``[S]``, the state of each dyad, seen from the row's node.
+    """
+
+    n: int
+    offsets: np.ndarray
+    near: np.ndarray
+    states: np.ndarray
+
+
+def graph_slots(graph: Graph) -> Slots:
+    """One graph."""
     edges = graph.edge_list()
     labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
-    return _build(graph, edges[None, :, 0], edges[None, :, 1], labels, matrix_bytes, device)
+    return _slots(graph, edges[None, :, 0], edges[None, :, 1], labels)
 
 
-def sample_dyads(sample: RandomGraphs, matrix_bytes: int, device: Any = None) -> Dyads:
-    """Random graphs side by side, on a device."""
+def sample_slots(sample: RandomGraphs) -> Slots:
+    """Random graphs side by side."""
     w = sample.wiring
     head, left, right = sample.ends
     tail = np.broadcast_to(w.fixed.tail, head.shape)
@@ -83,7 +99,7 @@ def sample_dyads(sample: RandomGraphs, matrix_bytes: int, device: Any = None) ->
     if w.arc_labels is not None and w.pair_labels is not None:
         labels = np.concatenate([w.arc_labels, w.pair_labels[:, 0]] + [w.pair_labels[:, 1]] * w.directed)
     tails, heads = (np.concatenate([part[side] for part in parts], axis=1) for side in (0, 1))
-    return _build(sample.source, tails, heads, labels, matrix_bytes, device)
+    return _slots(sample.source, tails, heads, labels)
 
 
 def matrix_cells(graph: Graph, graphs: int, matrix_bytes: int) -> int:
@@ -96,8 +112,8 @@ def _state_type(alphabet: Alphabet) -> np.dtype:
     return np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
 
 
-def _build(graph: Graph, tails: np.ndarray, heads: np.ndarray, labels: Any, matrix_bytes: int, device: Any) -> Dyads:
-    """Dyads from edges ``[graphs, m]`` between the nodes of ``graph``."""
+def _slots(graph: Graph, tails: np.ndarray, heads: np.ndarray, labels: Any) -> Slots:
+    """Rows from edges ``[graphs, m]`` between the nodes of ``graph``."""
     alphabet = Alphabet.of(graph)
     n, graphs, bits = graph.n, tails.shape[0], alphabet.state_bits
     number = degree_rank(graph)
@@ -108,30 +124,37 @@ def _build(graph: Graph, tails: np.ndarray, heads: np.ndarray, labels: Any, matr
     both_ways = ((u, v, entry), (v, u, mirrored))
     cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways], axis=1)
     cells = np.sort(cells.ravel())
-    places, states = cells >> bits, (cells & ((1 << bits) - 1)).astype(_state_type(alphabet))
+    places, states = cells >> bits, cells & ((1 << bits) - 1)
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
     if begins.size < places.size:
         states = np.add.reduceat(states, begins)
         places = places[begins]
     row = places // max(n, 1)
-    offsets = np.zeros(graphs * n + 1, np.int32)
+    offsets = np.zeros(graphs * n + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=graphs * n), out=offsets[1:])
+    return Slots(n, offsets, places - row * n, states)
+
+
+def to_dyads(graph: Graph, slots: Slots, matrix_bytes: int, device: Any = None) -> Dyads:
+    """The rows on a device, with a matrix of states if it fits; labels are those of ``graph``."""
+    alphabet, n = Alphabet.of(graph), slots.n
+    graphs = (slots.offsets.size - 1) // max(n, 1)
     node_codes = None
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
-        codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
+        codes[degree_rank(graph)] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
         node_codes = jax.device_put(np.tile(codes, graphs), device)
-    offsets, near, padded = jax.device_put(
-        (offsets, _padded((places - row * n).astype(np.int32)), _padded(states)), device
-    )
-    matrix = None
-    size = matrix_cells(graph, graphs, matrix_bytes)
-    if size:
-        matrix = _matrix(jax.device_put(_padded(places.astype(np.int32)), device), padded, np.int32(places.size), size)
-    return Dyads(offsets, near, None if size else padded, matrix, node_codes, n, bits, alphabet.label_bits)
+    offsets, near, states = jax.device_put(
+        (slots.offsets.astype(np.int32), _padded(slots.near.astype(np.int32)),
+         _padded(slots.states.astype(_state_type(alphabet)))), device,
+    )  # fmt: skip
+    cells = matrix_cells(graph, graphs, matrix_bytes)
+    matrix = _matrix(offsets, near, states, n, cells) if cells else None
+    slot_states = None if cells else states
+    return Dyads(offsets, near, slot_states, matrix, node_codes, n, alphabet.state_bits, alphabet.label_bits)
 
 
-_matrix = jax.jit(state_matrix, static_argnames="cells")
+_matrix = jax.jit(state_matrix, static_argnames=("n", "cells"))
 
 
 def _padded(array: np.ndarray) -> np.ndarray:

@@ -25,8 +25,9 @@ class Sizes:
     """Memory of a search.
 
     Attributes:
-      block: positions tried at once; table: rows a level holds; codes: codes grouped at once; distinct: distinct codes
-        that the device hands over from one group-by (more are grouped on the host).
+      block: positions tried at once; table: rows a level holds; codes: codes grouped at once.
+      distinct: distinct codes that the device hands over from one group-by (more are grouped on the host); 0 for
+        grouping on the host.
     """
 
     block: int
@@ -36,7 +37,8 @@ class Sizes:
 
 
 CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 20, 0)
-GPU_SIZES = Sizes(1 << 21, 1 << 23, 1 << 26, 1 << 17)
+GPU_SIZES = Sizes(1 << 22, 1 << 23, 1 << 27, 1 << 22)
+DENSE_BITS = 24  # codes up to this are counted in one table on the device
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +67,13 @@ def count_codes(
     """
     wide = bits > 31
     total = Accumulator()
+    dense = None
+    if sizes.distinct and bits <= DENSE_BITS:
+        with wide_ints():
+            dense = jnp.zeros(1 << bits, jnp.int64)
 
     def leaves(rows: Rows, opened: Phase, phase: int, positions: int) -> None:
+        nonlocal dense
         per_call = sizes.codes // sizes.block
         with wide_ints():
             for first in range(0, positions, per_call * sizes.block):
@@ -75,7 +82,10 @@ def count_codes(
                     dyads, rows, opened, np.int32(phase), np.int64(first), np.int32(blocks),
                     per_call=_pieces(blocks, per_call), block=sizes.block, wide=wide, backend=backend,
                 )  # fmt: skip
-                advance(total.add(_group(codes, sizes.distinct)))
+                if dense is not None:
+                    dense = _add_dense(dense, codes)
+                else:
+                    advance(total.add(_group(codes, sizes.distinct)))
 
     def descend(rows: Rows, count: int) -> None:
         i = rows.nodes.shape[0]
@@ -104,6 +114,10 @@ def count_codes(
     nodes = dyads.offsets.shape[0] - 1
     if nodes:
         descend(_roots(dyads), nodes)
+    if dense is not None:
+        counts = np.asarray(dense)
+        codes = np.flatnonzero(counts)
+        advance(total.add((codes.astype(np.uint64), counts[codes])))
     return total.result()
 
 
@@ -174,10 +188,13 @@ def _leaves(
 def _group(codes: jax.Array, distinct: int) -> tuple[np.ndarray, np.ndarray]:
     """Distinct codes and their counts."""
     if distinct:
-        found, counts, number = jax.device_get(_group_on_device(codes, distinct))
+        found, counts, number = _group_on_device(codes, distinct)
+        number = int(number)
         if number <= distinct:
-            real = found[:number] != np.iinfo(found.dtype).max
-            return found[:number][real].astype(np.uint64), counts[:number][real].astype(np.int64)
+            some = min(distinct, 1 << number.bit_length())  # few different sizes, so few compilations
+            found, counts = jax.device_get((found[:some], counts[:some]))
+            real = np.flatnonzero(found[:number] != np.iinfo(found.dtype).max)
+            return found[real].astype(np.uint64), counts[real].astype(np.int64)
     words = np.asarray(codes)
     if words.ndim == 2:
         words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
@@ -185,6 +202,23 @@ def _group(codes: jax.Array, distinct: int) -> tuple[np.ndarray, np.ndarray]:
     words = words[: np.searchsorted(words, np.iinfo(words.dtype).max)]
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), words[1:] != words[:-1]])[: words.size])
     return words[begins].astype(np.uint64), np.diff(np.append(begins, words.size))
+
+
+@partial(jax.jit, donate_argnums=0)
+def _add_dense(table: Any, codes: Any) -> Any:
+    """Count codes (uint32) in a table with an entry for each: sorted first, so that no two meet at one entry."""
+    with wide_ints():
+        codes = jnp.sort(codes)
+        change = codes[1:] != codes[:-1]
+        one = jnp.ones(1, bool)
+        place = jnp.arange(codes.shape[0], dtype=jnp.int64)
+        real = codes != jnp.uint32(kernel.NO_CODE)
+
+        def at(edge: Any) -> Any:
+            return jnp.where(edge & real, codes, jnp.uint32(table.shape[0]))
+
+        table = table.at[at(jnp.concatenate([change, one]))].add(place + 1, mode="drop")
+        return table.at[at(jnp.concatenate([one, change]))].add(-place, mode="drop")
 
 
 @partial(jax.jit, static_argnames="distinct")

@@ -104,7 +104,7 @@ class RandomGraphs(Sequence):
     def __len__(self) -> int:
         return self.ends.head.shape[0]
 
-    def __getitem__(self, index):  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __getitem__(self, index) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(index, slice):
             return dataclasses.replace(
                 self, switches=self.switches[index], triples=self.triples[index],

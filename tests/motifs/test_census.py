@@ -1,15 +1,18 @@
+import dataclasses
 import json
 from collections import Counter
 from itertools import combinations, permutations
 
+import jax
 import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph, read_graph
+from jaxmotif.kernels.census import NO_CODE
 from jaxmotif.motifs import subgraph_census
 from jaxmotif.motifs.classes import class_names
-from jaxmotif.motifs.dyads import Alphabet, graph_dyads
-from jaxmotif.motifs.enumerate import CPU_SIZES, Sizes, count_codes
+from jaxmotif.motifs.dyads import Alphabet, graph_slots, to_dyads
+from jaxmotif.motifs.enumerate import CPU_SIZES, Sizes, _group, count_codes
 from jaxmotif.patterns.canonical import canonical_string
 from jaxmotif.patterns.pattern import Pattern
 
@@ -59,14 +62,31 @@ def test_tiny_tables_change_nothing(matrix_bytes):
     """Rows come and go at every level when tables hold almost nothing; hubs fill several."""
     star = [(0, v) for v in range(1, 30)] + [(v, v + 1) for v in range(1, 20)]
     graph = Graph.from_edges(star, directed=True)
-    dyads, alphabet = graph_dyads(graph, matrix_bytes), Alphabet.of(graph)
+    dyads, alphabet = to_dyads(graph, graph_slots(graph), matrix_bytes), Alphabet.of(graph)
     assert (dyads.matrix is None) == (matrix_bytes == 0)
     bits = alphabet.code_bits(5)
-    found = count_codes(dyads, 5, bits, "xla", Sizes(block=64, table=128, codes=256, distinct=8))
     whole = count_codes(dyads, 5, bits, "xla", CPU_SIZES)
-    np.testing.assert_array_equal(found.codes, whole.codes)
-    np.testing.assert_array_equal(found.counts, whole.counts)
     assert whole.counts.sum() > 20_000
+    tiny = Sizes(block=64, table=128, codes=256, distinct=0)
+    for sizes in (tiny, dataclasses.replace(tiny, distinct=8)) if matrix_bytes else (tiny,):
+        found = count_codes(dyads, 5, bits, "xla", sizes)
+        np.testing.assert_array_equal(found.codes, whole.codes)
+        np.testing.assert_array_equal(found.counts, whole.counts)
+
+
+@pytest.mark.parametrize("distinct", [4, 64])
+@pytest.mark.parametrize("wide", [False, True])
+def test_grouping_on_the_device(distinct, wide):
+    """As NumPy groups, whether all distinct codes fit or not."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 20, 200).astype(np.uint32)
+    codes[rng.random(200) < 0.3] = NO_CODE
+    words = np.stack([np.where(codes == NO_CODE, codes, codes % 3), codes]) if wide else codes
+    found, counts = _group(jax.numpy.asarray(words), distinct)
+    real = codes[codes != NO_CODE].astype(np.uint64)
+    wanted, times = np.unique(real + ((real % np.uint64(3)) << np.uint64(32)) if wide else real, return_counts=True)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(counts, times)
 
 
 @pytest.mark.parametrize(("n", "edges"), [(0, []), (1, []), (2, [(0, 1)])])
