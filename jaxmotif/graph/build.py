@@ -61,16 +61,20 @@ class Rows(NamedTuple):
 
 
 def bucket_size(x: int) -> int:
-    """The smallest of 16, 24, 32, 48, 64, 96, ... (powers of two and 1.5 times them) that is at least ``x``.
+    """The smallest of a coarse series of sizes that is at least ``x``.
+
+    The series: 16, 24, 32, 48, 64, ... (powers of two and 1.5 times them) up to 4096, then eight steps from each power
+    of two to the next, so that a large graph is padded by less than an eighth.
 
     Example:
-      >>> [bucket_size(x) for x in (0, 16, 17, 25, 33, 1000)]
-      [16, 16, 24, 32, 48, 1024]
+      >>> [bucket_size(x) for x in (0, 16, 17, 25, 33, 1000, 5000, 1_000_000)]
+      [16, 16, 24, 32, 48, 1024, 5120, 1048576]
     """
     if x <= 16:
         return 16
-    power = 1 << (x - 1).bit_length()
-    return power // 4 * 3 if x <= power // 4 * 3 else power
+    below = 1 << ((x - 1).bit_length() - 1)  # the power of two below x
+    step = below // 2 if x <= 4096 else below // 8
+    return -(-x // step) * step
 
 
 def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:

@@ -77,7 +77,7 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
 
 def fixed_bytes(nodes: int, edges: int) -> int:
     """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results."""
-    return 200 * edges + 100 * nodes
+    return 240 * edges + 100 * nodes
 
 
 def smallest_step_bytes(nodes: int, edges: int) -> int:

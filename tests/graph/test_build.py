@@ -224,8 +224,9 @@ def test_slot_limit():
 
 
 def test_bucket_size():
-    sizes = sorted({16, *(f * 2**i for f in (2, 3) for i in range(3, 20))})
-    for x in [*range(200), 1000, 1025, 1536, 1537, 98304, 98305]:
+    sizes = [16] + [size for k in range(4, 12) for size in (3 << k - 1, 2 << k)]
+    sizes += [(8 + step) << k for k in range(9, 20) for step in range(1, 9)]
+    for x in [*range(1, 5000), *range(5000, 2**22, 997), *(size + d for size in sizes[:-1] for d in (-1, 0, 1))]:
         assert bucket_size(x) == min(size for size in sizes if size >= x)
 
 
