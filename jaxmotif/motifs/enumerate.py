@@ -153,7 +153,7 @@ class Accumulator:
 
 def _pieces(blocks: int, most: int) -> int:
     """Capacity of a call in blocks: few different ones, so few compilations."""
-    return next(p for p in (1, 16, 256, most) if p >= blocks or p >= most)
+    return min(most, next(p for p in (1, 16, most) if p >= blocks))
 
 
 def _empty(nodes: int, sizes: Sizes) -> Rows:
@@ -229,7 +229,8 @@ def _group_on_device(codes: Any, distinct: int) -> tuple[Any, Any, Any]:
             codes = (codes[0].astype(jnp.uint64) << 32) | codes[1].astype(jnp.uint64)
         codes = jnp.sort(codes)
         begins = jnp.concatenate([jnp.ones(1, bool), codes[1:] != codes[:-1]])
-        number = begins.sum(dtype=jnp.int32)
-        at = jnp.nonzero(begins, size=distinct, fill_value=codes.shape[0])[0]
-        stop = jnp.append(at[1:], jnp.full(1, codes.shape[0], at.dtype))
-        return codes.at[at].get(mode="fill", fill_value=0), (stop - at).astype(jnp.int32), number
+        order = jnp.cumsum(begins, dtype=jnp.int32)
+        place = jnp.arange(codes.shape[0], dtype=jnp.int32)
+        at = jnp.full(distinct + 1, codes.shape[0], jnp.int32)
+        at = at.at[jnp.where(begins, order - 1, distinct + 1)].set(place, mode="drop")
+        return codes.at[at[:-1]].get(mode="fill", fill_value=0), at[1:] - at[:-1], order[-1]
