@@ -73,8 +73,8 @@ def _read(args: argparse.Namespace, path: Any, labels: dict[str, int], pad: Any 
     from jaxmotif.datasets import resolve
     from jaxmotif.graph import read_graph
 
-    options = {"directed": True} if args.directed else {}
-    return read_graph(resolve(str(path)), format=args.input_format, label_ids=labels, pad=pad, **options)
+    directed = True if args.directed else None
+    return read_graph(resolve(str(path)), directed, format=args.input_format, label_ids=labels, pad=pad)
 
 
 def _options(args: argparse.Namespace, labels: dict[str, int]) -> dict[str, Any]:

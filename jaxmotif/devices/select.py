@@ -47,10 +47,10 @@ def select_devices(devices: Devices = None) -> Selection:
         if not 1 <= devices <= len(found):
             raise ValueError(f"devices={devices}, but this machine has {len(found)} ({found[0].platform})")
         return Selection(tuple(found[:devices]))
-    if isinstance(devices, jax.sharding.Mesh):
-        devices = devices.devices.flat
-    listed = tuple(devices) if isinstance(devices, Iterable) else ()
-    if not listed or not all(isinstance(device, jax.Device) for device in listed):
+    named = devices.devices.flat if isinstance(devices, jax.sharding.Mesh) else devices
+    given = list(named) if isinstance(named, Iterable) else []
+    listed = tuple(device for device in given if isinstance(device, jax.Device))
+    if not given or len(listed) < len(given):
         raise TypeError(f"devices must be a name, a number, a list of jax.Device or a Mesh, got {devices!r}")
     if len({device.platform for device in listed}) > 1:
         raise ValueError("devices of several kinds in one list; use devices='hybrid' for GPUs and the CPU together")

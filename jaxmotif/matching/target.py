@@ -83,9 +83,9 @@ def index_target(graph: Graph) -> Target:
 @jax.jit
 def _index(graph: Graph) -> Target:
     N, S = graph.node_capacity, graph.slot_capacity
-    out = (graph.out_offsets, graph.out_targets, graph.edge_labels)
     if not graph.directed:
-        offsets, targets, labels = (None if x is None else x[None] for x in out)
+        offsets, targets = graph.out_offsets[None], graph.out_targets[None]
+        labels = None if graph.edge_labels is None else graph.edge_labels[None]
         return Target(
             graph.num_nodes, graph.node_labels, offsets, _sources(graph.out_offsets, targets[0], N)[None], targets,
             labels, None, None,

@@ -55,8 +55,8 @@ class Pattern:
         """
         rows = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         labels = None if node_labels is None else np.asarray(node_labels, dtype=np.int64)
-        if num_nodes is None:
-            num_nodes = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
+        found = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
+        num_nodes = found if num_nodes is None else num_nodes
         bad = ((rows < 0) | (rows >= num_nodes)).any(axis=1) | (rows[:, 0] == rows[:, 1])
         if bad.any():
             row = int(np.argmax(bad))
