@@ -6,10 +6,11 @@ inclusion and exclusion over set partitions, a group has
 
     sum over partitions P of prod over blocks B of (-1)^(|B| - 1) (|B| - 1)! |intersection of S_x, x in B, unused|
 
-injective maps. A program lists groups ``(terms, pointer)``, terms ``(coefficient, blocks, pointer)``, blocks
-``(sets, pointer, used, pointer, words, ranks)`` and the sets of a block ``(slot, list, matrix, rows, domain, bit)``.
-The size of one set is the length of a candidate list; of several, the ones in the AND of their bit rows, over a
-numbering (``ranks``) of the group's domain in which 0 means outside.
+injective maps. A program lists groups ``(terms, pointer)``, terms ``(coefficient, blocks, pointer)``, blocks ``(sets,
+pointer, used, pointer, words, ranks, less)`` and the sets of a block ``(slot, list, matrix, rows, domain, bit)``. The
+size of one set is the length of a candidate list; of several, the ones in the AND of their bit rows, over a numbering
+(``ranks``) of the group's domain in which 0 means outside. A block counts ``less`` fewer than its size, so that g
+leaves of equal sets are one term of g blocks, ``|S| (|S| - 1) .. (|S| - g + 1)``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from jax import lax
 
 from jaxmotif.kernels.lanes import BASE, GROUPS, NUM_GROUPS, Lanes, level, loop, shift_right
 
-TERM, BLOCK, SET = 3, 6, 6
+TERM, BLOCK, SET = 3, 7, 6
 
 
 def leaf_weight(io: Lanes, table: Any, row: Any, w: Any, where: Any) -> Any:
@@ -62,7 +63,7 @@ def _term(io: Lanes, term: Any, node: Any, where: Any) -> Any:
 
 def _block(io: Lanes, block: Any, node: Any, where: Any) -> Any:
     """The size of the intersection of a block's sets without the nodes in use, int32."""
-    sets, first, used, users, words, ranks = (io.program(block + i) for i in range(BLOCK))
+    sets, first, used, users, words, ranks, less = (io.program(block + i) for i in range(BLOCK))
     none = jnp.zeros_like(sets)
     single = sets == 1
     a = node(io.program(first))
@@ -96,7 +97,7 @@ def _block(io: Lanes, block: Any, node: Any, where: Any) -> Any:
 
     size = loop(jnp.where(single, used, none), unlist, size)
     size = loop(jnp.where(single, none, words), count, size)
-    return loop(jnp.where(single, none, used), unmeet, size)
+    return loop(jnp.where(single, none, used), unmeet, size) - less
 
 
 def ones(x: Any) -> Any:

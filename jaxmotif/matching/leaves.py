@@ -11,7 +11,7 @@ import numpy as np
 from jaxmotif.patterns import Pattern, twin_classes
 
 MOST_IN_GROUP = 4
-"""Leaves that compete for nodes; one of n has Bell(n) terms."""
+"""Leaves that compete for nodes, unless all have the same candidates; n of them have Bell(n) terms."""
 
 MOST_WEIGHT = 2**52
 """Ways to map all leaves of one partial match: a block of lanes must add up within 63 bits."""
@@ -35,6 +35,10 @@ class LeafPlan:
     @property
     def nodes(self) -> list[int]:
         return [x for group in self.groups for x in group]
+
+    def alike(self, group: Sequence[int]) -> bool:
+        """Whether all leaves of a group have the same candidates."""
+        return len({int(self.twins[x]) for x in group}) == 1
 
     def sets(self, block: Sequence[int]) -> list[int]:
         """Leaves whose candidates are to be intersected: one for each twin class."""
@@ -70,9 +74,10 @@ def choose_leaves(
             continue
         touching = [group for group in groups if any(overlap[x] >> y & 1 for y in group)]
         group = [x, *(y for group in touching for y in group)]
-        intersects = any(degree[y] > 1 for y in group) or len({int(twins[y]) for y in group}) > 1
+        alike = len({int(twins[y]) for y in group}) == 1
+        intersects = not alike or any(degree[y] > 1 for y in group)
         union = min(nodes, sum(sizes[y] for y in group))
-        if len(group) > MOST_IN_GROUP or (intersects and union >= 32 * MOST_WORDS):
+        if (len(group) > MOST_IN_GROUP and not alike) or (intersects and union >= 32 * MOST_WORDS):
             continue
         groups = [g for g in groups if g not in touching] + [group]
         chosen, rest, weight = chosen | 1 << x, left, weight * max(1, longest[x])

@@ -261,16 +261,20 @@ def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, 
                 first = rows[j, g][0]
             return LeafSet(pair(u, x), first, (x >> 5) * nodes, x & 31)
 
-        terms = []
-        for partition in leaves.partitions(group):
-            blocks = []
-            for block in partition:
-                pairs = [(u, x) for x in leaf_plan.sets(block) for u in core if which[u, x] >= 0]
-                sets = [leaf_set(u, x, many=len(pairs) > 1) for u, x in pairs]
-                anchors = {u for u, _ in pairs}
-                used = [i for i, y in enumerate(core) if meet[y, block].all() and y not in anchors]
-                blocks.append(Block(sets, used, width, g * nodes))
-            terms.append(Term(leaves.coefficient(partition), blocks))
+        def block(members: Sequence[int], less: int = 0, width=width, g=g, leaf_set=leaf_set) -> Block:
+            pairs = [(u, x) for x in leaf_plan.sets(members) for u in core if which[u, x] >= 0]
+            sets = [leaf_set(u, x, many=len(pairs) > 1) for u, x in pairs]
+            anchors = {u for u, _ in pairs}
+            used = [i for i, y in enumerate(core) if meet[y, members].all() and y not in anchors]
+            return Block(sets, used, width, g * nodes, less)
+
+        if leaf_plan.alike(group):
+            terms = [Term(1, [block(group, less) for less in range(len(group))])]
+        else:
+            terms = [
+                Term(leaves.coefficient(partition), [block(members) for members in partition])
+                for partition in leaves.partitions(group)
+            ]
         result.append(terms)
     R = power_of_four(len(rows), 16)
     table = np.zeros((R, 4), np.int32)

@@ -52,12 +52,14 @@ class LeafSet(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The intersection of sets without the nodes at ``used`` positions; words of the bit rows and place of ranks."""
+    """The intersection of sets without the nodes at ``used`` positions, and ``less`` fewer; words of the bit rows and
+    place of the ranks."""
 
     sets: Sequence[LeafSet]
     used: Sequence[int]
     words: int
     ranks: int
+    less: int = 0
 
 
 class Term(NamedTuple):
@@ -171,7 +173,7 @@ def _write_groups(code: _Writer, groups: Sequence[Sequence[Term]], slot: dict[in
     def block(item: Block) -> list[int]:
         sets = code.add([x for s in item.sets for x in leaf_set(s)])
         used = code.add([slot.get(position, -1) for position in item.used])
-        return [len(item.sets), sets, len(item.used), used, item.words, item.ranks]
+        return [len(item.sets), sets, len(item.used), used, item.words, item.ranks, item.less]
 
     def term(item: Term) -> list[int]:
         blocks = [block(b) for b in item.blocks]

@@ -1,0 +1,191 @@
+"""Counting and listing against backtracking, laws, limits and mistakes."""
+
+import math
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import count_matches, find_matches, has_match, participation_counts
+from jaxmotif.patterns import Pattern, automorphism_count
+from jaxmotif.search import advance
+from tests.matching.oracle import PAD, brute_force, random_graph
+
+BLOCK = 64  # small, so that tables fill up and cursors stop within rows
+
+
+def cases(seed, count, directed, node_labels=3, edge_labels=2):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        n, k = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+        target = random_graph(rng, n, rng.choice([0.3, 0.6, 0.9]), directed, node_labels, edge_labels)
+        query, _ = random_graph(rng, k, rng.choice([0.3, 0.5, 0.8]), directed, node_labels, edge_labels)
+        if node_labels and rng.random() < 0.6:  # labels that are all equal
+            for pattern in (query, target[0]):
+                pattern.node_labels[:] = pattern.edge_labels[:] = 0
+            host = target[0]
+            rows = target[1].edge_list()
+            target = host, Graph.from_edges(rows, n, directed, host.node_labels, np.zeros(len(rows), int), pad=PAD)
+        yield rng, query, *target
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_against_backtracking(directed):
+    nonzero = 0
+    for rng, query, host, target in cases(int(directed), 60, directed):
+        induced, wildcard = bool(rng.random() < 0.5), (0 if rng.random() < 0.3 else None)
+        expected = brute_force(query, host, induced, wildcard)
+        nonzero += bool(expected)
+        options = {"wildcard": wildcard, "order": str(rng.choice(["ri", "quicksi"])), "block": BLOCK}
+        for leaves, symmetry in ((True, True), (False, bool(rng.random() < 0.5))):
+            found = count_matches(query, target, induced, leaves=leaves, symmetry=symmetry, **options)
+            assert (found.count, found.exact) == (len(expected), True)
+        listed = find_matches(query, target, induced, **options)
+        assert sorted(map(tuple, listed.nodes.tolist())) == expected
+        ordered = [tuple(row[u] for u in listed.order) for row in listed.nodes.tolist()]
+        assert ordered == sorted(ordered)
+    assert nonzero > 15
+
+
+def test_leaves_that_compete_for_nodes():
+    # A double star and a spider, in dense targets of one label: leaves of several anchors share candidates.
+    trees = [
+        [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5)], [(0, 1), (1, 2), (2, 3), (3, 4)],
+        [(0, 1), (1, 2), (2, 0), (0, 3), (1, 4)], [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)],
+        [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 2), (0, 3), (1, 2), (1, 3), (0, 4), (1, 4)],
+    ]  # fmt: skip
+    rng = np.random.default_rng(5)
+    host, target = random_graph(rng, 9, 0.6, False, None, None)
+    for edges in trees:
+        query = Pattern.from_edges(edges)
+        found = count_matches(query, target, block=BLOCK)
+        assert found.leaves
+        assert found.count == len(brute_force(query, host, False))
+        assert found.count == count_matches(query, target, leaves=False, block=BLOCK).count
+
+
+def test_filters_change_nothing():
+    for _, query, host, target in cases(7, 8, False):
+        expected = len(brute_force(query, host, False))
+        sizes = []
+        for filters in ((), ("degree", "neighbor-degree"), ("degree", "neighbor-degree", "frequency", "consistency")):
+            found = count_matches(query, target, filters=filters, block=BLOCK)
+            assert found.count == expected
+            sizes.append(found.domain_sizes)
+        assert (sizes[0] >= sizes[1]).all()
+        assert (sizes[1] >= sizes[2]).all()
+
+
+def test_given_domains():
+    for rng, query, host, target in cases(8, 12, False):
+        allowed = rng.random((query.num_nodes, host.num_nodes)) < 0.6
+        expected = len(brute_force(query, host, False, allowed=allowed))
+        assert count_matches(query, target, domains=allowed, block=BLOCK).count == expected
+        mapping = {u: np.flatnonzero(row) for u, row in enumerate(allowed)}
+        assert count_matches(query, target, domains=mapping, block=BLOCK).count == expected
+
+
+def test_laws():
+    rng = np.random.default_rng(3)
+    for _, query, host, target in cases(9, 10, False, None, None):
+        found = count_matches(query, target, block=BLOCK).count
+        shuffle = rng.permutation(host.num_nodes)
+        moved = Graph.from_edges(shuffle[target.edge_list()].reshape(-1, 2), host.num_nodes, pad=PAD)
+        assert count_matches(query, moved, block=BLOCK).count == found
+        occurrences = count_matches(query, target, per="occurrence", block=BLOCK).count
+        assert occurrences * automorphism_count(query) == found
+        assert len(find_matches(query, target, per="occurrence", block=BLOCK)) == occurrences
+        counts = participation_counts(query, target, block=BLOCK)
+        assert (counts.sum(axis=0) == found).all()
+
+
+def test_counts_beyond_64_bits():
+    # A clique of 32 nodes, each joined to 32 nodes of each of ten more labels.
+    labels = np.repeat(np.arange(11), 32)
+    rows = [(u, v) for u in range(32) for v in range(u + 1, 352)]
+    target = Graph.from_edges(rows, 352, node_labels=labels)
+    edges = [(0, 1), (1, 2), (2, 0), *((0, v) for v in range(3, 13))]
+    query = Pattern.from_edges(edges, node_labels=[0, 0, 0, *range(1, 11)])
+    expected = 32 * 31 * 30 * 32**10
+    assert expected > 2**64
+    assert count_matches(query, target, symmetry=False).count == expected
+
+
+def test_many_equal_leaves():
+    target = Graph.from_networkx(nx.star_graph(50))
+    for size in (1, 5, 8):
+        star = Pattern.from_edges([(0, v) for v in range(1, size + 1)])
+        assert count_matches(star, target).count == math.perm(50, size) + 50 * (size == 1)
+
+
+def test_a_limit_gives_the_first_matches_whatever_the_block():
+    query = Pattern.from_edges([(0, 1), (1, 2)])
+    target = Graph.from_networkx(nx.gnp_random_graph(40, 0.3, seed=1))
+    everything = find_matches(query, target, block=256)
+    assert everything.exact
+    for block, limit in ((64, 7), (256, 300)):
+        first = find_matches(query, target, limit=limit, block=block)
+        assert first.nodes.tolist() == everything.nodes[:limit].tolist()
+        assert (first.exact, first.status) == (False, f"stopped at limit={limit}")
+    assert find_matches(query, target, limit=len(everything), block=256).exact
+    assert has_match(query, target, block=64)
+
+
+def test_limits_say_so():
+    query = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+    target = Graph.from_networkx(nx.gnp_random_graph(60, 0.5, seed=1))
+    found = count_matches(query, target, leaves=False, symmetry=False, max_steps=9, block=64)
+    assert (found.exact, found.status, found.steps) == (False, "stopped at max_steps=9", 9)
+    found = count_matches(query, target, leaves=False, symmetry=False, time_limit=0.0, block=64)
+    assert (found.exact, found.status) == (False, "stopped at time_limit=0 s")
+
+
+def test_queries_of_a_size_share_a_compilation():
+    target = Graph.from_networkx(nx.gnp_random_graph(12, 0.5, seed=2), pad=PAD)
+    count_matches(Pattern.from_edges([(0, 1), (1, 2)]), target, block=BLOCK)
+    before = advance._cache_size()
+    for edges in (
+        [(0, 1), (1, 2), (2, 0)],
+        [(0, 1), (0, 2), (0, 3)],
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
+        [(0, 1)],
+    ):
+        count_matches(Pattern.from_edges(edges), target, block=BLOCK)
+    assert advance._cache_size() == before
+
+
+def test_impossible_queries_are_not_searched():
+    target = Graph.from_networkx(nx.path_graph(9), pad=PAD)
+    found = count_matches(Pattern.from_edges([(0, 1), (0, 2), (0, 3)]), target)
+    assert (found.count, found.steps, found.exact) == (0, 0, True)
+    assert not has_match(Pattern.from_edges([(0, 1), (1, 2), (2, 0)]), target)
+
+
+def test_mistakes():
+    graph = Graph.from_edges([(0, 1)])
+    for query, message in (
+        (Pattern.from_edges([], 0), "the query has 0 nodes; it must have 1 to"),
+        (Pattern.from_edges([(0, 1)], directed=True), "the query is directed and the target undirected"),
+        (Pattern.from_edges([(0, 1)], node_labels=[1, 2]), "the query has node labels and the target has none"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            count_matches(query, graph)
+    query = Pattern.from_edges([(0, 1)])
+    for options, message in (
+        ({"filters": ("color",)}, "filters must be some of label, degree"),
+        ({"order": [0, 0]}, "order must be 'ri', 'quicksi' or a permutation of the 2 query nodes"),
+        ({"per": "edge"}, "per must be 'map' or 'occurrence'"),
+        ({"domains": {5: [0]}}, "domains names query node 5; there are 0..1"),
+        ({"domains": {0: [9]}}, "domains[0] names target node 9; there are 0..1"),
+        ({"domains": np.ones((1, 1), bool)}, "domains must be a mapping or bool [2, 2]"),
+        ({"per": "occurrence", "domains": {0: [0]}}, "use per='map'"),
+        ({"memory": 10, "leaves": False}, "memory=10 bytes is too little"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            count_matches(query, graph, **options)
+    with pytest.raises(ValueError, match="limit must be at least 0"):
+        find_matches(query, graph, limit=-1)
+    with pytest.raises(TypeError, match="target must be a Graph"):
+        count_matches(query, query)
