@@ -8,6 +8,7 @@ DATA holds the networks as NAME.edges and census.json. Every line is the second 
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -40,7 +41,7 @@ def main(data):
     stored = json.loads((data / "census.json").read_text())
     for name, sizes in stored.items():
         for size, want in sizes.items():
-            found, seconds = clock(f"census {name} {size}", lambda n=name, k=size: subgraph_census(graphs[n], int(k)))
+            found, seconds = clock(f"census {name} {size}", partial(subgraph_census, graphs[name], int(size)))
             right = found.as_dict() == want["classes"]
             print(f"    equal {right}  {found.total} subgraphs  {found.total / seconds / 1e9:.3f} G/s", flush=True)
     rng = np.random.default_rng(0)
@@ -51,15 +52,16 @@ def main(data):
         for step in ("reject", "global"):
             attempts = 20 if step == "reject" else 5
             label = f"1000 random graphs of {name}, {step}, {attempts} attempts"
-            found, _ = clock(label, lambda g=graph, s=step, a=attempts: random_graphs(g, 1000, key, step=s, attempts=a), 1)
+            run = partial(random_graphs, graph, 1000, key, step=step, attempts=attempts)
+            found, _ = clock(label, run, 1)
             print(f"    accepted {found.acceptance:.3f}", flush=True)
     for name, size, num in DISCOVERY:
-        found, _ = clock(f"motifs {name} k={size} r={num}", lambda n=name, k=size, r=num: find_motifs(graphs[n], k, r, key), 2)
+        found, _ = clock(f"motifs {name} k={size} r={num}", partial(find_motifs, graphs[name], size, num, key), 2)
         s = found.significance
         for label in ("030T feed-forward loop", "bi-fan"):
             if label in found.names:
                 i = found.names.index(label)
-                print(f"    {label}: {found.counts[i]} against {s.mean[i]:.2f} +- {s.sd[i]:.2f}, z {s.z[i]:.1f}", flush=True)
+                print(f"    {label}: {found.counts[i]} against {s.mean[i]:.2f} +- {s.sd[i]:.2f}, z {s.z[i]:.1f}")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.closed_forms import closed_counts, has_closed_form
-from jaxmotif.motifs.dyads import Alphabet, graph_slots, to_dyads
-from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_codes
+from jaxmotif.motifs.dyads import Alphabet, degree_rank, graph_slots, to_dyads
+from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_codes, count_participation
 
 SMALLEST, LARGEST = 2, 8
 
@@ -30,12 +30,14 @@ class Census:
       classes: canonical strings, ascending: the lexicographically smallest row-major 0/1 adjacency over all node orders
         (with labels as :func:`jaxmotif.patterns.canonical_string` writes them).
       counts: int64 ``[classes]``, occurrences (node sets).
+      per_node: int64 ``[n, classes]``, occurrences that each node lies in, or ``None`` when not asked for.
     """
 
     size: int
     directed: bool
     classes: tuple[str, ...]
     counts: np.ndarray
+    per_node: np.ndarray | None = None
 
     @property
     def total(self) -> int:
@@ -54,7 +56,13 @@ class Census:
 
 
 def subgraph_census(
-    graph: Graph, size: int, *, devices: Devices = None, memory: int | None = None, progress: bool = False
+    graph: Graph,
+    size: int,
+    *,
+    per_node: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
 ) -> Census:
     """Count every connected induced subgraph of ``size`` nodes by isomorphism class.
 
@@ -63,6 +71,7 @@ def subgraph_census(
     Args:
       graph: any simple graph.
       size: 2 to 8.
+      per_node: also count the occurrences that each node lies in, in a second pass.
       devices: as everywhere; one is used.
       memory: bytes to work in.
       progress: show a meter.
@@ -86,7 +95,7 @@ def subgraph_census(
     device = select_devices(devices).devices[0]
     backend = kernel_backend(device)
     alphabet, slots = Alphabet.of(graph), graph_slots(graph)
-    if has_closed_form(alphabet, size):
+    if has_closed_form(alphabet, size) and not per_node:
         table, classes = closed_counts(slots, alphabet, size)
         return _census(graph, size, classes, table.sum(axis=0))
     sizes, matrix_bytes = plan(backend, memory)
@@ -97,12 +106,19 @@ def subgraph_census(
     index = classifier(found.codes)
     counts = np.zeros(len(classifier.classes), np.int64)
     np.add.at(counts, index, found.counts)
-    return _census(graph, size, classifier.classes, counts)
+    nodes = None
+    if per_node:
+        nodes = np.zeros((graph.n, counts.size), np.int64)
+        if counts.size:
+            with jax.default_device(device):
+                nodes = count_participation(dyads, size, found.codes, index, counts.size, sizes)[degree_rank(graph)]
+    return _census(graph, size, classifier.classes, counts, nodes)
 
 
-def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray) -> Census:
+def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
     found = [i for i in np.argsort(classes).tolist() if counts[i]]
-    return Census(size, graph.directed, tuple(classes[i] for i in found), counts[found])
+    names = tuple(classes[i] for i in found)
+    return Census(size, graph.directed, names, counts[found], None if nodes is None else nodes[:, found])
 
 
 def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:

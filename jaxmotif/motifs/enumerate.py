@@ -15,6 +15,7 @@ from jax import lax
 from jaxmotif.kernels import census as kernel
 from jaxmotif.kernels.census import Dyads, Phase, Rows
 from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.wide import wide_ints
 
 MERGE_AT = 1 << 23  # (code, count) entries held before they are merged
@@ -87,6 +88,65 @@ def count_codes(
                 else:
                     advance(total.add(_group(codes, sizes.distinct)))
 
+    search(dyads, size, sizes, leaves)
+    if dense is not None:
+        counts = np.asarray(dense)
+        codes = np.flatnonzero(counts)
+        advance(total.add((codes.astype(np.uint64), counts[codes])))
+    return total.result()
+
+
+def count_participation(
+    dyads: Dyads, size: int, codes: np.ndarray, index: np.ndarray, classes: int, sizes: Sizes
+) -> np.ndarray:
+    """How many subgraphs of each class each node lies in, for one graph.
+
+    Args:
+      codes: uint64, ascending, every code that occurs; index: the class of each, int64.
+
+    Returns:
+      int64 ``[n, classes]``, nodes in the order of the dyads.
+    """
+    with wide_ints():
+        counts = jnp.zeros((dyads.offsets.shape[0] - 1) * classes, jnp.int64)
+        known = jnp.asarray(codes), jnp.asarray(index.astype(np.int32))
+
+    def leaves(rows: Rows, opened: Phase, phase: int, positions: int) -> None:
+        nonlocal counts
+        with wide_ints():
+            counts = _participate(
+                dyads, rows, opened, np.int32(phase), np.int64(positions), counts, *known,
+                classes=classes, block=sizes.block,
+            )  # fmt: skip
+
+    search(dyads, size, sizes, leaves)
+    return np.asarray(counts).reshape(-1, classes)
+
+
+@partial(jax.jit, static_argnames=("classes", "block"))
+def _participate(
+    dyads: Dyads, rows: Rows, opened: Phase, phase: Any, positions: Any, counts: Any, codes: Any, index: Any,
+    *, classes: int, block: int,
+) -> Any:  # fmt: skip
+    def body(number: Any, counts: Any) -> Any:
+        valid, row, node, _, low, high = kernel.extensions(dyads, rows, opened, phase, number * block, block=block)
+        code = (high.astype(jnp.uint64) << 32) | low.astype(jnp.uint64)
+        at = jnp.minimum(jnp.searchsorted(codes, code), codes.shape[0] - 1)
+        one = valid.astype(jnp.int64)
+        for member in [*(take(nodes, row) for nodes in rows.nodes), node]:
+            counts = counts.at[member * classes + take(index, at)].add(one, mode="promise_in_bounds")
+        return counts
+
+    return lax.fori_loop(jnp.int64(0), -(-positions // block), body, counts)
+
+
+def search(dyads: Dyads, size: int, sizes: Sizes, leaves: Callable[[Rows, Phase, int, int], None]) -> None:
+    """Walk every connected subgraph of ``size - 1`` nodes, in tables of bounded size.
+
+    Args:
+      leaves: called with a table of such rows, an opened phase of theirs, its number, and its flat positions.
+    """
+
     def descend(rows: Rows, count: int) -> None:
         i = rows.nodes.shape[0]
         table = None if i == size - 1 else _empty(i + 1, sizes)
@@ -114,11 +174,6 @@ def count_codes(
     nodes = dyads.offsets.shape[0] - 1
     if nodes:
         descend(_roots(dyads), nodes)
-    if dense is not None:
-        counts = np.asarray(dense)
-        codes = np.flatnonzero(counts)
-        advance(total.add((codes.astype(np.uint64), counts[codes])))
-    return total.result()
 
 
 class Accumulator:
