@@ -56,23 +56,23 @@ class Pattern:
         rows = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         labels = None if node_labels is None else np.asarray(node_labels, dtype=np.int64)
         found = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
-        num_nodes = found if num_nodes is None else num_nodes
-        bad = ((rows < 0) | (rows >= num_nodes)).any(axis=1) | (rows[:, 0] == rows[:, 1])
+        size = found if num_nodes is None else num_nodes
+        bad = ((rows < 0) | (rows >= size)).any(axis=1) | (rows[:, 0] == rows[:, 1])
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
-                f"edges[{row}] = {tuple(rows[row].tolist())} must join two different nodes in 0..{num_nodes - 1}"
+                f"edges[{row}] = {tuple(rows[row].tolist())} must join two different nodes in 0..{size - 1}"
             )
-        if labels is not None and labels.shape != (num_nodes,):
-            raise ValueError(f"node_labels must have shape ({num_nodes},), got {labels.shape}")
-        adjacency = np.zeros((num_nodes, num_nodes), bool)
+        if labels is not None and labels.shape != (size,):
+            raise ValueError(f"node_labels must have shape ({size},), got {labels.shape}")
+        adjacency = np.zeros((size, size), bool)
         adjacency[rows[:, 0], rows[:, 1]] = True
         values = None
         if edge_labels is not None:
             given = np.asarray(edge_labels, dtype=np.int64)
             if given.shape != rows.shape[:1]:
                 raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {given.shape}")
-            values = np.zeros((num_nodes, num_nodes), np.int64)
+            values = np.zeros((size, size), np.int64)
             values[rows[:, 0], rows[:, 1]] = given
         if not directed:
             adjacency[rows[:, 1], rows[:, 0]] = True
