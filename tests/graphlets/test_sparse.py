@@ -11,7 +11,7 @@ from jaxmotif.graph.order import degree_order
 from jaxmotif.graphlets import sparse
 from jaxmotif.graphlets.equations import join_sums
 from jaxmotif.graphlets.sparse import Ranges
-from jaxmotif.graphlets.tuning import Tuning, choose_tuning
+from jaxmotif.graphlets.tuning import Tuning
 from jaxmotif.kernels.cliques import most_row_words
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
@@ -19,10 +19,7 @@ from tests.oracles import brute_force, edge_inputs
 from tests.samples import CAPACITY, GRAPHS, build
 
 EDGES = CAPACITY[1] // 2
-TUNINGS = {
-    "chosen": choose_tuning,
-    "small": lambda *_: Tuning("xla", 24, 32, 48, 20, 0, 3, 2, most_row_words(EDGES) + 1),
-}
+TUNING = Tuning("xla", 24, 32, 48, 20, 0, 3, 2, most_row_words(EDGES) + 1)  # many steps and rounds of everything
 CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconnected", "hub and blocks")}
 CASES |= {name: graph for name, graph in GRAPHS.items() if name.endswith("of 20")}
 
@@ -34,15 +31,13 @@ def wide():
 
 
 @functools.cache
-def _statistics(name, per_edge):
-    tuning = TUNINGS[name](CAPACITY[0], EDGES)
-
+def _statistics(per_edge):
     @jax.jit
     def run(order, plan):
-        stats = sparse.all_statistics(order, plan, tuning, per_edge)
+        stats = sparse.all_statistics(order, plan, TUNING, per_edge)
         return stats, sparse.graph_sums(order, stats)
 
-    return tuning, run
+    return run
 
 
 def _order(n, edges):
@@ -54,13 +49,12 @@ def _arcs(order):
     return list(zip(order.tail[:m].tolist(), order.head[:m].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("name", TUNINGS)
-def test_statistics_by_arc(name):
+def test_statistics_by_arc():
     """t, K, cyc, A and B by definition, and the eight sums."""
-    tuning, run = _statistics(name, True)
+    run = _statistics(True)
     for n, edges in CASES.values():
         order = _order(n, edges)
-        stats, sums = run(order, sparse.make_plan(np, order, tuning))
+        stats, sums = run(order, sparse.make_plan(np, order, TUNING))
         expected = edge_inputs(CAPACITY[0], _arcs(order))
         for field in ("t", "K", "cyc", "A", "B"):
             found = np.asarray(getattr(stats, field))
@@ -74,21 +68,19 @@ def test_statistics_by_arc(name):
 
 
 def test_totals_are_sums_over_arcs():
-    tuning, by_arc = _statistics("small", True)
-    _, totals = _statistics("small", False)
+    by_arc, totals = _statistics(True), _statistics(False)
     for n, edges in CASES.values():
         order = _order(n, edges)
-        plan = sparse.make_plan(np, order, tuning)
+        plan = sparse.make_plan(np, order, TUNING)
         sums = [{k: join_sums(pair) for k, pair in run(order, plan)[1].items()} for run in (by_arc, totals)]
         assert sums[0] == sums[1]
 
 
 def test_plan_of_numpy_is_that_of_jax():
-    tuning = TUNINGS["small"](CAPACITY[0], EDGES)
-    on_device = jax.jit(functools.partial(sparse.make_plan, jnp, tuning=tuning))
+    on_device = jax.jit(functools.partial(sparse.make_plan, jnp, tuning=TUNING))
     for n, edges in CASES.values():
         order = _order(n, edges)
-        plans = sparse.make_plan(np, order, tuning), on_device(order)
+        plans = sparse.make_plan(np, order, TUNING), on_device(order)
         for a, b in zip(*map(jax.tree.leaves, plans), strict=True):
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(a, b)
@@ -97,7 +89,7 @@ def test_plan_of_numpy_is_that_of_jax():
 def test_plan_says_where_the_work_of_a_node_begins():
     n, edges = GRAPHS["density 0.7 of 20"]
     order = _order(n, edges)
-    plan = sparse.make_plan(np, order, TUNINGS["small"](CAPACITY[0], EDGES))
+    plan = sparse.make_plan(np, order, TUNING)
     arcs = _arcs(order)
     out = [sum(u == r for u, _ in arcs) for r in range(CAPACITY[0])]
     after = [sum(u == tail for u, _ in arcs[e + 1 :]) for e, (tail, _) in enumerate(arcs)]
@@ -112,21 +104,21 @@ def test_plan_says_where_the_work_of_a_node_begins():
 
 def test_ranges_of_work_add_up():
     """Each pass over any ranges that cover its work, into the same accumulators, is the pass over all of it."""
-    tuning, whole = _statistics("small", True)
+    whole = _statistics(True)
 
     @jax.jit
     def first(order, plan, t, cycles, ranges):
-        t = sparse.count_triangles(order, plan, t, ranges.tests, tuning)
-        return t, sparse.count_cycles(order, plan, cycles, ranges.heavy, ranges.light, tuning)
+        t = sparse.count_triangles(order, plan, t, ranges.tests, TUNING)
+        return t, sparse.count_cycles(order, plan, cycles, ranges.heavy, ranges.light, TUNING)
 
     @jax.jit
     def second(order, plan, t, sums, ranges):
-        return sparse.count_cliques(order, plan, t, sums, ranges.tails, tuning)
+        return sparse.count_cliques(order, plan, t, sums, ranges.tails, TUNING)
 
     rng, parts = np.random.default_rng(0), 4
     for n, edges in CASES.values():
         order = _order(n, edges)
-        plan = sparse.make_plan(np, order, tuning)
+        plan = sparse.make_plan(np, order, TUNING)
         ends = sparse.all_ranges(plan)
         pieces = [[] for _ in range(parts)]  # the cuts of each kind of work lie anywhere; some ranges are empty
         for kind in Ranges._fields:
@@ -134,8 +126,8 @@ def test_ranges_of_work_add_up():
             cuts = np.array([low, *np.sort(rng.integers(low, high, parts - 1, endpoint=True)), high])
             for piece, a, b in zip(pieces, cuts[:-1], cuts[1:], strict=True):
                 piece.append((np.asarray(a, high.dtype), np.asarray(b, high.dtype)))
-        t, cycles = sparse.start_triangles(order, tuning), sparse.start_cycles(order, tuning, True)
-        sums = sparse.start_cliques(order, tuning, True)
+        t, cycles = sparse.start_triangles(order, TUNING), sparse.start_cycles(order, TUNING, True)
+        sums = sparse.start_cliques(order, TUNING, True)
         for piece in pieces:
             t, cycles = first(order, plan, t, cycles, Ranges(*piece))
         for piece in reversed(pieces):
@@ -147,7 +139,7 @@ def test_ranges_of_work_add_up():
 
 def test_columns_from_statistics():
     """Per-edge columns and node orbits; padding nodes have none."""
-    tuning, run = _statistics("chosen", True)
+    run = _statistics(True)
 
     @jax.jit
     def columns(order, stats):
@@ -156,7 +148,7 @@ def test_columns_from_statistics():
 
     for n, edges in CASES.values():
         order = _order(n, edges)
-        by_arc, orbits = columns(order, run(order, sparse.make_plan(np, order, tuning))[0])
+        by_arc, orbits = columns(order, run(order, sparse.make_plan(np, order, TUNING))[0])
         _, expected, nodes = brute_force(n, edges)
         assert by_arc.keys() == set(EDGE_COLUMN_NAMES)
         for name, column in by_arc.items():

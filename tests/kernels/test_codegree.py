@@ -135,7 +135,6 @@ def test_cycles(form):
 
 SIZES = {
     "all heavy, a row at a time": {"block": 32, "slots": 64, "rows": 1, "most_light": 0},
-    "all heavy, at once": {"block": 512, "slots": 64, "rows": 40, "most_light": 0},
     "a node a step": {"block": 41, "slots": 64, "rows": 7, "most_light": 40},
     "two slots: many rounds": {"block": 64, "slots": 2, "rows": 2, "most_light": 50},
     "all light": {"block": 256, "slots": 512, "rows": 1, "most_light": 200},

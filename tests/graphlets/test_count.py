@@ -1,0 +1,200 @@
+"""The front doors: every count, at every edge and node, against brute force, real networks and the laws of counting."""
+
+from math import comb
+
+import jax
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif import Graph
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, GRAPHLETS, NODE_ORBIT_NAMES
+from tests.oracles import (
+    brute_force,
+    complement,
+    igraph_connected_counts,
+    random_edges,
+    relabel,
+    stored_edges,
+    stored_graphlets,
+    stored_orbits,
+)
+from tests.samples import GRAPHS, build
+
+CASES = {
+    "no nodes": (0, []),
+    "one node": (1, []),
+    "two nodes": (2, []),
+    "no edges": (7, []),
+    **GRAPHS,
+    **{f"density {p} of 22": (22, random_edges(22, p, 5)) for p in (0.2, 0.4, 0.6, 0.8, 1.0)},
+}
+FRONT_DOORS = (jaxmotif.graphlet_counts, jaxmotif.edge_graphlets, jaxmotif.node_orbits)
+
+
+def _assert_is(graph, counts, columns, orbits, **options):
+    """All three front doors; ``columns`` in the order of ``graph.edge_list()``."""
+    found = jaxmotif.graphlet_counts(graph, **options)
+    assert (found.nodes, found.edges) == (graph.n, graph.m)
+    assert tuple(found.counts) == GRAPHLET_NAMES
+    assert all(type(count) is int for count in found.counts.values())
+    assert found.counts == counts
+
+    by_edge = jaxmotif.edge_graphlets(graph, **options)
+    assert by_edge.columns == EDGE_COLUMN_NAMES
+    assert by_edge.counts == counts
+    assert by_edge.values.dtype == np.int64
+    np.testing.assert_array_equal(by_edge.edges, graph.edge_list())
+    np.testing.assert_array_equal(by_edge.values, columns)
+
+    by_node = jaxmotif.node_orbits(graph, **options)
+    assert by_node.columns == NODE_ORBIT_NAMES
+    assert by_node.counts == counts
+    assert by_node.values.dtype == np.int64
+    np.testing.assert_array_equal(by_node.values, orbits)
+
+
+@pytest.mark.parametrize("x64", [False, True], ids=["x64 off", "x64 on"])
+def test_equals_brute_force(x64):
+    for n, edges in CASES.values():
+        counts, columns, orbits = brute_force(n, edges)
+        values = np.stack([columns[name] for name in EDGE_COLUMN_NAMES], axis=-1)  # edges ascend, as edge_list() does
+        with jax.enable_x64(x64):
+            _assert_is(build(n, edges), counts, values, orbits)
+
+
+def test_no_padding():
+    n, edges = GRAPHS["density 0.5 of 20"]
+    assert jaxmotif.graphlet_counts(build(n, edges, None)) == jaxmotif.graphlet_counts(build(n, edges))
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+def test_connected_counts_are_those_of_igraph(density):
+    edges = random_edges(22, density, 6)
+    expected = igraph_connected_counts(22, edges)
+    counts = jaxmotif.graphlet_counts(build(22, edges)).counts
+    assert {name: counts[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("density", [0.2, 0.6])
+def test_new_names_for_the_nodes_change_nothing(density):
+    edges, rng = random_edges(20, density, 7), np.random.default_rng(7)
+    order = rng.permutation(40)[:20]  # among isolated nodes
+    again = relabel(edges, order)
+    one, two = build(40, edges), build(40, again)
+    before, after = jaxmotif.edge_graphlets(one), jaxmotif.edge_graphlets(two)
+    assert before.counts == after.counts
+    rows = {edge: i for i, edge in enumerate(again)}
+    same = [rows[tuple(sorted((int(order[u]), int(order[v]))))] for u, v in edges]
+    np.testing.assert_array_equal(before.values, after.values[same])
+    orbits = jaxmotif.node_orbits(two).values
+    np.testing.assert_array_equal(jaxmotif.node_orbits(one).values[:20], orbits[order])
+    assert not np.delete(orbits, order, axis=0).any()
+
+
+def test_complement_mirrors_and_union_adds():
+    first, second = random_edges(20, 0.4, 8), random_edges(20, 0.6, 9)
+    one, two = (jaxmotif.graphlet_counts(build(20, edges)).counts for edges in (first, second))
+    mirrored = jaxmotif.graphlet_counts(build(20, complement(20, first))).counts
+    mirror = {
+        "edge": "2-node-indep",
+        "triangle": "3-node-indep",
+        "2-star": "3-node-1-edge",
+        "4-clique": "4-node-indep",
+        "chordal-cycle": "4-node-1-edge",
+        "tailed-triangle": "4-node-2-star",
+        "4-cycle": "4-node-2-edge",
+        "3-star": "4-node-1-triangle",
+        "4-path": "4-path",
+    }
+    for a, b in mirror.items():
+        assert (mirrored[a], mirrored[b]) == (one[b], one[a])
+
+    joined = build(40, first + [(u + 20, v + 20) for u, v in second])
+    union = jaxmotif.graphlet_counts(joined).counts
+    for g in GRAPHLETS:
+        if g.connected:
+            assert union[g.name] == one[g.name] + two[g.name]
+    for k in (2, 3, 4):
+        assert sum(union[g.name] for g in GRAPHLETS if g.num_nodes == k) == comb(40, k)
+
+
+@pytest.mark.parametrize("n", [100_000, 3_000_000])
+def test_counts_beyond_64_bits(n):
+    """A matching of ten edges among many isolated nodes: a closed form for every count."""
+    edges = [(n - 1 - x, 7 * x) for x in range(10)]
+    counts = jaxmotif.graphlet_counts(build(n, edges, (3_000_000, 512))).counts
+    one_edge = 10 * comb(n - 2, 2) - 2 * comb(10, 2)
+    expected = {
+        "edge": 10,
+        "2-node-indep": comb(n, 2) - 10,
+        "3-node-1-edge": 10 * (n - 2),
+        "3-node-indep": comb(n, 3) - 10 * (n - 2),
+        "4-node-2-edge": comb(10, 2),
+        "4-node-1-edge": one_edge,
+        "4-node-indep": comb(n, 4) - one_edge - comb(10, 2),
+    }
+    assert {name: count for name, count in counts.items() if count} == expected
+    assert (expected["4-node-indep"] > 2**64) == (n == 3_000_000)
+    assert len(str(comb(100_000, 4))) == 19
+
+
+def test_node_orbits_beyond_64_bits_are_refused():
+    leaves = np.arange(1, 2**21 + 1)
+    star = Graph.from_edges(np.stack([np.zeros_like(leaves), leaves], axis=-1))
+    with pytest.raises(
+        OverflowError, match=r"degree 2097152: .* \(limit 2097151\); graphlet_counts and edge_graphlets"
+    ):
+        jaxmotif.node_orbits(star)
+
+
+class TestRealNetworks:
+    """Networks of one padded size, so that they share their compilations."""
+
+    CAPACITY = (2**15, 2**18)
+    NAMES = (
+        "karate", "celegans_metabolic", "power", "hep-th", "web-spam", "pgd-C250-9", "PGPgiantcompo", "internet-as",
+        "web-webbase-2001", "facebook_combined", "wiki-Vote",
+    )  # fmt: skip
+
+    def _load(self, data, name, pad=CAPACITY):
+        return build(stored_graphlets(data)[name]["n"], stored_edges(data, name), pad)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_counts(self, shared_data, name):
+        assert (
+            jaxmotif.graphlet_counts(self._load(shared_data, name)).counts
+            == stored_graphlets(shared_data)[name]["counts"]
+        )
+
+    @pytest.mark.parametrize("name", ["celegans_metabolic", "hep-th", "web-spam", "internet-as"])
+    def test_edges_and_nodes(self, shared_data, name):
+        answer, graph = stored_graphlets(shared_data)[name], self._load(shared_data, name)
+        by_edge, by_node = jaxmotif.edge_graphlets(graph), jaxmotif.node_orbits(graph)
+        assert by_edge.counts == by_node.counts == answer["counts"]
+        np.testing.assert_array_equal(by_node.values, stored_orbits(shared_data, name, "node"))
+        edges = np.array(stored_edges(shared_data, name))
+        in_file = np.lexsort(edges.T[::-1])
+        np.testing.assert_array_equal(by_edge.edges, edges[in_file])
+        np.testing.assert_array_equal(by_edge.values[:, :12], stored_orbits(shared_data, name, "edge")[in_file])
+
+    @pytest.mark.slow
+    def test_every_stored_network(self, shared_data):
+        for name, answer in stored_graphlets(shared_data).items():
+            graph = self._load(shared_data, name, "bucket")
+            assert jaxmotif.graphlet_counts(graph).counts == answer["counts"], name
+            assert jaxmotif.edge_graphlets(graph).counts == answer["counts"], name
+
+
+@pytest.mark.parametrize("function", FRONT_DOORS)
+def test_refusals(function):
+    with pytest.raises(ValueError, match="undirected graphs, got a directed one; build it with directed=False"):
+        function(Graph.from_edges([(0, 1)], directed=True))
+    with pytest.raises(TypeError, match="expected a jaxmotif.Graph, got list; see Graph.from_edges"):
+        function([(0, 1)])
+    with pytest.raises(ValueError, match="a batch of 2 graphs has no single size"):
+        function(jax.tree.map(lambda x: np.stack([x, x]), build(2, [(0, 1)])))
+    with pytest.raises(ValueError, match=r"memory=1000 bytes is too little for 40 nodes and 256 edges \(padded\)"):
+        function(build(2, [(0, 1)]), memory=1000)
+    with pytest.raises(ValueError, match="unknown device 'tpu'"):
+        function(build(2, []), devices="tpu")

@@ -1,0 +1,104 @@
+"""Static sizes: what must hold between them, and that they keep to the memory allowed."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jaxmotif import Graph
+from jaxmotif.graph.order import degree_order
+from jaxmotif.graphlets import run, sparse
+from jaxmotif.graphlets.tuning import MIB, choose_tuning, fixed_bytes, smallest_step_bytes
+from jaxmotif.kernels.cliques import most_row_words, words_bound
+from jaxmotif.kernels.wide import wide_ints
+
+SIZES = [(2, 1), (40, 256), (24_576, 2**20), (2**20, 2**23), (3 * 10**6, 12), (2**31 - 1, 2**30)]
+
+
+class Accelerator:
+    """As much of a GPU as choosing sizes looks at."""
+
+    platform, device_kind = "gpu", "a GPU"
+
+    def __init__(self, memory):
+        self.memory = memory
+
+    def memory_stats(self):
+        return {"bytes_limit": self.memory}
+
+
+CPU = jax.devices("cpu")[0]
+DEVICES = [CPU, Accelerator(80 * 2**30), Accelerator(16 * 2**30)]
+
+
+def _least(nodes, edges, device):
+    with pytest.raises(ValueError, match="allow at least") as error:
+        choose_tuning(nodes, edges, device, 0)
+    return int(str(error.value).split()[-1])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("nodes", "edges"), SIZES)
+def test_sizes_fit_together(nodes, edges, device):
+    """With the least memory, with more, and with plenty."""
+    least = _least(nodes, edges, device)
+    for memory in (least, least + 100 * MIB, 2**45):
+        tuning = choose_tuning(nodes, edges, device, memory)
+        assert tuning.backend == ("xla" if device is CPU else "pallas-triton")
+        blocks = (tuning.block, tuning.heavy_block, tuning.light_block, tuning.slots)
+        assert all(size == 2 ** (size.bit_length() - 1) >= 1024 for size in blocks)  # programs have up to 1024 lanes
+        assert tuning.light_block > tuning.most_light > 0
+        assert tuning.slots >= 2 * tuning.light_block
+        assert tuning.fill >= 1
+        assert 1 <= tuning.rows <= nodes
+        assert tuning.rows * nodes < 2**31
+        # Either all bit matrices at once, or blocks of them that the largest does not overfill.
+        assert tuning.words == words_bound(edges) or most_row_words(edges) < tuning.words
+        assert tuning.words < 2**31
+
+
+@pytest.mark.parametrize(("nodes", "edges"), SIZES)
+def test_error_names_the_least(nodes, edges):
+    least = _least(nodes, edges, CPU)
+    assert choose_tuning(nodes, edges, CPU, least)
+    with pytest.raises(
+        ValueError, match=rf"memory={least - 1} bytes is too little for {nodes} nodes and {edges} edges"
+    ):
+        choose_tuning(nodes, edges, CPU, least - 1)
+
+
+@pytest.mark.parametrize(("nodes", "edges"), SIZES)
+def test_a_cpu_takes_any_graph_by_default(nodes, edges):
+    assert choose_tuning(nodes, edges, CPU)
+
+
+def test_an_accelerator_gives_a_quarter():
+    device = Accelerator(16 * 2**30)
+    assert choose_tuning(24_576, 2**20, device) == choose_tuning(24_576, 2**20, device, 4 * 2**30)
+    with pytest.raises(ValueError, match=f"memory={4 * 2**30} bytes is too little"):
+        choose_tuning(2**20, 2**26, device)
+
+
+def test_the_least_memory_is_enough_for_global_counts():
+    """What XLA says the compiled run takes, order and plan included, beyond the graph."""
+    nodes, edges = 24_576, 2**20
+    memory = fixed_bytes(nodes, edges) + smallest_step_bytes(nodes, edges)
+    tuning = choose_tuning(nodes, edges, CPU, memory)
+
+    def ints(*shape):
+        return jax.ShapeDtypeStruct(shape, jnp.int32)
+
+    def prepare(graph):
+        order = degree_order(graph)
+        return order, sparse.make_plan(jnp, order, tuning)
+
+    nothing = dict.fromkeys(
+        ("in_offsets", "in_targets", "in_slots", "bi_offsets", "bi_targets", "node_labels", "edge_labels")
+    )
+    arrays = {"out_offsets": ints(nodes + 1), "out_targets": ints(2 * edges), "num_nodes": ints(), "num_edges": ints()}
+    graph = Graph(**nothing, **arrays, directed=False)
+    with wide_ints(), jax.default_device(CPU):
+        order, plan = jax.eval_shape(prepare, graph)
+        compiled = run._run_whole.lower(order, plan, tuning=tuning, detail="graph").compile()
+    used = compiled.memory_analysis()
+    total = used.argument_size_in_bytes + used.temp_size_in_bytes + used.output_size_in_bytes
+    assert memory / 4 < total < memory
