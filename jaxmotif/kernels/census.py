@@ -239,16 +239,16 @@ def _pallas(dyads: Dyads, rows: Rows, opened: Phase, phase: Any, first: Any, blo
 
     def kernel(scalars, items, starts, begin, near, matrix, base, low_ref, high_ref, *refs):
         nodes, out = refs[:i], refs[i:]
-        count, phase = scalars[0], scalars[1]
+        count, phase, tile = scalars[0], scalars[1], pl.program_id(0)
 
-        @pl.when(pl.program_id(0) * LANES >= count)
+        @pl.when(tile * LANES >= count)
         def _():
             for ref in out:
                 ref[...] = jnp.full(ref.shape, -1, jnp.int32)
 
-        @pl.when(pl.program_id(0) * LANES < count)
+        @pl.when(tile * LANES < count)
         def _():
-            index, offset, valid = ex.expand_lanes(starts, lists, count, LANES, pl.program_id(0))
+            index, offset, valid = ex.expand_lanes(starts, lists, count, LANES, tile)
             row = ex.load(items, index, valid)
             local = ex.load(near, ex.load(begin, row, valid) + offset, valid)
             node = ex.load(base, row, valid) + local

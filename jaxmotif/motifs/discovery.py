@@ -26,7 +26,7 @@ from jaxmotif.motifs.enumerate import count_codes
 from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, random_graphs
 from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, significance_of
 
-MIXING_GRAPHS = 100  # chains that are run to double length to see whether they have mixed
+MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -132,6 +132,7 @@ def find_motifs(
     key = jax.random.key(0) if key is None else key
     devices_on = select_devices(devices).devices
     backend, alphabet = kernel_backend(devices_on[0]), Alphabet.of(graph)
+    longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
     closed = has_closed_form(alphabet, size) and (backend == "xla" or size == 3)
     batch = _batch(graph, size, num_random, memory, len(devices_on), backend, closed)
     sizes, matrix_bytes = plan(backend, memory)
@@ -183,7 +184,7 @@ def find_motifs(
         def make() -> dict[str, np.ndarray]:
             # The last batch is drawn whole and cut, so that all share their compilations.
             options: dict[str, Any] = {"attempts": attempts, "step": step, "devices": [device], "memory": memory}
-            used, checked = min(batch, num_random - low), min(batch, min(MIXING_GRAPHS, num_random) - low)
+            used, checked = min(batch, num_random - low), min(batch, longer_chains - low)
             sample = random_graphs(graph, batch, key, keep, first=low, **options)
             made = sample_counts(sample, device, used) | {"switches": sample.switches[:used]}
             if checked > 0:
