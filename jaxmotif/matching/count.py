@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -17,21 +17,17 @@ from jaxmotif.devices.progress import progress as progress_meter
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import lanes
-from jaxmotif.kernels.choice import kernel_backend
-from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import MOST_NODES, power_of_four
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan
+from jaxmotif.matching.run import Standing, run_count, run_count_on, table_entries
 from jaxmotif.matching.target import index_target
 from jaxmotif.patterns import Pattern, automorphism_count
 from jaxmotif.search import advance, start_state
 
 Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
-
-STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
-"""Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -122,7 +118,8 @@ def count_matches(
       max_steps, time_limit: stop early, after so many steps or seconds of search.
       block: candidates a step tests; by default from the device and memory.
       memory: bytes for the tables of partial matches; by default a quarter of an accelerator, 512 MiB of a CPU.
-      device: where to run; by default where JAX does.
+      device: where to run; by default where JAX does. On several devices, each takes the next part of the search
+        when it runs dry.
       progress: show a meter on standard error.
 
     Returns:
@@ -147,13 +144,19 @@ def count_matches(
     options = Options(
         induced, wildcard, _checked_filters(filters, pattern, target), order, leaves, symmetry, False, block, memory
     )
+    devices = () if device is None else select_devices(device).devices
+    if len(devices) > 1 and max_steps is not None:
+        raise ValueError(f"max_steps={max_steps} counts the steps of one device, and there are {len(devices)}")
     plan = _plan(pattern, target, domains, options, device)
     started = time.perf_counter()
-    found, tested = _Progress(0, 0, 0, "done"), 0
+    found, tested = Standing(0, 0, 0, "done"), 0
     with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-        for found in _run(plan, max_steps, time_limit):
-            meter.advance(found.positions - tested)
-            tested = found.positions
+        if len(devices) > 1:
+            found = run_count_on(plan, devices, time_limit, meter.advance)
+        else:
+            for found in run_count(plan, max_steps, time_limit):
+                meter.advance(found.positions - tested)
+                tested = found.positions
     seconds = plan.seconds | {"search": time.perf_counter() - started}
     count = found.count * plan.multiplier
     if per == "occurrence":
@@ -270,7 +273,10 @@ def participation_counts(
 
 def _plan(pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: Devices) -> Plan:
     if device is not None:
-        chosen = select_devices(device).devices[0]
+        selection = select_devices(device)
+        if selection.helper is not None:
+            raise ValueError("device='hybrid': matching runs on devices of one kind; use 'gpu' or a number of devices")
+        chosen = selection.devices[0]
         if chosen not in target.out_offsets.devices():
             target = target.to_device(chosen)
     allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
@@ -282,53 +288,6 @@ def _plan(pattern: Pattern, target: Graph, domains: Domains | None, options: Opt
         plan = make_plan(pattern, index, allowed, options)
     plan.seconds["index"] = indexed
     return plan
-
-
-class _Progress(NamedTuple):
-    """Where a search stands (host): matches counted, candidates tested, steps, and what stopped it."""
-
-    count: int
-    positions: int
-    steps: int
-    status: str
-
-
-def _run(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[_Progress]:
-    """Search in dispatches of limited length."""
-    if plan.operands is None:
-        return
-    backend = kernel_backend(next(iter(plan.operands.offsets.devices())))
-    last = 2**31 - 1 if max_steps is None else max_steps
-    started = time.perf_counter()
-    with wide_ints():
-        for stage in plan.stages:
-            op = plan.operands._replace(program=stage.code)
-            form = "xla" if stage.sizes.block % LANES or stage.sizes.window % LANES else backend
-            state = start_state(
-                entries=_table_entries(stage.program.entries), tables=power_of_four(stage.program.tables, 16),
-                backend=form,
-            )  # fmt: skip
-            steps, quota = 0, stage.most_steps or STEPS_AT_FIRST
-            while True:
-                before = time.perf_counter()
-                state = advance(op, state, np.int32(min(last, steps + quota)), sizes=stage.sizes, backend=form)
-                rows, (low, high), positions, steps = jax.device_get(
-                    (state.rows, state.matches, state.positions, state.steps)
-                )
-                now, steps = time.perf_counter(), int(steps)
-                status = "running"
-                if not (rows[1] < rows[0])[:-1].any():
-                    status = "done"
-                elif steps >= last:
-                    status = f"stopped at max_steps={last}"
-                elif time_limit is not None and now - started >= time_limit:
-                    status = f"stopped at time_limit={time_limit:g} s"
-                elif stage.most_steps is not None:
-                    break
-                yield _Progress(int(low) + (int(high) << 32), int(positions), steps, status)
-                if status != "running":
-                    return
-                quota = max(1, min(2**24, int(quota * min(8.0, SECONDS_AT_A_TIME / max(now - before, 1e-6)))))
 
 
 def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray, str]]:
@@ -344,7 +303,7 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     ids = np.asarray(plan.ids)
     columns = np.argsort(plan.order)
     with wide_ints():
-        state = start_state(entries=_table_entries(program.entries), tables=power_of_four(k, 16), backend="xla")
+        state = start_state(entries=table_entries(program.entries), tables=power_of_four(k, 16), backend="xla")
         while True:
             state = advance(
                 plan.operands, state, state.steps + jnp.int32(quota), sizes=stage.sizes, backend="xla", ordered=True
@@ -365,10 +324,6 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
 @partial(jax.jit, static_argnames=("size",))
 def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
     return lax.dynamic_slice(table, (start,), (size,))
-
-
-def _table_entries(entries: int) -> int:
-    return min(power_of_four(entries, 2**16), 2**31 - 2)
 
 
 def _checked_query(query: Graph | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:

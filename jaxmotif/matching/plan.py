@@ -74,6 +74,7 @@ class Plan:
     Attributes:
       operands: what it reads, on the device; ``None`` if some domain is empty, so that there is no match.
       stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
+      roots: where ``offsets`` bound the candidates of the first node.
       order: the query nodes searched, in order; leaves are not in it.
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
@@ -83,6 +84,7 @@ class Plan:
 
     operands: Operands | None
     stages: list[Stage]
+    roots: int
     order: list[int]
     leaves: list[int]
     multiplier: int
@@ -116,7 +118,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     sizes = sizes[:k].astype(np.int64)
     lap("filter")
     if sizes.min() == 0:
-        return Plan(None, [], list(range(k)), [], 1, sizes, None, seconds)
+        return Plan(None, [], 0, list(range(k)), [], 1, sizes, None, seconds)
 
     nodes, slots = power_of_four(left[0], 256), power_of_four(left[1], 4096)
     reduced = candidates.reduce_target(target, bits, nodes=nodes, slots=slots)
@@ -230,7 +232,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     fixed = jax.device_put((matrices, domains, leaf_rows, ranks), device)
     operands = Operands(stages[0].code, offsets, entries, *fixed)
     lap("plan")
-    return Plan(operands, stages, core, leaf_plan.nodes, multiplier, sizes, reduced.ids, seconds)
+    return Plan(operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.ids, seconds)
 
 
 def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, core, which):

@@ -1,0 +1,40 @@
+"""Counting by other step sizes, in stages, and on several devices."""
+
+import networkx as nx
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import count_matches, plan
+from jaxmotif.patterns import Pattern
+
+PATH = Pattern.from_edges([(0, 1), (1, 2), (2, 3)])
+
+
+@pytest.fixture(scope="module")
+def target():
+    return Graph.from_networkx(nx.barabasi_albert_graph(60, 4, seed=1))
+
+
+@pytest.fixture(scope="module")
+def expected(target):
+    return count_matches(PATH, target).count
+
+
+def test_blocks_change_nothing(target, expected):
+    counts = {count_matches(PATH, target, leaves=False, symmetry=False, block=block).count for block in (64, 192)}
+    assert counts == {expected}
+
+
+def test_a_search_that_outgrows_its_first_stage_starts_again(monkeypatch, target, expected):
+    monkeypatch.setattr(plan, "_blocks", lambda options, device: [(64, 3), (192, None)])
+    found = count_matches(PATH, target, leaves=False, symmetry=False)
+    assert (found.count, found.status) == (expected, "done")
+
+
+def test_several_devices_take_turns(target, expected):
+    found = count_matches(PATH, target, leaves=False, symmetry=False, block=64, device=2)
+    assert (found.count, found.exact) == (expected, True)
+    stopped = count_matches(PATH, target, leaves=False, symmetry=False, block=64, device=2, time_limit=0.0)
+    assert (stopped.exact, stopped.status) == (False, "stopped at time_limit=0 s")
+    with pytest.raises(ValueError, match="max_steps=5 counts the steps of one device, and there are 2"):
+        count_matches(PATH, target, device=2, max_steps=5)
