@@ -26,6 +26,7 @@ from jaxmotif.motifs.enumerate import count_codes
 from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, random_graphs
 from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, significance_of
 
+CPU_WORKERS = 2  # threads that share a CPU: what one batch does is mostly sequential
 MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
 
 
@@ -134,7 +135,8 @@ def find_motifs(
     backend, alphabet = kernel_backend(devices_on[0]), Alphabet.of(graph)
     longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
     closed = has_closed_form(alphabet, size) and (backend == "xla" or size == 3)
-    batch = _batch(graph, size, num_random, memory, len(devices_on), backend, closed)
+    workers_on = devices_on * (CPU_WORKERS if backend == "xla" else 1)
+    batch = _batch(graph, size, num_random, memory, len(workers_on), backend, closed)
     sizes, matrix_bytes = plan(backend, memory)
     classifier, known = Classifier(alphabet, size), threading.Lock()
 
@@ -196,7 +198,7 @@ def find_motifs(
 
     units = [Unit(low, min(batch, num_random - low)) for low in range(0, num_random, batch)]
     with meter(num_random, "random graphs", "motifs", enabled=progress) as bar:
-        run_queue(units, [Worker(lambda low, d=device: run(d, low)) for device in devices_on], bar.advance)
+        run_queue(units, [Worker(lambda low, d=device: run(d, low)) for device in workers_on], bar.advance)
     return _joined(graph, size, keep, step, threshold, attempts, key, pieces, [unit.task for unit in units])
 
 
