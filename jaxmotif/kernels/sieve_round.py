@@ -30,9 +30,6 @@ from jaxmotif.kernels.choice import Backend
 from jaxmotif.kernels.gf256 import PLANES, TERMS
 from jaxmotif.kernels.sieve_rows import TILE, Rows
 
-_UNROLL = 4
-"""Neighbours a step in plain XLA: the sums then go to memory and back once in four."""
-
 
 def num_forms(size: int) -> list[int]:
     """How many neighbour sums round ``t`` takes for a motif of ``size`` vertices, at index ``t`` (0 below 2).
@@ -139,14 +136,14 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows, backe
         def planes(sums):
             return jnp.stack(gf256.collapse([sums[:, r] for r in range(TERMS)]), axis=1)
 
-        neighbour_sums = _row_sums(selected, (TERMS, words), planes, rows)
+        neighbour_sums = _row_sums(selected, (TERMS, words), planes, rows, unroll=4)
 
         def tile(index, P):
             sums = neighbour_sums(index)
 
             def update(s, P):
                 grown = _rows_of(P, s - 1, index) ^ _multiply(sums, _rows_of(P, s - size - 1, index))
-                return lax.dynamic_update_slice(P, grown[None], (s - 1, index * TILE, 0, 0))
+                return lax.dynamic_update_slice(P, grown[None], _indices(s - 1, index * TILE, 0, 0))
 
             return lax.fori_loop(form * size + 1, jnp.minimum((form + 1) * size, total) + 1, update, P)
 
@@ -180,10 +177,10 @@ def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows, backend: Back
         spread = [jnp.broadcast_to(values[:, b, None], elements.shape) for b in range(PLANES)]
         return jnp.stack(gf256.multiply(spread, masks), axis=1)
 
-    sums = _row_sums(products, (PLANES, scalars.shape[1]), lambda sums: sums, rows)
+    sums = _row_sums(products, (PLANES, scalars.shape[1]), lambda sums: sums, rows, unroll=1)
 
     def tile(index, forms):
-        return lax.dynamic_update_slice(forms, sums(index), (index * TILE, 0, 0))
+        return lax.dynamic_update_slice_in_dim(forms, sums(index), index * TILE, 0)
 
     forms = jnp.zeros((rows.vertices, PLANES, scalars.shape[1]), jnp.uint32)
     return jnp.moveaxis(lax.fori_loop(0, _tiles(rows.live), tile, forms), 2, 0)
@@ -193,9 +190,14 @@ def _tiles(count):
     return (count + (TILE - 1)) // TILE
 
 
+def _indices(*indices) -> tuple:
+    """Start indices of one dtype, also where Python integers are 64-bit."""
+    return tuple(jnp.asarray(index, jnp.int32) for index in indices)
+
+
 def _rows_of(P: jax.Array, s, tile) -> jax.Array:
     """Row ``s`` of the vertices of a tile: ``[TILE, 8, W]``."""
-    return lax.dynamic_slice(P, (s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
+    return lax.dynamic_slice(P, _indices(s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
 
 
 def _expand(P: jax.Array, s, tiles) -> jax.Array:
@@ -204,7 +206,7 @@ def _expand(P: jax.Array, s, tiles) -> jax.Array:
     def tile(index, terms):
         planes = _rows_of(P, s, index)
         expanded = jnp.stack(gf256.expand([planes[:, b] for b in range(PLANES)]), axis=1)
-        return lax.dynamic_update_slice(terms, expanded, (index * TILE, 0, 0))
+        return lax.dynamic_update_slice_in_dim(terms, expanded, index * TILE, 0)
 
     return lax.fori_loop(0, tiles, tile, jnp.zeros((P.shape[1], TERMS, P.shape[-1]), jnp.uint32))
 
@@ -213,7 +215,7 @@ def _multiply(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.stack(gf256.multiply([x[:, b] for b in range(PLANES)], [y[:, b] for b in range(PLANES)]), axis=1)
 
 
-def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable, rows: Rows) -> Callable:
+def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable, rows: Rows, unroll: int) -> Callable:
     """XORs over the slots of vertices, a tile of vertices at a time.
 
     Args:
@@ -221,6 +223,7 @@ def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable,
       shape: of one contribution.
       finish: ``[TILE, *shape] -> [TILE, ...]``, linear, taken once a run.
       rows: the adjacency.
+      unroll: neighbours a step; the sums go to memory and back once a step.
 
     Returns:
       A function from the number of a tile to the sums at its vertices.
@@ -231,12 +234,12 @@ def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable,
         last = lax.dynamic_slice_in_dim(stops, index * TILE, TILE)
 
         def step(number, total):
-            for ahead in range(_UNROLL):
-                slots = first + (number * _UNROLL + ahead)
+            for ahead in range(unroll):
+                slots = first + (number * unroll + ahead)
                 total = total ^ contributions(slots, slots < last)
             return total
 
-        steps = (jnp.max(last - first) + (_UNROLL - 1)) // _UNROLL
+        steps = (jnp.max(last - first) + (unroll - 1)) // unroll
         return finish(lax.fori_loop(0, steps, step, jnp.zeros((TILE, *shape), jnp.uint32)))
 
     if not rows.pieces:

@@ -127,9 +127,13 @@ class Matches:
         return None
 
     def _balls(self, part: np.ndarray, forced: frozenset[int]) -> Iterator[np.ndarray]:
-        """Parts of a component around one of its vertices: the 2 k nearest, the 4 k nearest, ... but not all."""
+        """Parts of a component around one of its vertices: the 2 k nearest, the 4 k nearest, ... but not all.
+
+        That vertex is forced, or of a color that is rare in the component.
+        """
         inside, ids = restrict(self.host, part)
-        root = min(forced) if forced else self._order.choice(ids)
+        able = [np.flatnonzero(inside.shades & np.uint32(mask)) for mask in self.motif.masks.values()]
+        root = min(forced) if forced else ids[self._order.choice(min(able, key=len))]
         order = ids[breadth_first(inside, int(np.searchsorted(ids, root)))]
         count = 2 * self.motif.size
         while count < order.size:
@@ -152,6 +156,7 @@ class Matches:
                 if still is not None:
                     left = still
                     free = [vertex for vertex in free if left[vertex]]
+                    group = max(1, min(2 * group, len(free) // 2))
                 elif group > 1:
                     group //= 2
                 else:

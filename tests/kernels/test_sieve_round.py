@@ -83,24 +83,22 @@ def run(instance, words, max_row, label_forms, start, extend):
     return np.asarray(gf256.unslice_bytes(jnp.concatenate(blocks, axis=-1)))[:, rank]
 
 
-@pytest.mark.parametrize(("words", "max_row"), [(4, 64), (1, MAX_ROW)])
-def test_xla_equals_reference(instance, words, max_row):
+def test_xla_equals_reference(instance):
     jitted = [
         jax.jit(sieve_round.label_forms),
         jax.jit(sieve_round.start, static_argnums=3),
         jax.jit(sieve_round.extend),
     ]
-    np.testing.assert_array_equal(run(instance, words, max_row, *jitted), instance[-1])
+    np.testing.assert_array_equal(run(instance, 2, MAX_ROW, *jitted), instance[-1])
 
 
-@pytest.mark.parametrize(("words", "max_row"), [(4, 64), (4, MAX_ROW)])
-def test_pallas_equals_reference(instance, words, max_row):
+def test_pallas_equals_reference(instance):
     kernels = [
         jax.jit(lambda *args: sieve_pallas.label_forms(*args, interpret=True)),
         jax.jit(lambda *args: sieve_pallas.start(*args, interpret=True), static_argnums=3),
         jax.jit(lambda *args: sieve_pallas.extend(*args, interpret=True)),
     ]
-    np.testing.assert_array_equal(run(instance, words, max_row, *kernels), instance[-1])
+    np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
 
 
 @pytest.mark.parametrize("pieces", [0, 32])
@@ -128,7 +126,7 @@ def test_pallas_names_a_bad_block():
         sieve_pallas.start(labels, jnp.zeros((2, 4, 8), jnp.uint32), jnp.int32(0), 96)
 
 
-@pytest.mark.parametrize("max_row", [3, 5, 64])
+@pytest.mark.parametrize("max_row", [3, 64])
 def test_plan_covers_every_slot_once(max_row):
     rng = np.random.default_rng(1)
     offsets, targets = random_csr(rng, 12, 0.4)

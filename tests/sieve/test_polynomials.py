@@ -25,7 +25,7 @@ def binomial_tail(least, trials, probability):
     return 1 - below
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 5, 7])
+@pytest.mark.parametrize("size", [1, 4, 7])
 def test_against_brute_force(size):
     """Many small colored graphs side by side, each with a motif of its own, in one host graph."""
     rng = np.random.default_rng(size)
@@ -47,22 +47,6 @@ def test_against_brute_force(size):
         missed += int((expected & ~positive).sum())
     assert expected.sum() > 200
     assert binomial_tail(missed, 2 * int(expected.sum()), run_bound(size)) > 1e-6
-
-
-@pytest.fixture(scope="module")
-def instance():
-    rng = np.random.default_rng(0)
-    matrix, colors, motif = brute.random_instance(rng, 40, 8, 3, wildcards=True)
-    matrix[7, 9:] = matrix[9:, 7] = True
-    return brute.graph_of(matrix), jnp.asarray(brute.shades_of(colors, motif))
-
-
-def test_the_same_bits_for_every_block_size(instance):
-    graph, shades = instance
-    run = jax.jit(sieve_values, static_argnames=("size", "words"))
-    whole, by_twos = (run(graph, shades, jax.random.key(3), size=8, words=words) for words in (8, 2))
-    assert int((whole != 0).sum()) > 20
-    np.testing.assert_array_equal(whole, by_twos)
 
 
 def test_batches_give_what_single_graphs_give():
@@ -93,9 +77,9 @@ def test_a_hub_is_cut_and_counts_once():
 
 
 @pytest.mark.parametrize("size", [0, 31, -1])
-def test_sizes_out_of_range(instance, size):
+def test_sizes_out_of_range(size):
     with pytest.raises(ValueError, match=f"1 to 30 vertices, got {size}"):
-        sieve_values(*instance, jax.random.key(0), size=size)
+        sieve_values(Graph.from_edges([(0, 1)]), jnp.ones(2, jnp.uint32), jax.random.key(0), size=size)
 
 
 def test_directed_graphs_are_refused():

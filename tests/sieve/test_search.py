@@ -39,7 +39,7 @@ def planted(n, degree, size, seed):
 
 
 def test_a_planted_match_is_found_and_extracted():
-    graph, colors, motif, chosen = planted(200, 8, 9, seed=0)
+    graph, colors, motif, chosen = planted(128, 8, 9, seed=0)
     result = find_color_motif(graph, colors, motif, key=0)
     assert result.found
     assert result.vertices.dtype == np.int64
@@ -70,16 +70,16 @@ def test_all_matches_of_small_graphs(wildcards):
 
 def test_extraction_by_restricting_in_a_larger_graph():
     """Every vertex lies in a match, so no component is one."""
-    graph = random_regular(120, 6, 1)
-    colors = np.arange(120) % 3
-    result = find_color_motif(graph, colors, {0: 2, 1: 2, 2: 2}, key=1, limit=3)
+    graph = random_regular(128, 8, 1)
+    colors, motif = np.arange(128) % 3, {0: 3, 1: 3, 2: 3}
+    result = find_color_motif(graph, colors, motif, key=1, limit=3)
     host = Host(
         np.asarray(graph.out_offsets),
         np.asarray(graph.out_targets),
-        vertex_shades(colors, parse_motif({0: 2, 1: 2, 2: 2}), 120, None),
+        vertex_shades(colors, parse_motif(motif), 128, None),
     )
     assert len(set(result.matches)) == 3
-    assert all(is_match(host, parse_motif({0: 2, 1: 2, 2: 2}), match) for match in result.matches)
+    assert all(is_match(host, parse_motif(motif), match) for match in result.matches)
 
 
 def test_isolated_matches_all_come_out():
@@ -192,10 +192,10 @@ def test_the_same_bits_on_1_2_and_4_devices(large, short_steps):
 
 
 def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_steps):
-    graph, colors, motif, _ = planted(60, 6, 9, seed=2)
+    graph, colors, motif, _ = planted(128, 8, 9, seed=2)
     colors[:] = np.where(colors == "other", "red", colors)
     monkeypatch.setattr(search, "SAVE_SECONDS", 0.0)
-    options = {"limit": 0, "error": 1e-3, "memory": 1 << 18}
+    options = {"limit": 0, "error": 1e-3, "memory": 1 << 16}
     whole = find_color_motif(graph, colors, motif, 0, **options)
     file = tmp_path / "state" / search.CHECKPOINT_NAME
 
