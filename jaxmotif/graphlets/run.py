@@ -158,8 +158,10 @@ class _Accumulators:
     def __init__(self, order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool, device: jax.Device):
         self.order, self.plan, self.tuning, self.device = order, plan, tuning, device
         with jax.default_device(device), wide_ints():
-            self.first = (sparse.start_triangles(order, tuning), sparse.start_cycles(order, tuning, per_edge))
-            self.second = sparse.start_cliques(order, tuning, per_edge)
+            first = (sparse.start_triangles(order, tuning), sparse.start_cycles(order, tuning, per_edge))
+            # Bound to the device from the start, as the sums that the steps give: they compile once.
+            self.first = jax.device_put(first, device)
+            self.second = jax.device_put(sparse.start_cliques(order, tuning, per_edge), device)
         self.t = None
 
     def step_first(self, task: Ranges) -> None:
