@@ -53,12 +53,6 @@ class SearchState:
         low, high = (int(word) for word in np.asarray(self.matches))
         return low + (high << 32)
 
-    @property
-    def drained(self) -> bool:
-        """Whether nothing is left to expand (host)."""
-        held, cursor, _ = np.asarray(self.rows)
-        return bool((cursor >= held)[:-1].all())
-
 
 @partial(jax.jit, static_argnames=("entries", "tables", "backend"))
 def start_state(*, entries: int, tables: int, backend: Backend) -> SearchState:

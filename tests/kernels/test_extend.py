@@ -1,0 +1,108 @@
+"""The step of the level search against plain Python, and its lowering for a GPU."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.kernels.extend import Window, extend, prepare_window
+from jaxmotif.kernels.lanes import Operands, Sizes
+from jaxmotif.kernels.weigh import ones
+from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.search import Pair, Step, advance, build_program, start_state
+
+N, BLOCK, WINDOW = 32, 64, 16
+
+
+def adjacency(seed):
+    upper = np.triu(np.random.default_rng(seed).random((N, N)) < 0.3, 1)
+    return upper | upper.T
+
+
+def operands(near, program, bitmap):
+    offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))])
+    entries = np.concatenate([np.nonzero(near)[1], np.arange(N)])  # then the whole of the nodes, as one list
+    places = np.concatenate([offsets, [offsets[-1], offsets[-1] + N]]).astype(np.int32)
+    words = np.packbits(near, axis=1, bitorder="little").view(np.uint32).view(np.int32).reshape(-1)
+    one = np.zeros(1, np.int32)
+    fields = (program.code, places, entries.astype(np.int32), words if bitmap else one, one, one, one)
+    return Operands(*map(jnp.asarray, fields))
+
+
+def path_steps():
+    """A path of three nodes: node 2 next to node 1, different from node 0."""
+    everything, edge = Pair(None, N + 1, 0), Pair(0, 0, 0)
+    return [Step([everything]), Step([edge]), Step([Pair(1, 0, 0)], apart=[0])]
+
+
+@pytest.mark.parametrize("bitmap", [False, True])
+def test_a_step_appends_what_passes_in_order(bitmap):
+    near = adjacency(1)
+    edge = [Pair(0, 0, 0), Pair(1, 0, 0)]
+    steps = [*path_steps()[:2], Step(edge, below=[1]), Step([Pair(2, 0, 0)], apart=[0, 1])]
+    sizes = Sizes(BLOCK, WINDOW, 2 * BLOCK, bitmap)
+    program = build_program(steps, capacity=sizes.capacity, stride=1, longest=N)
+    op = operands(near, program, bitmap)
+    rows = np.argwhere(near)[5 : 5 + WINDOW]
+    base = sizes.capacity  # table 1 holds one column; table 2 begins after it
+    table = np.zeros(program.entries + 1, np.int32)
+    table[base : base + WINDOW], table[base + sizes.capacity :][:WINDOW] = rows.T
+    window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
+    with wide_ints():
+        lengths, places, anchors = prepare_window(op, jnp.asarray(table), window, sizes, "xla")
+        ends = jnp.cumsum(lengths, dtype=jnp.int32)
+        out, added, counts = extend(
+            op, jnp.asarray(table), window, (ends - lengths, places, anchors), jnp.minimum(ends[-1], BLOCK),
+            jnp.int32(3), sizes, "xla",
+        )  # fmt: skip
+    degree = near.sum(axis=1)
+    flat = [
+        (u, v, w)
+        for number, (u, v) in enumerate(rows)
+        for w in np.flatnonzero(near[u if degree[u] <= degree[v] else v])[number == 0 :]
+    ]
+    expected = [(u, v, w) for u, v, w in flat[:BLOCK] if near[u, w] and near[v, w] and v < w]
+    assert 0 < len(expected) == int(added)
+    columns = np.asarray(out)[3 * base :][: 3 * sizes.capacity].reshape(3, -1)[:, 3 : 3 + len(expected)]
+    assert columns.T.tolist() == [list(map(int, row)) for row in expected]
+    assert not np.asarray(counts).any()
+
+
+def test_a_whole_search_counts_and_lists():
+    near = adjacency(2)
+    degree = near.sum(axis=1)
+    for whole in (False, True):
+        sizes = Sizes(BLOCK, WINDOW, 4096 if whole else 96, False)
+        program = build_program(path_steps(), capacity=sizes.capacity, stride=1, longest=N, whole=whole)
+        with wide_ints():
+            state = start_state(entries=program.entries, tables=4, backend="xla")
+            op = operands(near, program, False)
+            state = advance(op, state, jnp.int32(10_000), sizes=sizes, backend="xla", ordered=whole)
+        expected = [(u, v, w) for u, v in np.argwhere(near) for w in np.flatnonzero(near[v]) if w != u]
+        assert int(state.steps) < 10_000
+        assert len(expected) == (degree * (degree - 1)).sum()
+        if whole:
+            start = program.entries - 3 * sizes.capacity
+            table = np.asarray(state.table)[start:-1].reshape(3, -1)[:, : len(expected)]
+            assert int(state.rows[0, 3]) == len(expected)
+            assert table.T.tolist() == [list(map(int, row)) for row in expected]
+        else:
+            assert state.count == len(expected)
+
+
+def test_ones():
+    words = np.array([0, 1, -1, 2**31 - 1, -(2**31), 0x55555555], np.int32)
+    assert ones(jnp.asarray(words)).tolist() == [bin(int(w) & 0xFFFFFFFF).count("1") for w in words]
+
+
+@pytest.mark.parametrize("bitmap", [False, True])
+def test_the_search_lowers_for_a_gpu(bitmap):
+    def vector(size, dtype=jnp.int32):
+        return jax.ShapeDtypeStruct(size, dtype)
+
+    with wide_ints():
+        op = Operands(*(vector((size,)) for size in (4096, 4096, 4096, 1024, 64, 64, 64)))
+        state = jax.eval_shape(lambda: start_state(entries=2**20, tables=16, backend="xla"))
+        sizes = Sizes(2**16, 2**13, 2**16 + 2**15, bitmap)
+        traced = advance.trace(op, state, vector(()), sizes=sizes, backend="pallas-triton")
+        assert traced.lower(lowering_platforms=("cuda",)).as_text().count("triton") > 0
