@@ -1,0 +1,184 @@
+"""One device, a mesh, the queue, GPUs and the CPU together: the same bits; and no compilation for a known size."""
+
+import contextlib
+import functools
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+
+import jaxmotif
+from jaxmotif.devices.select import Selection
+from jaxmotif.graphlets import run
+from jaxmotif.graphlets.equations import join_sums
+from jaxmotif.graphlets.run import Schedule, hybrid_crews
+from jaxmotif.graphlets.split import make_units
+from jaxmotif.graphlets.tuning import choose_tuning
+from jaxmotif.kernels import cliques, triangles, wedges
+from jaxmotif.kernels.wide import wide_ints
+from tests.samples import CAPACITY, GRAPHS, build
+
+CASES = {name: GRAPHS[name] for name in ("one edge", "path", "star", "clique", "disconnected", "hub and blocks")}
+CASES |= {name: GRAPHS[name] for name in ("density 0.3 of 20", "density 0.7 of 20")}
+FRONT_DOORS = {"graph": jaxmotif.graphlet_counts, "edge": jaxmotif.edge_graphlets, "node": jaxmotif.node_orbits}
+
+
+@contextlib.contextmanager
+def compilations():
+    """The names of what XLA compiles meanwhile."""
+    found = []
+
+    def hear(event, seconds, fun_name="", **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            found.append(fun_name)
+
+    jax.monitoring.register_event_duration_secs_listener(hear)
+    try:
+        yield found
+    finally:
+        jax.monitoring.unregister_event_duration_listener(hear)
+
+
+def _bits(result):
+    values = None if isinstance(result, jaxmotif.graphlets.GraphletCounts) else result.values.tolist()
+    return result.counts, values
+
+
+@functools.cache
+def _on_one_device(detail, name):
+    return _bits(FRONT_DOORS[detail](build(*CASES[name])))
+
+
+def _assert_same_everywhere(detail, **options):
+    for name, graph in CASES.items():
+        assert _bits(FRONT_DOORS[detail](build(*graph), **options)) == _on_one_device(detail, name), name
+
+
+@pytest.mark.parametrize(("devices", "detail"), [(2, "graph"), (4, "node")])
+def test_mesh(devices, detail):
+    if jax.device_count() < devices:
+        pytest.skip(f"needs {devices} devices")
+    _assert_same_everywhere(detail, devices=devices)
+
+
+def test_mesh_of_one_is_that_device():
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[:1])
+    _assert_same_everywhere("edge", devices=mesh)
+
+
+@pytest.mark.parametrize("detail", ["graph", "edge"])
+def test_long_runs_are_cut_into_units(monkeypatch, capsys, detail):
+    monkeypatch.setattr(run, "_LONG", {"cpu": -1, "accelerator": -1})
+    _assert_same_everywhere(detail, progress=True)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.fixture
+def mixed(monkeypatch):
+    """Sizes for two devices that run the Pallas kernels (interpreted here), and others for a third that helps.
+
+    Accumulators, heavy nodes and bit matrices differ between them, as they do between GPUs and a CPU.
+    """
+    if jax.device_count("cpu") < 3:
+        pytest.skip("needs three devices")
+    monkeypatch.setattr(pl, "pallas_call", functools.partial(pl.pallas_call, interpret=True))
+    for module in (triangles, wedges, cliques):
+        monkeypatch.setattr(module, "LANES", 256)
+    devices = jax.devices("cpu")[:3]
+    tuning = choose_tuning(CAPACITY[0], CAPACITY[1] // 2, devices[0])
+    accelerated = tuning._replace(backend="pallas-triton", light_block=2048, most_light=512, fill=64, slots=4096)
+    helper = tuning._replace(
+        block=64, heavy_block=64, light_block=64, most_light=32, fill=2, rows=2, slots=128, words=50
+    )
+    return Selection(tuple(devices[:2]), devices[2]), accelerated, helper
+
+
+def _in_crews(mixed, graph, schedule):
+    selection = mixed[0]
+    crews = hybrid_crews(*mixed, schedule)
+    with wide_ints():
+        order, plan = run.prepare(graph, crews[0].tuning, selection.devices[0])
+        outcome, done = run.run_units(order, plan, "edge", crews, schedule.edge_order, False)
+        work = [sum(unit.work for unit in queue) for queue in make_units(order, plan, 64)]
+        counts = {name: join_sums(pair) for name, pair in outcome.sums.items()}
+        values = np.zeros((graph.m, 17), np.int64)
+        values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
+    return jaxmotif.graphlets.equations.global_counts(graph.n, graph.m, counts), values.tolist(), done, sum(work)
+
+
+def test_any_workers_can_do_any_units(mixed, monkeypatch):
+    """Units dealt in turn, so that all have their share; and each device compiles a pass once."""
+
+    def deal(units, workers, advance):
+        done = [0] * len(workers)
+        for number, unit in enumerate(units):
+            workers[number % len(workers)].step(unit.task)
+            done[number % len(workers)] += unit.work
+        return done
+
+    monkeypatch.setattr(run, "run_queue", deal)
+    with compilations() as found:
+        for name, graph in CASES.items():
+            counts, values, done, work = _in_crews(mixed, build(*graph), Schedule(cpu_workers=2))
+            assert (counts, values) == _on_one_device("edge", name), name
+            assert sum(done) == work
+    assert min(done) > 0
+    assert [sum(name in one for one in found) for name in ("_first", "_second")] == [3, 3]
+
+
+@pytest.mark.parametrize("order", ["degree", "-degree", "volume", "-volume"])
+def test_gpus_and_the_cpu_together(mixed, order):
+    """Every order of the queue and every share of the work; who does what is left to chance."""
+    for (name, graph), alpha in zip(CASES.items(), itertools.cycle([0.0, 0.3, 1.0])):
+        schedule = Schedule(edge_order=order, alpha=alpha, gpu_helping=0.1, cpu_workers=2)
+        counts, values, done, work = _in_crews(mixed, build(*graph), schedule)
+        assert (counts, values) == _on_one_device("edge", name), name
+        assert sum(done) == work
+        assert len(done) == (2 if alpha == 0 else 4)
+        assert sum(done[2:]) <= alpha * work
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("order", ["degree", "-degree", "volume", "-volume"])
+def test_hybrid_on_gpus(order, alpha):
+    _assert_same_everywhere("node", devices="hybrid", schedule=Schedule(edge_order=order, alpha=alpha))
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (Schedule(alpha=1.1), r"alpha=1.1 is not a share of the work; use 0 \(no CPU\) to 1 \(no limit\)"),
+        (Schedule(alpha=-0.1), "alpha=-0.1 is not a share"),
+        (Schedule(alpha=float("nan")), "alpha=nan is not a share"),
+        (Schedule(edge_order="size"), "unknown edge_order 'size'; use one of degree, -degree, volume, -volume"),
+        (Schedule(cpu_workers=0), "cpu_workers=0; use at least 1, or alpha=0"),
+    ],
+)
+def test_schedules_that_make_no_sense(schedule, message):
+    device = jax.devices("cpu")[0]
+    tuning = choose_tuning(*CAPACITY, device)
+    with pytest.raises(ValueError, match=message):
+        hybrid_crews(Selection((device,), device), tuning, tuning, schedule)
+
+
+@pytest.mark.parametrize("detail", FRONT_DOORS)
+@pytest.mark.parametrize("units", [False, True], ids=["whole", "units"])
+def test_a_second_graph_of_a_bucket_compiles_nothing(monkeypatch, detail, units):
+    if units:
+        monkeypatch.setattr(run, "_LONG", {"cpu": -1, "accelerator": -1})
+    sizes = [graph for graph in GRAPHS.values() if graph[0] in (14, 16, 17, 18, 20)]
+    assert len({(n, len(edges)) for n, edges in sizes}) == len(sizes)
+    FRONT_DOORS[detail](build(*GRAPHS["one edge"]))
+    with compilations() as found:
+        for graph in sizes:
+            FRONT_DOORS[detail](build(*graph))
+    assert not found
+
+
+def test_compilations_are_noticed():
+    with compilations() as found:
+        jax.jit(lambda x: x * 3 + 1)(np.float32(2))
+    assert found
