@@ -51,12 +51,7 @@ def main():
     parser.add_argument("--block", type=int)
     args = parser.parse_args()
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
-    print(
-        print(
-            "| instance | mode | count | right | cold s | total ms | plan ms | search ms | steps | Gpos/s | rivals, ms: "
-            "EGSM | T-DFS | DAF |"
-        )
-    )
+    print("| instance | mode | count | right | first s | ms | plan ms | search ms | steps | G/s | EGSM | T-DFS | DAF |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, (count, *rivals) in RIVALS.items():
         folder, file = name.split("/")

@@ -153,14 +153,15 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     often = np.zeros((k, k))
     for u, x in zip(*np.nonzero(which >= 0), strict=True):
         often[u, x] = totals[families[int(which[u, x]), int(x)]]
-    order = _order(query, options.order, sizes, np.minimum(often, often.T))
+    wanted = options.order if isinstance(options.order, str) else [int(v) for v in options.order]
+    order = _order(query, wanted, sizes, np.minimum(often, often.T))
     leaf_plan = leaves.LeafPlan([], np.arange(k))
     if options.leaves and not options.induced and not options.listing and k > 1:
         colors = query if allowed is None else _colored(query, allowed)
         leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, int(left[0]), order)
     core = [v for v in order if v not in set(leaf_plan.nodes)]
-    if not isinstance(options.order, Sequence) or isinstance(options.order, str):
-        core = _core_order(query, options.order, sizes, often, core)
+    if isinstance(wanted, str):
+        core = _core_order(query, wanted, sizes, often, core)
     below: list[tuple[int, int]] = []
     multiplier = 1
     if options.symmetry:
@@ -296,7 +297,7 @@ def _order(query: Pattern, order: Order, sizes: np.ndarray, often: np.ndarray) -
         raise ValueError(
             f"order must be 'ri', 'quicksi' or a permutation of the {query.num_nodes} query nodes, got {order!r}"
         )
-    return [int(v) for v in order]
+    return list(order)
 
 
 def _core_order(query: Pattern, order: Order, sizes: np.ndarray, often: np.ndarray, core: list[int]) -> list[int]:

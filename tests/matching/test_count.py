@@ -91,6 +91,8 @@ def test_laws():
     rng = np.random.default_rng(3)
     for _, query, host, target in cases(9, 10, False, None, None):
         found = count_matches(query, target, block=BLOCK).count
+        order = rng.permutation(query.num_nodes)
+        assert count_matches(query, target, order=order, block=BLOCK).count == found
         shuffle = rng.permutation(host.num_nodes)
         moved = Graph.from_edges(shuffle[target.edge_list()].reshape(-1, 2), host.num_nodes, pad=PAD)
         assert count_matches(query, moved, block=BLOCK).count == found
