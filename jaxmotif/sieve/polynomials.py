@@ -5,6 +5,13 @@ the same for all vertices, so any invertible nu gives the same answer; the ident
 it is never singular. Shade ``l`` of the motif is then element ``l`` of the subsets, and ``zeta_{i,l} = mu_{i,l}`` where
 vertex ``i`` may take shade ``l``, else 0.
 
+The values mu and alpha are drawn from the 255 nonzero elements. ``Q_i``, the sieve's value at vertex ``i``, is a
+multilinear polynomial in them of degree ``2 k - 1``. Where it is not the zero polynomial, it is nonzero at a random
+point with probability at least ``(1 - 1/255)^(2 k - 1)``: write it as ``g + x h``; where ``h``, of smaller degree, is
+nonzero, one value of ``x`` at most is a zero. For k > 1 that is at least ``1 - (2 k - 1) / 256``, the paper's bound
+for uniform elements, and ``Q_i = mu_i`` is never 0 for k = 1. A lone match whose polynomial is one product, such as a
+path of distinct colors, meets the bound with uniform elements, and is never missed with nonzero ones.
+
 [1] Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018.
 """
 
@@ -68,7 +75,7 @@ def draw(
     vertices, slots = shades.shape[0], targets.shape[0]
     shapes = (vertices, size), (slots, size - 1), (sum(sieve_round.num_forms(size)), slots)
     ends = np.cumsum([math.prod(shape) for shape in shapes])
-    mu, first, later = jnp.split(jax.random.bits(key, (int(ends[-1]),), jnp.uint8), ends[:-1].tolist())
+    mu, first, later = jnp.split(_nonzero_elements(key, int(ends[-1])), ends[:-1].tolist())
     allowed = (shades[:, None] >> jnp.arange(size, dtype=jnp.uint32).reshape(1, -1)) & jnp.uint32(1)
     mu = mu.reshape(shapes[0]) * allowed.astype(jnp.uint8)
     planes = gf256.slice_bytes(jnp.pad(mu, ((0, 0), (0, 32 - size))))[:, :, 0]
@@ -78,6 +85,13 @@ def draw(
     else:
         forms = sieve_round.label_forms(labels, first.reshape(shapes[1]), rows, backend)
     return Draw(rows, rank, labels, forms, gf256.expand_scalars(later.reshape(shapes[2])))
+
+
+def _nonzero_elements(key: jax.Array, count: int) -> jax.Array:
+    """Uniform in 1..255 (to 2^-24): one more than the high word of a random word times 255."""
+    words = jax.random.bits(key, (count,), jnp.uint32)
+    borrow = (words << jnp.uint32(8)) < words  # words * 255 = words * 256 - words
+    return (words >> jnp.uint32(24)).astype(jnp.uint8) - borrow.astype(jnp.uint8) + jnp.uint8(1)
 
 
 def num_words(size: int) -> int:

@@ -51,8 +51,8 @@ class ColorMotifs:
 def run_bound(size: int) -> float:
     """Bound on the probability that one run misses a vertex: ``(2 k - 1) / 2^8``.
 
-    At a vertex in a match, ``Q_i = sum over matches S of C_S(alpha) det(mu_S)`` is a nonzero polynomial of degree
-    ``(k - 1) + k``, and a random point is a zero of it with probability at most degree over field size.
+    At a vertex in a match, ``Q_i = sum over matches S of C_S(alpha) det(mu_S)`` is a nonzero multilinear polynomial of
+    degree ``(k - 1) + k`` in random elements (see :mod:`jaxmotif.sieve.polynomials`).
     """
     return (2 * size - 1) / 256
 

@@ -11,6 +11,7 @@ import pytest
 from jaxmotif import Graph
 from jaxmotif.graph.batch import stack_graphs
 from jaxmotif.sieve import sieve_values
+from jaxmotif.sieve.polynomials import _nonzero_elements
 from jaxmotif.sieve.search import run_bound
 from tests.sieve import brute
 
@@ -86,3 +87,22 @@ def test_directed_graphs_are_refused():
     graph = Graph.from_edges([(0, 1)], directed=True)
     with pytest.raises(ValueError, match="directed=False"):
         sieve_values(graph, jnp.ones(2, jnp.uint32), jax.random.key(0), size=1)
+
+
+def test_elements_are_uniform_and_nonzero():
+    elements = np.asarray(_nonzero_elements(jax.random.key(1), 255 * 400))
+    counts = np.bincount(elements, minlength=256)
+    assert counts[0] == 0
+    # Chi-squared with 254 degrees of freedom: five standard deviations.
+    assert ((counts[1:] - 400) ** 2 / 400).sum() < 254 + 5 * np.sqrt(2 * 254)
+    assert run_bound(2) >= 1 - (1 - 2**-32 * math.ceil(2**32 / 255)) ** 3
+
+
+def test_a_lone_path_of_distinct_colors_is_never_missed():
+    """Its polynomial is one product; with uniform elements a run would miss it once in 25 times."""
+    copies, size = 200, 6
+    first = np.arange(copies)[:, None] * size
+    edges = np.stack([first + np.arange(size - 1), first + np.arange(1, size)], axis=-1).reshape(-1, 2)
+    shades = jnp.asarray(np.tile(1 << np.arange(size), copies), jnp.uint32)
+    values = jax.jit(partial(sieve_values, size=size))(Graph.from_edges(edges), shades, jax.random.key(0))
+    assert (np.asarray(values) != 0).all()
