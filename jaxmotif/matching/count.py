@@ -226,6 +226,9 @@ def has_match(query: Graph | Pattern, target: Graph, induced: bool = False, **op
     Args:
       query, target, induced: as for :func:`count_matches`; options: those of :func:`find_matches` but ``limit``.
 
+    Returns:
+      True or False.
+
     Raises:
       TimeoutError: if ``time_limit`` passed before a match was found or ruled out.
 
