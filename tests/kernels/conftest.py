@@ -30,3 +30,16 @@ def form(request, monkeypatch) -> Form:
             monkeypatch.setattr(module, "LANES", 16)
         monkeypatch.setattr(triangles, "PROGRAMS", 3)
     return Form("xla", 16) if request.param == "xla" else Form("pallas-triton", 1024 if request.param == "gpu" else 16)
+
+
+@pytest.fixture
+def lowered_for_cuda():
+    """Gives the text of a jitted function, called with these arguments, for an NVIDIA GPU that need not be there."""
+    device = jax.sharding.AbstractDevice("NVIDIA H100 80GB HBM3", num_cores=132, platform="gpu")
+    mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
+
+    def lower(function: Any, *args: Any) -> str:
+        with jax.sharding.use_abstract_mesh(mesh):
+            return function.trace(*args).lower(lowering_platforms=("cuda",)).as_text()
+
+    return lower
