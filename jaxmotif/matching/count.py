@@ -224,7 +224,8 @@ def has_match(query: Graph | Pattern, target: Graph, induced: bool = False, **op
     """Whether a query matches anywhere in a target.
 
     Args:
-      query, target, induced: as for :func:`count_matches`; options: those of :func:`find_matches` but ``limit``.
+      query, target, induced: as for :func:`count_matches`.
+      options: those of :func:`find_matches` but ``limit``.
 
     Returns:
       True or False.
