@@ -85,8 +85,8 @@ def run_count_on(
     if plan.operands is None:
         return Standing(0, 0, 0, "done")
     first, stop = np.asarray(plan.operands.offsets[plan.roots : plan.roots + 2]).tolist()
-    cuts = np.linspace(first, stop, min(stop - first, SHARES * len(devices)) + 1).astype(int)
-    units = [Unit(bounds, int(bounds[1] - bounds[0])) for bounds in itertools.pairwise(cuts)]
+    cuts = np.linspace(first, stop, min(stop - first, SHARES * len(devices)) + 1).astype(int).tolist()
+    units = [Unit(bounds, bounds[1] - bounds[0]) for bounds in itertools.pairwise(cuts)]
     lock, standings = threading.Lock(), []
     ends = None if time_limit is None else time.perf_counter() + time_limit
 
