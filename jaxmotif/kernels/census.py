@@ -33,7 +33,7 @@ NO_CODE = 0xFFFFFFFF
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("offsets", "near", "slot_states", "matrix", "node_codes"),
+    data_fields=("offsets", "near", "slot_states", "matrix", "node_codes", "pendants"),
     meta_fields=("n", "state_bits", "label_bits"),
 )
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,6 +49,8 @@ class Dyads:
       slot_states: integers ``[S]``, the state of each slot's dyad; ``None`` when there is a matrix.
       matrix: integers ``[V * n + 1]``, all states; ``None`` when too large.
       node_codes: int32 ``[V]``, ranks of node labels, or ``None``.
+      pendants: int32 ``[K, V]``, where each row's neighbours of degree 1 begin whose state is at least 1 .. K. They
+        close the row, by rising state; with labels none are told apart (``K`` = 0).
       n, state_bits, label_bits: static.
     """
 
@@ -57,6 +59,7 @@ class Dyads:
     slot_states: Any
     matrix: Any
     node_codes: Any
+    pendants: Any
     n: int
     state_bits: int
     label_bits: int
@@ -120,13 +123,13 @@ class Phase(NamedTuple):
     work: FlatWork
 
 
-def open_phase(dyads: Dyads, rows: Rows, size: Any, phase: Any) -> Phase:
-    """Lay out phase ``phase`` (int32 scalar) of the first ``size`` rows."""
+def open_phase(dyads: Dyads, rows: Rows, size: Any, phase: Any, *, last: bool = False) -> Phase:
+    """Lay out phase ``phase`` (int32 scalar) of the first ``size`` rows; of the ``last`` level, without pendants."""
     capacity = rows.rank.shape[0]
     row = jnp.arange(capacity, dtype=jnp.int32)
-    node = jnp.where(row < size, lax.dynamic_index_in_dim(rows.nodes, phase, keepdims=False), 0)
-    begin = jnp.where(rows.rank < phase, take(dyads.offsets, node), rows.slot + 1)
-    length = jnp.where((row < size) & (rows.rank <= phase), take(dyads.offsets, node + 1) - begin, 0)
+    node, begin, walks = _walks(dyads, rows, size, phase)
+    stop = take(dyads.pendants[0], node) if last and dyads.pendants.shape[0] else take(dyads.offsets, node + 1)
+    length = jnp.where(walks, jnp.maximum(stop - begin, 0), 0)
     some = length > 0
     place = jnp.where(some, jnp.cumsum(some, dtype=jnp.int32) - 1, capacity)
     items = jnp.zeros(capacity + 1, jnp.int32).at[place].set(row, mode="promise_in_bounds")[:capacity]
@@ -136,6 +139,40 @@ def open_phase(dyads: Dyads, rows: Rows, size: Any, phase: Any) -> Phase:
         starts = jnp.full(capacity + 1, end[-1]).at[place].set(end - length, mode="promise_in_bounds")
         starts = starts.at[capacity].set(end[-1])
     return Phase(begin, FlatWork(items, starts))
+
+
+def _walks(dyads: Dyads, rows: Rows, size: Any, phase: Any) -> tuple[Any, Any, Any]:
+    """The node whose neighbours each row walks in a phase, where it begins, and whether it does."""
+    within = jnp.arange(rows.rank.shape[0], dtype=jnp.int32) < size
+    node = jnp.where(within, lax.dynamic_index_in_dim(rows.nodes, phase, keepdims=False), 0)
+    begin = jnp.where(rows.rank < phase, take(dyads.offsets, node), rows.slot + 1)
+    return node, begin, within & (rows.rank <= phase)
+
+
+def pendant_codes(dyads: Dyads, rows: Rows, size: Any, phase: Any, *, wide: bool) -> tuple[Any, Any]:
+    """What the pendants at the end of each walk extend, counted and not visited.
+
+    A pendant touches nothing but its neighbour: it may always be added, and all of one state give the same code.
+
+    Returns:
+      Codes as :func:`leaf_codes` gives them, ``[K * C]``, and how many pendants give each, int32 (0: no code).
+    """
+    i, kinds = rows.nodes.shape[0], dyads.pendants.shape[0]
+    node, begin, walks = _walks(dyads, rows, size, phase)
+    stops = [*(take(dyads.pendants[kind], node) for kind in range(1, kinds)), take(dyads.offsets, node + 1)]
+    # A row that begins with a pendant is a whole component.
+    first = jnp.where(walks, rows.nodes[0], 0)
+    walks = walks & (take(dyads.offsets, first + 1) - take(dyads.offsets, first) > 1)
+    codes, counts = [], []
+    for kind in range(kinds):
+        start = jnp.maximum(begin, take(dyads.pendants[kind], node))
+        count = jnp.where(walks, jnp.maximum(stops[kind] - start, 0), 0)
+        pattern = jnp.full_like(rows.low, kind + 1) << (phase * dyads.state_bits).astype(jnp.uint32)
+        words = append_bits(rows.low, rows.high, pattern, dyads.new_bits(i))
+        low, high = (jnp.where(count > 0, word, jnp.uint32(NO_CODE)) for word in words)
+        codes.append(jnp.stack([high, low]) if wide else low)
+        counts.append(count)
+    return jnp.concatenate(codes, axis=-1), jnp.concatenate(counts)
 
 
 def extensions(

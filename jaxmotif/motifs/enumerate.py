@@ -73,8 +73,10 @@ def count_codes(
         with wide_ints():
             dense = jnp.zeros(1 << bits, jnp.int64)
 
-    def leaves(rows: Rows, opened: Phase, phase: int, positions: int) -> None:
-        nonlocal dense
+    def leaves(rows: Rows, count: int, opened: Phase, phase: int, positions: int) -> None:
+        if dyads.pendants.shape[0]:
+            with wide_ints():
+                add(*_pendants(dyads, rows, np.int32(count), np.int32(phase), wide=wide))
         per_call = sizes.codes // sizes.block
         with wide_ints():
             for first in range(0, positions, per_call * sizes.block):
@@ -83,10 +85,14 @@ def count_codes(
                     dyads, rows, opened, np.int32(phase), np.int64(first), np.int32(blocks),
                     per_call=_pieces(blocks, per_call), block=sizes.block, wide=wide, backend=backend,
                 )  # fmt: skip
-                if dense is not None:
-                    dense = _add_dense(dense, codes)
-                else:
-                    advance(total.add(_group(codes, sizes.distinct)))
+                add(codes)
+
+    def add(codes: jax.Array, weights: jax.Array | None = None) -> None:
+        nonlocal dense
+        if dense is not None:
+            dense = _add_dense(dense, codes, weights)
+        else:
+            advance(total.add(_group(codes, sizes.distinct, weights)))
 
     search(dyads, size, sizes, leaves)
     if dense is not None:
@@ -111,7 +117,7 @@ def count_participation(
         counts = jnp.zeros((dyads.offsets.shape[0] - 1) * classes, jnp.int64)
         known = jnp.asarray(codes), jnp.asarray(index.astype(np.int32))
 
-    def leaves(rows: Rows, opened: Phase, phase: int, positions: int) -> None:
+    def leaves(rows: Rows, count: int, opened: Phase, phase: int, positions: int) -> None:
         nonlocal counts
         with wide_ints():
             counts = _participate(
@@ -119,7 +125,7 @@ def count_participation(
                 classes=classes, block=sizes.block,
             )  # fmt: skip
 
-    search(dyads, size, sizes, leaves)
+    search(dataclasses.replace(dyads, pendants=dyads.pendants[:0]), size, sizes, leaves)
     return np.asarray(counts).reshape(-1, classes)
 
 
@@ -140,11 +146,12 @@ def _participate(
     return lax.fori_loop(jnp.int64(0), -(-positions // block), body, counts)
 
 
-def search(dyads: Dyads, size: int, sizes: Sizes, leaves: Callable[[Rows, Phase, int, int], None]) -> None:
+def search(dyads: Dyads, size: int, sizes: Sizes, leaves: Callable[[Rows, int, Phase, int, int], None]) -> None:
     """Walk every connected subgraph of ``size - 1`` nodes, in tables of bounded size.
 
     Args:
-      leaves: called with a table of such rows, an opened phase of theirs, its number, and its flat positions.
+      leaves: called with a table of such rows, how many it holds, an opened phase of theirs (without pendants), its
+        number, and its flat positions.
     """
 
     def descend(rows: Rows, count: int) -> None:
@@ -153,10 +160,10 @@ def search(dyads: Dyads, size: int, sizes: Sizes, leaves: Callable[[Rows, Phase,
         held = 0
         for phase in range(i):
             with wide_ints():
-                opened = _open(dyads, rows, np.int32(count), np.int32(phase))
+                opened = _open(dyads, rows, np.int32(count), np.int32(phase), last=table is None)
                 positions = int(opened.work.total)
             if table is None:
-                leaves(rows, opened, phase, positions)
+                leaves(rows, count, opened, phase, positions)
                 continue
             first = 0
             while first < positions:
@@ -218,7 +225,8 @@ def _empty(nodes: int, sizes: Sizes) -> Rows:
 
 
 _roots = jax.jit(kernel.roots)
-_open = jax.jit(kernel.open_phase)
+_open = jax.jit(kernel.open_phase, static_argnames="last")
+_pendants = jax.jit(kernel.pendant_codes, static_argnames="wide")
 _fill = jax.jit(kernel.fill, static_argnames="block")
 
 
@@ -240,10 +248,10 @@ def _leaves(
     return lax.fori_loop(jnp.int32(0), blocks, body, start)
 
 
-def _group(codes: jax.Array, distinct: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct codes and their counts."""
+def _group(codes: jax.Array, distinct: int, weights: jax.Array | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct codes and their counts, or the sums of their weights."""
     if distinct:
-        found, counts, number = _group_on_device(codes, distinct)
+        found, counts, number = _group_on_device(codes, weights, distinct)
         number = int(number)
         if number <= distinct:
             some = min(distinct, 1 << number.bit_length())  # few different sizes, so few compilations
@@ -253,39 +261,59 @@ def _group(codes: jax.Array, distinct: int) -> tuple[np.ndarray, np.ndarray]:
     words = np.asarray(codes)
     if words.ndim == 2:
         words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
-    words = np.sort(words)
-    words = words[: np.searchsorted(words, np.iinfo(words.dtype).max)]
+    if weights is None:
+        words = np.sort(words)
+        words = words[: np.searchsorted(words, np.iinfo(words.dtype).max)]
+        times = None
+    else:
+        some = np.flatnonzero(np.asarray(weights))
+        words, times = words[some], np.asarray(weights)[some]
+        if words.dtype == np.uint32:  # one sort of both together is much faster than sorting an order
+            both = np.sort((words.astype(np.uint64) << np.uint64(32)) | times.astype(np.uint64))
+            words, times = both >> np.uint64(32), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        else:
+            order = np.argsort(words)
+            words, times = words[order], times[order].astype(np.int64)
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), words[1:] != words[:-1]])[: words.size])
-    return words[begins].astype(np.uint64), np.diff(np.append(begins, words.size))
+    if times is None:
+        return words[begins].astype(np.uint64), np.diff(np.append(begins, words.size))
+    return words[begins].astype(np.uint64), np.add.reduceat(times, begins) if begins.size else times
 
 
 @partial(jax.jit, donate_argnums=0)
-def _add_dense(table: Any, codes: Any) -> Any:
+def _add_dense(table: Any, codes: Any, weights: Any) -> Any:
     """Count codes (uint32) in a table with an entry for each: sorted first, so that no two meet at one entry."""
     with wide_ints():
-        codes = jnp.sort(codes)
+        codes, before = _sorted_sums(codes, weights)
         change = codes[1:] != codes[:-1]
         one = jnp.ones(1, bool)
-        place = jnp.arange(codes.shape[0], dtype=jnp.int64)
         real = codes != jnp.uint32(kernel.NO_CODE)
 
         def at(edge: Any) -> Any:
             return jnp.where(edge & real, codes, jnp.uint32(table.shape[0]))
 
-        table = table.at[at(jnp.concatenate([change, one]))].add(place + 1, mode="drop")
-        return table.at[at(jnp.concatenate([one, change]))].add(-place, mode="drop")
+        table = table.at[at(jnp.concatenate([change, one]))].add(before[1:], mode="drop")
+        return table.at[at(jnp.concatenate([one, change]))].add(-before[:-1], mode="drop")
 
 
 @partial(jax.jit, static_argnames="distinct")
-def _group_on_device(codes: Any, distinct: int) -> tuple[Any, Any, Any]:
+def _group_on_device(codes: Any, weights: Any, distinct: int) -> tuple[Any, Any, Any]:
     """Distinct codes in order, their counts, and how many they are (if over ``distinct``, ask the host)."""
     with wide_ints():
         if codes.ndim == 2:
             codes = (codes[0].astype(jnp.uint64) << 32) | codes[1].astype(jnp.uint64)
-        codes = jnp.sort(codes)
+        codes, before = _sorted_sums(codes, weights)
         begins = jnp.concatenate([jnp.ones(1, bool), codes[1:] != codes[:-1]])
         order = jnp.cumsum(begins, dtype=jnp.int32)
         place = jnp.arange(codes.shape[0], dtype=jnp.int32)
         at = jnp.full(distinct + 1, codes.shape[0], jnp.int32)
         at = at.at[jnp.where(begins, order - 1, distinct + 1)].set(place, mode="drop")
-        return codes.at[at[:-1]].get(mode="fill", fill_value=0), at[1:] - at[:-1], order[-1]
+        return codes.at[at[:-1]].get(mode="fill", fill_value=0), before[at[1:]] - before[at[:-1]], order[-1]
+
+
+def _sorted_sums(codes: Any, weights: Any) -> tuple[Any, Any]:
+    """Codes in order, and what lies before each and after the last: codes, or their weights; int64 ``[L + 1]``."""
+    if weights is None:
+        return jnp.sort(codes), jnp.arange(codes.shape[0] + 1, dtype=jnp.int64)
+    codes, weights = lax.sort((codes, weights), num_keys=1)
+    return codes, jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights.astype(jnp.int64))])
