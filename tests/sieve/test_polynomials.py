@@ -15,7 +15,7 @@ from jaxmotif.sieve.polynomials import _nonzero_elements
 from jaxmotif.sieve.search import run_bound
 from tests.sieve import brute
 
-SMALL, INSTANCES = 9, 420
+SMALL, INSTANCES = 9, 700
 
 
 def binomial_tail(least, trials, probability):
