@@ -173,7 +173,7 @@ def _run(
     selection = select_devices(devices)
     if not graph.m:
         return Outcome(dict.fromkeys(("t", "s", "tt", "ss", "ts", "ab", "K", "cyc"), (0, 0)), None, None)
-    if (graph.node_capacity, graph.slot_capacity) == (graph.n, graph.num_slots):
+    if memory is None and (graph.node_capacity, graph.slot_capacity) == (graph.n, graph.num_slots):
         graph = graph.with_padding("bucket")  # so that graphs of about one size share their compilations
     with wide_ints():
         return jax.block_until_ready(run(graph, detail, selection, memory, schedule or Schedule(), progress))
