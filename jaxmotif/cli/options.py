@@ -94,6 +94,8 @@ def load_graph(args: argparse.Namespace) -> Graph:
     from jaxmotif.graph import read_graph
 
     # Padded sizes, so that a compilation cache serves all graphs of about this size.
-    graph = read_graph(resolve(args.graph), format=args.input_format, pad=None if getattr(args, "memory", None) else "bucket")
+    graph = read_graph(
+        resolve(args.graph), format=args.input_format, pad=None if getattr(args, "memory", None) else "bucket"
+    )
     logger.info("%s", graph.report)
     return graph
