@@ -18,27 +18,36 @@ MODULES = [name for _, name, _ in pkgutil.walk_packages(jaxmotif.__path__, "jaxm
 PUBLIC = [name for name in jaxmotif.__all__ if name != "__version__"]
 
 
-def test_importing_is_cheap_and_starts_no_backend():
+def test_importing_starts_no_backend_and_costs_less_than_jax_itself():
     code = f"""
-import sys, time, jax, numpy
+import sys, time
 start = time.process_time()
+import jax, numpy
+jax_itself = time.process_time()
 import jaxmotif
-bare = time.process_time() - start
+bare = time.process_time()
 for name in jaxmotif.__all__:
     getattr(jaxmotif, name)
-everything = time.process_time() - start
+everything = time.process_time()
 for name in {MODULES}:
     __import__(name)
 jax.config.update("jax_platforms", "none such")  # a backend that was started already would answer all the same
 try:
     jax.devices()
 except (RuntimeError, AssertionError):
-    print(bare < 0.1, everything < 0.3, *[m for m in ("scipy.sparse", "networkx", "pandas") if m in sys.modules])
+    heavy = [name for name in ("scipy.sparse", "networkx", "pandas") if name in sys.modules]
+    print((bare - jax_itself) / (jax_itself - start), (everything - jax_itself) / (jax_itself - start), *heavy)
 else:
     print("a backend was started")
 """
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert shown == ["True", "True"]
+
+    def run():
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    runs = [run() for _ in range(3)]  # the first may compile modules, others may meet a busy machine
+    assert all(len(shown) == 2 for shown in runs), runs
+    assert min(float(bare) for bare, _ in runs) < 0.1
+    assert min(float(everything) for _, everything in runs) < 1
 
 
 @pytest.mark.parametrize("name", PUBLIC)
