@@ -8,14 +8,17 @@ from jaxmotif.matching.count import (
     has_match,
     participation_counts,
 )
+from jaxmotif.matching.dense import DenseCount, dense_match_count
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 
 __all__ = [
     "DEFAULT_FILTERS",
     "FILTERS",
+    "DenseCount",
     "MatchCount",
     "Matches",
     "count_matches",
+    "dense_match_count",
     "find_matches",
     "has_match",
     "participation_counts",

@@ -110,6 +110,11 @@ def _index(graph: Graph) -> Target:
     )  # fmt: skip
 
 
+def slot_sources(graph: Graph) -> jax.Array:
+    """The node whose row each slot is in, int32 ``[S]``; the node capacity in padding."""
+    return _sources(graph.out_offsets, graph.out_targets, graph.node_capacity)
+
+
 def _sources(offsets: jax.Array, targets: jax.Array, nodes: int) -> jax.Array:
     """The row of each slot."""
     slots = targets.shape[0]

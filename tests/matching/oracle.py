@@ -1,5 +1,8 @@
 """All matches by backtracking, one node after another."""
 
+import functools
+import itertools
+
 import numpy as np
 
 from jaxmotif.graph import Graph
@@ -53,3 +56,28 @@ def brute_force(query, target, induced, wildcard=None, allowed=None):
 
     grow([])
     return sorted(found)
+
+
+@functools.cache
+def _injections(n, k):
+    return np.array(list(itertools.permutations(range(n), k)), np.int64).reshape(-1, k)
+
+
+def count_injections(query, target, induced, wildcard=None, allowed=None):
+    """How many of all injective maps fit, each pair of query nodes tested for all maps at once."""
+    maps = _injections(target.num_nodes, query.num_nodes)
+    fits = np.ones(len(maps), bool)
+    for a in range(query.num_nodes):
+        if query.node_labels is not None and query.node_labels[a] != wildcard:
+            fits &= target.node_labels[maps[:, a]] == query.node_labels[a]
+        if allowed is not None:
+            fits &= allowed[a, maps[:, a]]
+        for b in range(query.num_nodes):
+            there = target.adjacency[maps[:, a], maps[:, b]]
+            if query.adjacency[a, b]:
+                fits &= there
+                if query.edge_labels is not None and query.edge_labels[a, b] != wildcard:
+                    fits &= target.edge_labels[maps[:, a], maps[:, b]] == query.edge_labels[a, b]
+            elif induced and a != b:
+                fits &= ~there
+    return int(fits.sum())
