@@ -77,7 +77,8 @@ def measure(name, graph, modes, hybrid, known) -> None:
     with wide_ints():
         tunings = choose_tuning(nodes, edges), choose_tuning(nodes, edges, hybrid.helper)
         crews = hybrid_crews(hybrid, *tunings, SCHEDULE)
-        _, done = run_units(*prepare(graph, crews[0].tuning, hybrid.devices[0]), "edge", crews, "degree", False)
+        ready = prepare(graph, crews[0].tuning, hybrid.main)
+        _, done = run_units(*ready, "edge", crews, "degree", False, hybrid)
     share = sum(done[len(hybrid.devices) :]) / sum(done)
     cpu_ms, gpu_ms = rows[0][1], rows[1][1]
     print_table(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import jax
 import numpy as np
 
+from jaxmotif.devices.checkpoint import fingerprint
+from jaxmotif.devices.ledger import Store
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph.container import Graph
 from jaxmotif.graphlets import equations
@@ -22,11 +25,13 @@ class GraphletCounts:
     Attributes:
       nodes, edges: sizes of the graph.
       counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size.
+      notes: what had to be done differently, in words (smaller steps where memory ran out).
     """
 
     nodes: int
     edges: int
     counts: dict[str, int]
+    notes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,12 +43,14 @@ class EdgeGraphlets:
       values: int64 ``[m, 17]``, a row an edge.
       edges: int64 ``[m, 2]``, the edges, as ``Graph.edge_list()``.
       counts: the global counts, which come with them.
+      notes: as in :class:`GraphletCounts`.
     """
 
     columns: tuple[str, ...]
     values: np.ndarray
     edges: np.ndarray
     counts: dict[str, int]
+    notes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,16 +61,18 @@ class NodeOrbits:
       columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
       values: int64 ``[n, 15]``, a row a node.
       counts: the global counts, which come with them.
+      notes: as in :class:`GraphletCounts`.
     """
 
     columns: tuple[str, ...]
     values: np.ndarray
     counts: dict[str, int]
+    notes: tuple[str, ...] = ()
 
 
 def graphlet_counts(
     graph: Graph, *, devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
-    progress: bool = False,
+    checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> GraphletCounts:  # fmt: skip
     """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly.
 
@@ -73,6 +82,8 @@ def graphlet_counts(
       memory: bytes the run may use on each device beyond the graph (default: a quarter of an accelerator's memory;
         1 GiB on a CPU, or twice the least where that is more).
       schedule: how GPUs and the CPU share the work when ``devices="hybrid"``.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
       progress: show progress on standard error when the run takes long.
 
     Returns:
@@ -80,7 +91,8 @@ def graphlet_counts(
 
     Raises:
       TypeError: for anything but a :class:`jaxmotif.Graph`.
-      ValueError: for a directed graph, devices that are not there, or a memory limit too small.
+      ValueError: for a directed graph, devices that are not there, a memory limit too small, or a checkpoint that is
+        damaged or of other work.
 
     Example:
       >>> import jaxmotif
@@ -92,18 +104,18 @@ def graphlet_counts(
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in
       :mod:`jaxmotif.graphlets.equations`; 4-cycles by codegree instead of its Algorithm 4.
     """
-    outcome = _run(graph, "graph", devices, memory, schedule, progress)
-    return GraphletCounts(graph.n, graph.m, _global(graph, outcome))
+    outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
+    return GraphletCounts(graph.n, graph.m, _global(graph, outcome), outcome.notes)
 
 
 def edge_graphlets(
     graph: Graph, *, devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
-    progress: bool = False,
+    checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> EdgeGraphlets:  # fmt: skip
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, devices, memory, schedule, progress: as for :func:`graphlet_counts`.
+      graph, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, int64 ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts.
@@ -119,21 +131,21 @@ def edge_graphlets(
       >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
       [0, 0, 0, 1]
     """
-    outcome = _run(graph, "edge", devices, memory, schedule, progress)
+    outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
     values = np.zeros((graph.m, len(EDGE_COLUMN_NAMES)), np.int64)
     if graph.m:
         values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
-    return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome))
+    return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome), outcome.notes)
 
 
 def node_orbits(
     graph: Graph, *, devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
-    progress: bool = False,
+    checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> NodeOrbits:  # fmt: skip
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, devices, memory, schedule, progress: as for :func:`graphlet_counts`.
+      graph, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       15 orbits by node, int64 ``[n, 15]``, and the global counts.
@@ -151,15 +163,21 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
-    outcome = _run(graph, "node", devices, memory, schedule, progress)
+    outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
     values = np.zeros((graph.n, len(NODE_ORBIT_NAMES)), np.int64)
     if graph.m:
         values[:] = np.asarray(outcome.values)[: graph.n]
-    return NodeOrbits(NODE_ORBIT_NAMES, values, _global(graph, outcome))
+    return NodeOrbits(NODE_ORBIT_NAMES, values, _global(graph, outcome), outcome.notes)
 
 
 def _run(
-    graph: Graph, detail: Detail, devices: Devices, memory: int | None, schedule: Schedule | None, progress: bool
+    graph: Graph,
+    detail: Detail,
+    devices: Devices,
+    memory: int | None,
+    schedule: Schedule | None,
+    checkpoint: str | os.PathLike | None,
+    progress: bool,
 ) -> Outcome:
     if not isinstance(graph, Graph):
         raise TypeError(f"expected a jaxmotif.Graph, got {type(graph).__name__}; see Graph.from_edges and read_graph")
@@ -173,10 +191,14 @@ def _run(
     selection = select_devices(devices)
     if not graph.m:
         return Outcome(dict.fromkeys(("t", "s", "tt", "ss", "ts", "ab", "K", "cyc"), (0, 0)), None, None)
+    store = None
+    if checkpoint is not None:
+        per_edge = detail != "graph"
+        store = Store(checkpoint, fingerprint("graphlets", per_edge, graph.edge_list(), graph.n))
     if memory is None and (graph.node_capacity, graph.slot_capacity) == (graph.n, graph.num_slots):
         graph = graph.with_padding("bucket")  # so that graphs of about one size share their compilations
     with wide_ints():
-        return jax.block_until_ready(run(graph, detail, selection, memory, schedule or Schedule(), progress))
+        return jax.block_until_ready(run(graph, detail, selection, memory, schedule or Schedule(), progress, store))
 
 
 def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:

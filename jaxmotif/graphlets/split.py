@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.devices.queue import Unit
+from jaxmotif.devices.spans import Span
 from jaxmotif.graph.order import DegreeOrder
 from jaxmotif.graphlets.sparse import Plan, Ranges
+from jaxmotif.kernels.expand import take
 
 EdgeOrder = Literal["degree", "-degree", "volume", "-volume"]
 """How a queue of edges is ordered (paper, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
@@ -56,48 +59,48 @@ def split_ranges(xp: Any, starts: Starts, parts: int) -> Ranges:
     )
 
 
-class Units(NamedTuple):
-    """The units of the two passes, most difficult first; a task is a :class:`Ranges`."""
+class PassWork(NamedTuple):
+    """The work before each node of the degree order, int64 ``[n + 1]``: of the pass that finds triangles and 4-cycles,
+    and of the one that finds 4-cliques. Padding nodes, which come first in the order, are not counted."""
 
-    first: list[Unit]
-    second: list[Unit]
+    first: np.ndarray
+    second: np.ndarray
 
 
-def make_units(order: DegreeOrder, plan: Plan, parts: int, by: EdgeOrder | None = None) -> Units:
-    """Cut a run into about ``parts`` units a pass, each a stretch of the degree order.
+def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
+    """Membership tests by lowest node, and wedges by highest node; the same for every plan of a graph (host)."""
+    skip = order.node_capacity - int(order.num_nodes)
+    tests, wedges = np.asarray(plan.triangle_starts), plan.wedges
+    number = np.asarray(wedges.heavy_row)
+    heavy = np.where(np.diff(number, prepend=-1), np.diff(np.asarray(wedges.heavy_starts))[np.maximum(number, 0)], 0)
+    of_node = heavy + np.diff(np.asarray(wedges.light_starts))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_node, dtype=np.int64)])
+    return PassWork((tests + before)[skip:], tests[skip:].astype(np.int64))
 
-    Args:
-      order, plan: on any device; only what is needed is copied to the host.
-      by: order the queue by the mean degree of the edges' ends, or by their mean volume (sum of the degrees of
-        both ends' neighbours); ``None`` leaves the order of the work.
-    """
-    none = (np.int32(0), np.int32(0))
-    idle = Ranges((np.int64(0), np.int64(0)), none, none, none)
-    starts = Starts(*(np.asarray(x) for x in Starts.of(plan)))
-    ranges = split_ranges(np, starts, parts)
-    heavy_nodes = np.flatnonzero(np.diff(np.asarray(plan.wedges.heavy_row), prepend=-1))
+
+def span_ranges(plan: Plan, skip: Any, first: Any, stop: Any) -> Ranges:
+    """The work at nodes ``first`` to ``stop - 1`` of :func:`pass_work`, ``skip`` after that many padding nodes."""
+    low, high = (skip + first).astype(jnp.int32), (skip + stop).astype(jnp.int32)
+
+    def heavy_before(rank: Any) -> Any:
+        return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
+
+    tests = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+    return Ranges(tests, (heavy_before(low), heavy_before(high)), (low, high), (low, high))
+
+
+def span_difficulty(order: DegreeOrder, by: EdgeOrder) -> Callable[[Span], float]:
+    """The mean degree of the edges' ends in a stretch of nodes, or their mean volume (the sum of the degrees of both
+    ends' neighbours); negative for an order from ``-``."""
     degree = np.asarray(order.degree).astype(np.float64)
-    difficulty = _difficulty(order, degree, by) if by else np.zeros_like(degree)
+    skip, sign = order.node_capacity - int(order.num_nodes), -1.0 if by.startswith("-") else 1.0
+    difficulty = _difficulty(order, degree, by)
 
-    def units(kind: str) -> list[tuple[float, Unit]]:
-        found = []
-        for low, high in zip(*getattr(ranges, kind), strict=True):
-            work = int(high - low) if kind == "tests" else int(np.diff(getattr(starts, kind)[[low, high]])[0])
-            if kind == "tests":
-                first = np.searchsorted(starts.tails, low, side="right") - 1
-                nodes = np.arange(first, np.searchsorted(starts.tails, high))
-            else:
-                nodes = heavy_nodes[low:high] if kind == "heavy" else np.arange(low, high)
-            score = float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
-            if work:
-                found.append((score, Unit(idle._replace(**{kind: (low, high)}), work)))
-        return found
+    def mean(span: Span) -> float:
+        nodes = slice(skip + span.first, skip + span.stop)
+        return sign * float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
 
-    first, second = units("tests") + units("heavy") + units("light"), units("tails")
-    if by:
-        for queue in (first, second):
-            queue.sort(key=lambda scored: scored[0], reverse=not by.startswith("-"))
-    return Units([unit for _, unit in first], [unit for _, unit in second])
+    return mean
 
 
 def _difficulty(order: DegreeOrder, degree: np.ndarray, by: EdgeOrder) -> np.ndarray:

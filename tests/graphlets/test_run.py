@@ -10,11 +10,12 @@ import pytest
 from jax.experimental import pallas as pl
 
 import jaxmotif
+from jaxmotif.devices import job
 from jaxmotif.devices.select import Selection
 from jaxmotif.graphlets import run
 from jaxmotif.graphlets.equations import join_sums
 from jaxmotif.graphlets.run import Schedule, hybrid_crews
-from jaxmotif.graphlets.split import make_units
+from jaxmotif.graphlets.split import pass_work
 from jaxmotif.graphlets.tuning import choose_tuning
 from jaxmotif.kernels import cliques, triangles, wedges
 from jaxmotif.kernels.wide import wide_ints
@@ -103,8 +104,8 @@ def _in_crews(mixed, graph, schedule):
     crews = hybrid_crews(*mixed, schedule)
     with wide_ints():
         order, plan = run.prepare(graph, crews[0].tuning, selection.devices[0])
-        outcome, done = run.run_units(order, plan, "edge", crews, schedule.edge_order, False)
-        work = [sum(unit.work for unit in queue) for queue in make_units(order, plan, 64)]
+        outcome, done = run.run_units(order, plan, "edge", crews, schedule.edge_order, False, selection)
+        work = [int(starts[-1]) for starts in pass_work(order, plan)]
         counts = {name: join_sums(pair) for name, pair in outcome.sums.items()}
         values = np.zeros((graph.m, 17), np.int64)
         values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
@@ -121,7 +122,7 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
             done[number % len(workers)] += unit.work
         return done
 
-    monkeypatch.setattr(run, "run_queue", deal)
+    monkeypatch.setattr(job, "run_queue", deal)
     for name, graph in CASES.items():
         counts, values, done, work = _in_crews(mixed, build(*graph), Schedule(cpu_workers=2))
         assert (counts, values) == _on_one_device("edge", name), name

@@ -5,9 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmotif.devices.spans import Span, cut
 from jaxmotif.graph.order import degree_order
 from jaxmotif.graphlets.sparse import Ranges, make_plan
-from jaxmotif.graphlets.split import Starts, make_units, split_ranges
+from jaxmotif.graphlets.split import Starts, pass_work, span_difficulty, span_ranges, split_ranges
 from jaxmotif.graphlets.tuning import Tuning
 from jaxmotif.kernels.wide import wide_ints
 from tests.samples import GRAPHS, build
@@ -64,29 +65,42 @@ def test_ranges_of_numpy_are_those_of_jax():
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("by", [None, "degree", "-volume"])
+@pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
+def test_the_work_of_a_pass_is_that_of_its_nodes_whatever_the_plan_and_padding(n, edges):
+    """Tests by lowest node, wedges by highest; heavy or light makes no difference."""
+    found = []
+    for pad in ((40, 512), (n, 2 * len(edges))):
+        order = degree_order(jax.tree.map(np.asarray, build(n, edges, pad)))
+        for tuning in (TUNING, TUNING._replace(most_light=2)):
+            plan = make_plan(np, order, tuning)
+            found.append(pass_work(order, plan))
+            total = int(plan.triangles.total), int(plan.wedges.heavy.total + plan.wedges.light.total)
+            assert (found[-1].first[-1], found[-1].second[-1]) == (sum(total), total[0])
+    for other in found:
+        for starts, same in zip(found[0], other, strict=True):
+            assert starts.shape == (n + 1,)
+            np.testing.assert_array_equal(starts, same)
+
+
 @pytest.mark.parametrize("parts", [3, 64])
 @pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
-def test_units_do_all_work_once(n, edges, parts, by):
-    """Each unit does one kind of work; the units of a kind cover it once and say how much they do."""
+def test_the_ranges_of_stretches_do_all_work_once(n, edges, parts):
     order, plan = _plan(n, edges)
-    starts = Starts.of(plan)
-    units = make_units(order, plan, parts, by)
-    for queue, kinds in ((units.first, ("tests", "heavy", "light")), (units.second, ("tails",))):
-        covered = {kind: np.zeros(_starts_of(starts, kind)[-1], int) for kind in kinds}
-        for unit in queue:
-            work = 0
-            for kind in KINDS:
-                first, stop = getattr(unit.task, kind)
-                if stop > first:
-                    positions = _starts_of(starts, kind)
-                    here = slice(positions[first], positions[stop])
-                    covered[kind][here] += 1
-                    work += here.stop - here.start
-            assert unit.work == work > 0
-        for counts in covered.values():
-            assert (counts == 1).all()
-        assert len(queue) <= parts * len(kinds)
+    starts, work = Starts.of(plan), pass_work(order, plan).first
+    skip = np.int32(order.node_capacity - n)
+    covered = {kind: np.zeros(_starts_of(starts, kind)[-1], int) for kind in KINDS}
+    ranges_of = jax.jit(span_ranges)
+    for unit in cut(work, [Span(0, n)], parts):
+        ranges, done = ranges_of(plan, skip, *map(np.int32, unit.task)), 0
+        for kind in KINDS:
+            first, stop = (int(x) for x in getattr(ranges, kind))
+            positions = _starts_of(starts, kind)
+            here = slice(positions[first], positions[stop])
+            covered[kind][here] += 1
+            done += (here.stop - here.start) * (kind != "tails")
+        assert unit.work == done
+    for counts in covered.values():
+        assert (counts == 1).all()
 
 
 def _difficulty(order, by):
@@ -101,32 +115,12 @@ def _difficulty(order, by):
 
 @pytest.mark.parametrize("by", ["degree", "-degree", "volume", "-volume"])
 @pytest.mark.parametrize("name", ["hub and blocks", "density 0.7 of 20"])
-@pytest.mark.parametrize("parts", [9, 5000])
-def test_units_are_ordered_by_difficulty(name, by, parts):
-    """A unit is as difficult as the edges at its nodes are in the mean."""
-    order, plan = _plan(*GRAPHS[name])
-    difficulty, tails = _difficulty(order, by), plan.triangle_starts
-    heavy = np.flatnonzero(np.diff(plan.wedges.heavy_row, prepend=-1))
-
-    def score(unit):
-        (kind,) = (kind for kind in KINDS if getattr(unit.task, kind)[1])
-        first, stop = getattr(unit.task, kind)
-        if kind == "tests":
-            nodes = [r for r in range(order.node_capacity) if tails[r] < stop and tails[r + 1] > first]
-            nodes = range(nodes[0], nodes[-1] + 1)
-        else:
-            nodes = heavy[first:stop] if kind == "heavy" else range(first, stop)
+def test_a_stretch_is_as_difficult_as_the_edges_at_its_nodes_are_in_the_mean(name, by):
+    order, _ = _plan(*GRAPHS[name])
+    difficulty, skip = _difficulty(order, by), order.node_capacity - GRAPHS[name][0]
+    for first, stop in ((0, 1), (3, 9), (0, GRAPHS[name][0])):
+        nodes = range(skip + first, skip + stop)
         edges = sum(order.degree[r] for r in nodes)
-        return sum(difficulty[r] * order.degree[r] for r in nodes) / edges
-
-    for queue in make_units(order, plan, parts, by):
-        scores = np.array([score(unit) for unit in queue]) * (1 if by.startswith("-") else -1)
-        assert (np.diff(scores) > -1e-9).all()
-        assert len(set(scores)) > 3
-
-
-def test_without_an_order_units_stay_in_the_order_of_the_work():
-    units = make_units(*_plan(*GRAPHS["density 0.7 of 20"]), 8)
-    for kind in KINDS:
-        first = [getattr(unit.task, kind)[0] for unit in [*units.first, *units.second] if getattr(unit.task, kind)[1]]
-        assert first == sorted(first)
+        mean = sum(difficulty[r] * order.degree[r] for r in nodes) / edges
+        found = span_difficulty(order, by)(Span(first, stop))
+        np.testing.assert_allclose(found, -mean if by.startswith("-") else mean)

@@ -1,0 +1,126 @@
+"""What of a job is done and what it gave: added up in memory, and kept in a checkpoint from time to time."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxmotif.devices import checkpoint
+from jaxmotif.devices.spans import Span, as_array, from_array, length, united
+
+SAVE_SECONDS = 5.0
+"""Least time between two checkpoints; never more than a twentieth of the time goes into them."""
+
+Arrays = dict[str, np.ndarray]
+Merge = Callable[[Arrays, Arrays], Arrays]
+
+
+def added(a: Arrays, b: Arrays) -> Arrays:
+    """The merge of sums."""
+    return {name: a[name] + b[name] for name in a}
+
+
+def xored(a: Arrays, b: Arrays) -> Arrays:
+    """The merge of sums in fields of characteristic 2."""
+    return {name: a[name] ^ b[name] for name in a}
+
+
+def joined(a: Arrays, b: Arrays) -> Arrays:
+    """The merge of results that are kept apart, under different names."""
+    return a | b
+
+
+class Store(NamedTuple):
+    """Where checkpoints go, and whose they are (:func:`jaxmotif.devices.checkpoint.fingerprint`)."""
+
+    folder: str | os.PathLike
+    fingerprint: str
+
+
+class Ledger:
+    """Which stretches are done and what they gave: in memory, and in this process's file where there is a store.
+
+    The first process's file holds what earlier runs had done, too; the others hold what theirs did in this run.
+    """
+
+    def __init__(self, name: str, items: int, merge: Merge, store: Store | None, process: int):
+        self._name, self._merge, self._process = name, merge, process
+        self._stored, self._folder = store is not None, Path("" if store is None else store.folder)
+        self._owner = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, items)
+        self._done: list[Span] = []
+        self._found: Arrays = {}
+        self._left: Arrays = {}
+        self._notes: list[str] = []
+        self._lock = threading.Lock()
+        self._changed = False
+        self._next_save = time.monotonic() + SAVE_SECONDS
+
+    def open(self) -> np.ndarray:
+        """What is done: in the first process what the files say, which it takes over into its own; else nothing."""
+        if self._stored and self._process == 0:
+            others = sorted(self._folder.glob(f"{self._name}.*.checkpoint"))
+            for path in (self._path(0), *others):
+                kept = checkpoint.load(path, self._owner)
+                if kept is not None:
+                    self._take_over(path, kept)
+            self._save()
+            for path in others:
+                path.unlink(missing_ok=True)
+        return as_array(self._done)
+
+    def _take_over(self, path: Path, kept: Arrays) -> None:
+        spans = from_array(kept.pop("spans"))
+        together = length(united([*self._done, *spans]))
+        if together == length(self._done):
+            return  # nothing new: a run was killed between taking it over and removing it
+        if together != length(self._done) + length(spans):
+            raise ValueError(f"{path}: checkpoint of work that another one holds, too; delete it")
+        self._add(spans, {name.removeprefix("found/"): array for name, array in kept.items()})
+
+    def add(self, spans: Sequence[Span], found: Arrays) -> None:
+        with self._lock:
+            self._add(spans, found)
+            self._changed = True
+
+    def _add(self, spans: Sequence[Span], found: Arrays) -> None:
+        self._found = self._merge(self._found, found) if self._found else found
+        self._done = united([*self._done, *spans])
+
+    def leave(self, found: Arrays) -> None:
+        """Adds what an unfinished step gave, which counts in this run only."""
+        with self._lock:
+            self._left = self._merge(self._left, found) if self._left else found
+
+    def note(self, text: str) -> None:
+        with self._lock:
+            self._notes.append(text)
+
+    def due(self) -> bool:
+        return self._stored and time.monotonic() >= self._next_save
+
+    def save(self) -> None:
+        with self._lock:
+            if self._stored and self._changed:
+                self._save()
+
+    def _save(self) -> None:
+        started = time.monotonic()
+        arrays = {f"found/{name}": array for name, array in self._found.items()}
+        checkpoint.save(self._path(self._process), self._owner, {"spans": as_array(self._done)} | arrays)
+        self._changed = False
+        ended = time.monotonic()
+        self._next_save = ended + max(SAVE_SECONDS, 19 * (ended - started) if SAVE_SECONDS else 0.0)
+
+    def report(self) -> dict[str, Any]:
+        found = {f"done/{name}": array for name, array in self._found.items()}
+        left = {f"left/{name}": array for name, array in self._left.items()}
+        return {"spans": as_array(self._done), "notes": np.array(self._notes, dtype=str)} | found | left
+
+    def _path(self, process: int) -> Path:
+        return self._folder / (f"{self._name}.{process}.checkpoint" if process else f"{self._name}.checkpoint")
