@@ -13,9 +13,8 @@ from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.motifs.classes import Classifier, class_names
-from jaxmotif.motifs.closed_forms import closed_counts, has_closed_form
 from jaxmotif.motifs.dyads import Alphabet, degree_rank, graph_slots, to_dyads
-from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_codes, count_participation
+from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_classes, count_participation
 
 SMALLEST, LARGEST = 2, 8
 
@@ -94,24 +93,14 @@ def subgraph_census(
     check_size(graph, size)
     device = select_devices(devices).devices[0]
     backend = kernel_backend(device)
-    alphabet, slots = Alphabet.of(graph), graph_slots(graph)
-    if has_closed_form(alphabet, size) and not per_node:
-        table, classes = closed_counts(slots, alphabet, size)
-        return _census(graph, size, classes, table.sum(axis=0))
     sizes, matrix_bytes = plan(backend, memory)
-    dyads = to_dyads(graph, slots, matrix_bytes, device)
-    with meter(None, "subgraphs", "census", enabled=progress) as bar, jax.default_device(device):
-        found = count_codes(dyads, size, alphabet.code_bits(size), backend, sizes, bar.advance)
-    classifier = Classifier(alphabet, size)
-    index = classifier(found.codes)
-    counts = np.zeros(len(classifier.classes), np.int64)
-    np.add.at(counts, index, found.counts)
+    dyads, classifier = to_dyads(graph, graph_slots(graph), matrix_bytes, device), Classifier(Alphabet.of(graph), size)
     nodes = None
-    if per_node:
-        nodes = np.zeros((graph.n, counts.size), np.int64)
-        if counts.size:
-            with jax.default_device(device):
-                nodes = count_participation(dyads, size, found.codes, index, counts.size, sizes)[degree_rank(graph)]
+    with jax.default_device(device):
+        with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
+            counts = count_classes(dyads, size, classifier, backend, sizes, bar.advance).sum(axis=0)
+        if per_node:
+            nodes = count_participation(dyads, size, classifier, backend, sizes)[degree_rank(graph)]
     return _census(graph, size, classifier.classes, counts, nodes)
 
 
@@ -143,4 +132,4 @@ def plan(backend: Backend, memory: int | None) -> tuple[Sizes, int]:
         return GPU_SIZES, 1 << 31
     scale = max(0, min(6, (memory // 2**30).bit_length()))  # 16 GiB or more: the full sizes
     codes = 1 << (20 + scale)
-    return Sizes(1 << (15 + scale), 1 << (17 + scale), codes, GPU_SIZES.distinct), memory // 4
+    return Sizes(1 << (15 + scale), 1 << (17 + scale), 1 << (17 + scale), codes, GPU_SIZES.distinct), memory // 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 
 import numpy as np
@@ -52,7 +53,7 @@ def class_names(directed: bool) -> dict[str, str]:
 
 
 class Classifier:
-    """Assigns codes of subgraphs of one size to classes; remembers every code it has seen.
+    """Assigns codes of subgraphs of one size to classes; remembers every code it has seen; for any thread.
 
     Attributes:
       classes: canonical strings, in the order in which they were first met.
@@ -64,6 +65,12 @@ class Classifier:
         self._index = np.zeros(0, np.int64)
         self._by_form: dict[bytes, int] = {}
         self._by_name: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def known(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every code seen, uint64 ascending, and its class, int64."""
+        return self._codes, self._index
 
     @property
     def classes(self) -> list[str]:
@@ -71,13 +78,14 @@ class Classifier:
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:
         """The class of each code (uint64 ``[U]``), int64 indices into :attr:`classes`."""
-        new = np.setdiff1d(codes, self._codes)
-        if new.size:
-            all_codes = np.concatenate([self._codes, new])
-            order = np.argsort(all_codes)
-            self._codes = all_codes[order]
-            self._index = np.concatenate([self._index, self._classify(new)])[order]
-        return self._index[np.searchsorted(self._codes, codes)]
+        with self._lock:
+            new = np.setdiff1d(codes, self._codes)
+            if new.size:
+                all_codes = np.concatenate([self._codes, new])
+                order = np.argsort(all_codes)
+                self._codes = all_codes[order]
+                self._index = np.concatenate([self._index, self._classify(new)])[order]
+            return self._index[np.searchsorted(self._codes, codes)]
 
     def _classify(self, codes: np.ndarray) -> np.ndarray:
         labels, entries = _normal(*decode(codes, self._alphabet, self._size))

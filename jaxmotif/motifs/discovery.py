@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import threading
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,9 +19,8 @@ from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.switching import Step
 from jaxmotif.motifs.census import check_size, plan, subgraph_census
 from jaxmotif.motifs.classes import Classifier, class_names
-from jaxmotif.motifs.closed_forms import closed_counts, has_closed_form
 from jaxmotif.motifs.dyads import Alphabet, sample_slots, to_dyads
-from jaxmotif.motifs.enumerate import count_codes
+from jaxmotif.motifs.enumerate import count_classes
 from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, random_graphs
 from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, significance_of
 
@@ -132,30 +130,18 @@ def find_motifs(
     check_size(graph, size)
     key = jax.random.key(0) if key is None else key
     devices_on = select_devices(devices).devices
-    backend, alphabet = kernel_backend(devices_on[0]), Alphabet.of(graph)
+    backend = kernel_backend(devices_on[0])
     longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
-    closed = has_closed_form(alphabet, size) and (backend == "xla" or size == 3)
     workers_on = devices_on * (CPU_WORKERS if backend == "xla" else 1)
-    batch = _batch(graph, size, num_random, memory, len(workers_on), backend, closed)
+    batch = _batch(graph, size, num_random, memory, len(workers_on), backend)
     sizes, matrix_bytes = plan(backend, memory)
-    classifier, known = Classifier(alphabet, size), threading.Lock()
+    classifier = Classifier(Alphabet.of(graph), size)
 
     def sample_counts(sample: RandomGraphs, device: jax.Device, used: int) -> dict[str, np.ndarray]:
-        slots = sample_slots(sample)
-        if closed:
-            counts, classes = closed_counts(slots, alphabet, size)
-        else:
-            bits = alphabet.code_bits(size)
-            with jax.default_device(device):
-                dyads = to_dyads(graph, slots, matrix_bytes, device)
-                found = count_codes(dyads, size, bits + max(len(sample) - 1, 0).bit_length(), backend, sizes)
-            which, codes = found.codes >> np.uint64(bits), found.codes & np.uint64((1 << bits) - 1)
-            distinct, inverse = np.unique(codes, return_inverse=True)
-            with known:
-                index, classes = classifier(distinct)[inverse], classifier.classes
-            counts = np.zeros((len(sample), len(classes)), np.int64)
-            np.add.at(counts, (which.astype(np.int64), index), found.counts)
-        counts = counts[:used]
+        with jax.default_device(device):
+            dyads = to_dyads(graph, sample_slots(sample), matrix_bytes, device)
+            counts = count_classes(dyads, size, classifier, backend, sizes)[:used]
+        classes = classifier.classes[: counts.shape[1]]
         seen = counts.any(axis=0)
         return {"classes": np.array(classes, dtype=str)[seen], "counts": counts[:, seen]}
 
@@ -228,15 +214,10 @@ def _joined(graph, size, keep, step, threshold, attempts, key, pieces, lows) -> 
     )  # fmt: skip
 
 
-def _batch(graph: Graph, size: int, num: int, memory: int | None, devices: int, backend: str, closed: bool) -> int:
-    """Random graphs in one disjoint union: as many as let the matrix of dyads fit, and their number fit the code.
-
-    Closed forms keep a few hundred bytes an edge, and no matrix.
-    """
+def _batch(graph: Graph, size: int, num: int, memory: int | None, devices: int, backend: str) -> int:
+    """Random graphs in one disjoint union: as many as let the matrix of dyads fit, and their number fit the code."""
     budget = 1 << 25 if backend == "xla" else (memory or 1 << 33) // 4
     fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
-    if closed:
-        fits = max(1, (memory or 1 << 28) // max(512 * graph.m, 1))
     spare_bits = 63 - Alphabet.of(graph).code_bits(size)
     most = max(1, min(fits, -(-num // devices), 1 << min(spare_bits, 20)))
     return -(-num // -(-num // most))  # batches of one size

@@ -59,12 +59,9 @@ class Alphabet:
 
 
 def degree_rank(graph: Graph) -> np.ndarray:
-    """A new number for every node, the highest degree first: rows then meet few nodes that come before their first.
-
-    Nodes of degree 1 come last, first those that are pointed at.
-    """
+    """A new number for every node, the highest degree first: rows then meet few nodes that come before their first."""
     rank = np.empty(graph.n, np.int64)
-    rank[np.lexsort((graph.degrees, -_total_degrees(graph)))] = np.arange(graph.n)
+    rank[np.argsort(-_total_degrees(graph), kind="stable")] = np.arange(graph.n)
     return rank
 
 
@@ -154,18 +151,13 @@ def to_dyads(graph: Graph, slots: Slots, matrix_bytes: int, device: Any = None) 
         (slots.offsets.astype(np.int32), _padded(slots.near.astype(np.int32)),
          _padded(slots.states.astype(_state_type(alphabet)))), device,
     )  # fmt: skip
-    kinds = 0 if alphabet.edge_labels or alphabet.node_labels else 2 if graph.directed else 1
-    pendants = np.empty((kinds, graphs * n), np.int32)
-    single = _total_degrees(graph) == 1
-    pointing = int((single & (graph.degrees == 1)).sum())
-    for kind, last in enumerate((int(single.sum()), pointing)[:kinds]):
-        before = np.concatenate([[0], np.cumsum(slots.near < n - last)])
-        pendants[kind] = slots.offsets[:-1] + before[slots.offsets[1:]] - before[slots.offsets[:-1]]
-    pendants = jax.device_put(pendants, device)
     cells = matrix_cells(graph, graphs, matrix_bytes)
     matrix = _matrix(offsets, near, states, n, cells) if cells else None
-    slot_states = None if cells else states
-    return Dyads(offsets, near, slot_states, matrix, node_codes, pendants, n, alphabet.state_bits, alphabet.label_bits)
+    return Dyads(
+        offsets, near, states, matrix, node_codes, n, entries=alphabet.entries if alphabet.directed else 0,
+        state_bits=alphabet.state_bits, label_bits=alphabet.label_bits, graph_bits=max(graphs - 1, 0).bit_length(),
+        degree_bits=int(_total_degrees(graph).max(initial=0)).bit_length(),
+    )  # fmt: skip
 
 
 _matrix = jax.jit(state_matrix, static_argnames=("n", "cells"))

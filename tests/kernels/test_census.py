@@ -1,5 +1,10 @@
 """Codes of extended subgraphs, at every phase of a table, in XLA and in Pallas."""
 
+import dataclasses
+from collections import Counter
+from functools import partial
+from itertools import combinations
+
 import jax
 import numpy as np
 import pytest
@@ -22,57 +27,82 @@ def _table(directed):
     graph = Graph.from_edges(edges, directed=directed)
     dyads = to_dyads(graph, graph_slots(graph), 1 << 20)
     roots = census.roots(dyads)
-    opened = census.open_phase(dyads, roots, np.int32(graph.n), np.int32(0))
-    column, word = np.zeros(96, np.int32), np.zeros(96, np.uint32)
-    empty = census.Rows(column, np.zeros((2, 96), np.int32), column, column, word, word)
-    table, size, _ = jax.jit(census.fill, static_argnames="block")(
-        dyads, roots, opened, np.int32(0), np.int64(0), empty, np.int32(0), block=32
-    )
+    work = census.open_walks(dyads, roots, np.int32(graph.n), backend="xla").work
+    column, word, pair = np.zeros(96, np.int32), np.zeros(96, np.uint32), np.zeros((2, 96), np.int32)
+    fill = jax.jit(census.fill, static_argnames=("block", "backend"))
+    empty = census.Rows(column, pair, pair, column, word, word)
+    table, size, _ = fill(dyads, roots, work, np.int64(0), empty, np.int32(0), block=32, backend="xla")
     assert int(size) == graph.m
-    return dyads, table, size
+    return dyads, table, size, census.open_walks(dyads, table, size, backend="xla")
 
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("wide_codes", [False, True])
-def test_leaf_codes(form, directed, wide_codes, monkeypatch):
+@pytest.mark.parametrize("graph_bits", [0, 3])
+def test_visits(form, directed, wide_codes, graph_bits, monkeypatch):
+    """All forms as XLA's; and what all of them add to is every set of four nodes, once."""
     monkeypatch.setattr(census, "LANES", form.lanes)
-    dyads, table, size = _table(directed)
-    block = 4 * form.lanes
-    leaves = form.jit(census.leaf_codes, block=block, wide=wide_codes)
-    extend = jax.jit(census.extensions, static_argnames="block")
-    for phase in (0, 1):
-        opened = census.open_phase(dyads, table, size, np.int32(phase))
-        for first in range(0, int(opened.work.total), block):
-            args = (dyads, table, opened, np.int32(phase), np.int64(first))
-            valid, _, _, _, low, high = map(np.asarray, extend(*args, block=block))
-            found = np.asarray(leaves(*args))
-            words = found if wide_codes else found[None]
-            for word, want in zip(words[::-1], (low, high), strict=False):
-                np.testing.assert_array_equal(word, np.where(valid, want, census.NO_CODE))
+    dyads, table, size, walks = _table(directed)
+    dyads = dataclasses.replace(dyads, graph_bits=graph_bits)
+    added, stop = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend="xla")
+    assert stop == size
+    total, block = int(added.work.total), 4 * form.lanes
+    visits = form.jit(census.visit_codes, block=block, wide=wide_codes)
+    other = jax.jit(partial(census.visit_codes, block=block, wide=wide_codes, backend="xla"))
+    assert total > block
+    for first in range(0, total, block):
+        args = (dyads, table, added, np.int64(first))
+        np.testing.assert_array_equal(visits(*args), other(*args))
 
 
 def test_every_set_of_three_nodes_once():
-    dyads, table, size = _table(False)
-    found = []
-    for phase in (0, 1):
-        opened = census.open_phase(dyads, table, size, np.int32(phase))
-        total = int(opened.work.total)
-        valid, row, node, *_ = map(
-            np.asarray, census.extensions(dyads, table, opened, np.int32(phase), np.int64(0), block=total)
-        )
-        nodes = np.asarray(table.nodes)[:, row[valid]].T
-        found += [frozenset((*pair, v)) for pair, v in zip(nodes.tolist(), node[valid].tolist(), strict=True)]
-    assert len(found) == len(set(found))
-    degree = np.diff(np.asarray(dyads.offsets))
+    dyads, table, size, walks = _table(False)
+    total = int(walks.work.total)
+    found = census.extensions(dyads, table, walks.work, np.int64(0), np.int64(total), block=total)
+    valid, row, local = np.asarray(found.valid), np.asarray(found.row), np.asarray(found.local)
+    nodes = np.asarray(table.nodes)[:, row[valid]].T
+    sets = [frozenset((*pair, v)) for pair, v in zip(nodes.tolist(), local[valid].tolist(), strict=True)]
+    assert len(sets) == len(set(sets))
+    degree = np.diff(np.asarray(dyads.offsets).astype(int))
     triangles = 11
-    assert len(found) == (degree * (degree - 1) // 2).sum() - 2 * triangles
+    assert len(sets) == (degree * (degree - 1) // 2).sum() - 2 * triangles
+
+
+def test_candidates_stop_where_the_block_is_full():
+    dyads, table, size, walks = _table(True)
+    whole, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend="xla")
+    keys, first = [], 0
+    while first < size:
+        part, stop = census.candidates(dyads, table, size, walks, np.int32(first), block=32, backend="xla")
+        assert stop > first
+        real = np.asarray(part.keys)[np.asarray(part.keys) != np.iinfo(part.keys.dtype).max]
+        keys += (real + (first << dyads.new_bits(2))).tolist()
+        first = int(stop)
+    assert sorted(keys) == sorted(np.asarray(whole.keys)[np.asarray(whole.keys) != np.iinfo(whole.keys.dtype).max])
+    _, stop = census.candidates(dyads, table, size, walks, np.int32(0), block=4, backend="xla")
+    assert stop == 0
+
+
+def test_pairs_of_patterns():
+    """Every two candidates of a row, by their patterns."""
+    dyads, table, size, walks = _table(True)
+    added, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend="xla")
+    keys = np.asarray(added.keys)
+    wanted = Counter()
+    for row in range(int(size)):
+        patterns = sorted(np.asarray(added.low)[(keys != np.iinfo(keys.dtype).max) & (np.asarray(added.row) == row)])
+        wanted.update((int(a) << 6) | (int(b) & 15) for a, b in combinations(patterns, 2))
+    runs = census.pattern_runs(np.sort(keys), np.int32(0), bits=4, backend="xla")
+    codes, weights = census.pair_codes(dyads, table, runs, np.int64(0), block=512, wide=False)
+    found = Counter()
+    for code, weight in zip(np.asarray(codes).tolist(), np.asarray(weights).tolist(), strict=True):
+        found[code] += weight
+    assert +found == wanted
 
 
 def test_lowers_for_cuda():
-    dyads, table, size = _table(True)
-    opened = census.open_phase(dyads, table, size, np.int32(1))
-    leaves = jax.jit(census.leaf_codes, static_argnames=("block", "wide", "backend"))
-    traced = leaves.trace(
-        dyads, table, opened, np.int32(1), np.int64(0), block=4096, wide=True, backend="pallas-triton"
-    )
+    dyads, table, size, walks = _table(True)
+    added, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend="xla")
+    visits = jax.jit(census.visit_codes, static_argnames=("block", "wide", "backend"))
+    traced = visits.trace(dyads, table, added, np.int64(0), block=4096, wide=True, backend="pallas-triton")
     assert "census" in traced.lower(lowering_platforms=("cuda",)).as_text()

@@ -9,10 +9,12 @@ import pytest
 
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.kernels.census import NO_CODE
+from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.motifs import subgraph_census
-from jaxmotif.motifs.classes import class_names
+from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, graph_slots, to_dyads
-from jaxmotif.motifs.enumerate import CPU_SIZES, Sizes, _group, count_codes
+from jaxmotif.motifs.enumerate import Sizes, count_classes
+from jaxmotif.motifs.tally import Tally
 from jaxmotif.patterns.canonical import canonical_string
 from jaxmotif.patterns.pattern import Pattern
 
@@ -43,6 +45,7 @@ def brute_force(graph, size):
     [
         (3, {"n": 12, "density": 0.2, "directed": True}),
         (5, {"n": 11, "density": 0.15, "directed": True}),
+        (2, {"n": 9, "density": 0.3, "directed": True, "labels": 2, "edge_labels": 2}),
         (8, {"n": 10, "density": 0.25, "directed": True}),
         (3, {"n": 11, "density": 0.3, "directed": True, "labels": 3, "edge_labels": 2}),
         (4, {"n": 11, "density": 0.4, "directed": False, "labels": 2, "edge_labels": 3}),
@@ -65,6 +68,7 @@ def test_participation_of_every_node():
         if len(part.components()) == 1:
             wanted.update((node, canonical_string(part)) for node in nodes)
     census = subgraph_census(graph, 4, per_node=True)
+    assert census.per_node is not None
     assert census.as_dict() == subgraph_census(graph, 4).as_dict()
     found = {(v, c): census.per_node[v, i] for v in range(graph.n) for i, c in enumerate(census.classes)}
     assert {at: count for at, count in found.items() if count} == wanted
@@ -72,34 +76,53 @@ def test_participation_of_every_node():
 
 @pytest.mark.parametrize("matrix_bytes", [0, 1 << 20])
 def test_tiny_tables_change_nothing(matrix_bytes):
-    """Rows come and go at every level when tables hold almost nothing; hubs fill several."""
+    """Rows come and go at every level when tables hold almost nothing; hubs fill several, and outgrow a block."""
     star = [(0, v) for v in range(1, 30)] + [(v, v + 1) for v in range(1, 20)]
     graph = Graph.from_edges(star, directed=True)
-    dyads, alphabet = to_dyads(graph, graph_slots(graph), matrix_bytes), Alphabet.of(graph)
+    dyads = to_dyads(graph, graph_slots(graph), matrix_bytes)
     assert (dyads.matrix is None) == (matrix_bytes == 0)
-    bits = alphabet.code_bits(5)
-    whole = count_codes(dyads, 5, bits, "xla", CPU_SIZES)
-    assert whole.counts.sum() > 20_000
-    tiny = Sizes(block=64, table=128, codes=256, distinct=0)
-    for sizes in (tiny, dataclasses.replace(tiny, distinct=8)) if matrix_bytes else (tiny,):
-        found = count_codes(dyads, 5, bits, "xla", sizes)
-        np.testing.assert_array_equal(found.codes, whole.codes)
-        np.testing.assert_array_equal(found.counts, whole.counts)
+    wanted = subgraph_census(graph, 5)
+    assert wanted.total > 20_000
+    tiny = Sizes(block=64, table=128, candidates=16, codes=256, distinct=0)
+    for sizes in (tiny, dataclasses.replace(tiny, distinct=8), dataclasses.replace(tiny, distinct=256)):
+        classifier = Classifier(Alphabet.of(graph), 5)
+        counts = count_classes(dyads, 5, classifier, "xla", sizes)
+        assert dict(zip(classifier.classes, counts[0].tolist(), strict=True)) == wanted.as_dict()
 
 
-@pytest.mark.parametrize("distinct", [4, 64])
-@pytest.mark.parametrize("wide", [False, True])
-def test_grouping_on_the_device(distinct, wide):
-    """As NumPy groups, whether all distinct codes fit or not."""
+@pytest.mark.parametrize("distinct", [0, 4, 64])
+@pytest.mark.parametrize("labels", [0, 3])
+def test_tally_of_several_graphs(distinct, labels):
+    """On the host, on a device, and where the device finds too many different codes."""
+    graphs = 3
+    one = random_graph(7, 0.5, 1, True, labels=labels)
+    slots = graph_slots(one)
+    dyads = to_dyads(one, slots, 0)
+    dyads = dataclasses.replace(dyads, graph_bits=2, offsets=jax.numpy.zeros(graphs * one.n + 1, np.int32))
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 20, 200).astype(np.uint32)
-    codes[rng.random(200) < 0.3] = NO_CODE
-    words = np.stack([np.where(codes == NO_CODE, codes, codes % 3), codes]) if wide else codes
-    found, counts = _group(jax.numpy.asarray(words), distinct)
-    real = codes[codes != NO_CODE].astype(np.uint64)
-    wanted, times = np.unique(real + ((real % np.uint64(3)) << np.uint64(32)) if wide else real, return_counts=True)
-    np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(counts, times)
+    bits = dyads.new_bits(0) + dyads.new_bits(1) + dyads.new_bits(2)
+    every = np.array([c for c in range(1 << 6) if (c & 3 != 0) + (c >> 2 & 3 != 0) + (c >> 4 != 0) > 1])
+    plain = every[rng.integers(0, every.size, 300)]
+    if labels:  # one label for all three nodes
+        plain = (plain & 15) | (plain >> 4) << 6
+    graph, weights = rng.integers(0, graphs, 300), rng.integers(0, 2**40, 300)
+    classifier = Classifier(Alphabet.of(one), 3)
+    tally = Tally(dyads, 3, classifier, distinct)
+    assert tally.wide == (bits + 2 > 31)
+    codes = (plain << 2 | graph).astype(np.uint32)
+    codes[::7] = NO_CODE
+    with wide_ints():
+        tally.add(jax.numpy.asarray(codes), jax.numpy.asarray(weights))
+        tally.add(jax.numpy.asarray(codes))
+    counts = tally.counts()
+    wanted = np.zeros_like(counts)
+    for i in range(300):
+        if codes[i] != NO_CODE:
+            joined = plain[i] & 3 and plain[i] & 12  # the last two nodes are both new, and have an edge
+            wanted[graph[i], classifier(plain[i : i + 1].astype(np.uint64))[0]] += weights[i] + 1
+            if joined:
+                wanted[graph[i], classifier((plain[i : i + 1] & ~12).astype(np.uint64))[0]] -= weights[i] + 1
+    np.testing.assert_array_equal(counts, wanted)
 
 
 @pytest.mark.parametrize(("n", "edges"), [(0, []), (1, []), (2, [(0, 1)])])
