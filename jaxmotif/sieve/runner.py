@@ -1,50 +1,52 @@
-"""Runs of the sieve on given devices: padded shapes, memory, blocks in steps, and the subsets split over the mesh."""
+"""Runs of the sieve on given devices: padded shapes, memory, and the subsets divided into units of blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from jaxmotif.devices.mesh import AXIS, device_mesh, everywhere, on_each_device
+from jaxmotif.devices.job import Job, places, run_job
+from jaxmotif.devices.ledger import Arrays, Store, xored
+from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.devices.spans import Span
 from jaxmotif.kernels import sieve_round, sieve_rows
 from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.sieve import polynomials
 from jaxmotif.sieve.prune import Host
 
 _STEP_WORK = {"xla": 4e9, "pallas-triton": 2e12}
-"""Word operations a step of each kernel: a fraction of a second, so that progress shows and Ctrl-C works."""
+"""Word operations a unit for each kernel: a fraction of a second, so that progress shows and Ctrl-C works."""
 
-
-class Position(NamedTuple):
-    """How far a run has come: words of subsets done, and their XOR (uint32 ``[V, 8]``)."""
-
-    words: int
-    total: np.ndarray | jax.Array
+_ITEMS = 2**12  # at most so many, each of as many words of subsets; what is done is known by items
 
 
 class Placed(NamedTuple):
-    """A graph on the devices: offsets, targets and shades, padded; its true size; room for pieces of long rows."""
+    """A graph on the devices: for each, offsets, targets and shades, padded; its true size; room for pieces of long
+    rows."""
 
-    arrays: tuple[jax.Array, jax.Array, jax.Array]
+    arrays: tuple[tuple[jax.Array, jax.Array, jax.Array], ...]
     n: int
     pieces: int
 
 
 class Sieve:
-    """The sieve for motifs of one size, on given devices and in given memory (bytes for the rows of a block)."""
+    """The sieve for motifs of one size, on given devices and in given memory (bytes for the rows of a block).
 
-    def __init__(self, size: int, devices: tuple[jax.Device, ...], memory: int | None = None):
+    Attributes:
+      notes: what had to be done differently in the runs so far, in words.
+    """
+
+    def __init__(self, size: int, devices: Devices = None, memory: int | None = None):
         self.size = size
-        self.mesh = device_mesh(devices)
-        self.backend: Backend = kernel_backend(devices[0])
+        self.selection = select_devices(devices)
+        self.notes: tuple[str, ...] = ()
+        self._where = places(self.selection, helper_workers=1)
+        used = [self.selection.main, *(place.device for place in self._where)]
+        self._devices = tuple(dict.fromkeys(used))
         self._memory = memory
-        self._device = next(device for device in devices if device.process_index == jax.process_index())
 
     def place(self, host: Host, sizes: tuple[int, int] | None = None) -> Placed:
         """Pads a graph and puts it on the devices.
@@ -61,63 +63,109 @@ class Sieve:
         )
         cut = bool(sieve_rows.num_pieces(np.diff(host.offsets)).any())
         pieces = sieve_rows.max_pieces(slots) if cut else 0
-        return Placed(everywhere(arrays, self.mesh), host.n, pieces)
+        return Placed(tuple(jax.device_put(arrays, device) for device in self._devices), host.n, pieces)
 
     def values(
         self,
         placed: Placed,
         key: jax.Array,
-        resume: Position | None = None,
-        on_step: Callable[[Position], None] = lambda position: None,
+        number: int = 1,
+        store: Store | None = None,
+        show: bool = False,
     ) -> np.ndarray:
         """One run: the sieve's value at each vertex, uint8 ``[n]``.
 
         Args:
           placed: the graph.
           key: a random key; with the same key and padded sizes the values are the same on any devices.
-          resume: where an earlier run of the same graph and key had come to.
-          on_step: called after every step.
+          number: of the run, in the name of its checkpoint and on the meter.
+          store: where to keep checkpoints.
+          show: show a meter.
         """
-        static = {"size": self.size, "backend": self.backend, "mesh": self.mesh}
-        key_data = everywhere(jax.random.key_data(key), self.mesh)
-        draw = _draw(*placed.arrays, key_data, impl=jax.random.key_impl(key), pieces=placed.pieces, **static)
+        draws: dict[jax.Device, polynomials.Draw] = {}
+        for device, arrays in zip(self._devices, placed.arrays, strict=True):
+            same = next((other for other in draws if other.platform == device.platform), None)
+            if same is None:
+                data = jax.device_put(jax.random.key_data(key), device)
+                static = {"size": self.size, "backend": kernel_backend(device)}
+                draws[device] = _draw(*arrays, data, impl=jax.random.key_impl(key), pieces=placed.pieces, **static)
+            else:
+                draws[device] = jax.device_put(draws[same], device)
+        main = draws[self.selection.main]
+        words = polynomials.num_words(self.size)
+        items = min(words, _ITEMS)
+        parts = self._parts(main.rows, words)
 
-        done, total = resume if resume is not None else (0, np.zeros(draw.labels.shape, np.uint32))
-        total = everywhere(total, self.mesh)
-        end, devices = polynomials.num_words(self.size), self.mesh.size
-        words = self._block_words(draw.rows, -(-end // devices))
-        work = self._work(draw.rows)
-        while done < end:
-            block = min(words, done & -done) if done else words
-            a_step = max(1, int(_STEP_WORK[self.backend] / (block * work)))
-            blocks = min(a_step, -(-(end - done) // (block * devices)))
-            stop = min(done + blocks * block * devices, end)
-            span = everywhere(np.array([done // block, blocks, stop // block], np.int32), self.mesh)
-            total = _advance(draw, total, span, words=block, **static)
-            done = stop
-            on_step(Position(done, total))
-        return np.asarray(_values(total, draw.rank, size=self.size))[: placed.n]
+        def make(device: jax.Device) -> _Hand:
+            block = self._block_words(draws[device].rows, device, max(1, words // parts))
+            return _Hand(draws[device], device, words // items, block)
 
-    def _work(self, rows: sieve_rows.Rows) -> float:
-        """Word operations for one word of subsets, roughly."""
+        starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
+        job = Job(f"sieve-{number}", starts, parts, xored, "subsets", f"sieving, run {number}")
+        done = run_job(job, make, self._where, self.selection, store, show)
+        self.notes += done.notes
+        total = jax.device_put(done.found["total"], self.selection.main)
+        return np.asarray(_values(total, main.rank, size=self.size))[: placed.n]
+
+    def _parts(self, rows: sieve_rows.Rows, words: int) -> int:
+        """Units: short enough to be heard between, several for each device where there is work for that."""
         forms = sum(sieve_round.num_forms(self.size))
-        return 60.0 * rows.targets.shape[0] * forms + 60.0 * rows.vertices * self.size**2
+        work = 60.0 * rows.targets.shape[0] * forms + 60.0 * rows.vertices * self.size**2  # for one word, roughly
+        devices = len(self.selection.devices)
+        least = int(words * work / _STEP_WORK[kernel_backend(self.selection.main)])
+        most = max(least, 8 * devices) if least and devices > 1 else max(least, devices)
+        return min(words, _ITEMS, 1 << (most - 1).bit_length())
 
-    def _block_words(self, rows: sieve_rows.Rows, share: int) -> int:
-        """Words a block: enough to fill the device, few enough for its memory, no more than a device's share."""
-        words = polynomials.block_words(self.size, rows.vertices, self.backend)
+    def _block_words(self, rows: sieve_rows.Rows, device: jax.Device, share: int) -> int:
+        """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
+        words = min(share, polynomials.block_words(self.size, rows.vertices, kernel_backend(device)))
         held = self.size * rows.vertices + (self.size // 2) * rows.pieces
-        memory = self._free_memory() if self._memory is None else self._memory
-        while words > 1 and (words >= 2 * share or 32 * held * words > memory):
+        memory = _free_memory(device) if self._memory is None else self._memory
+        while words > 1 and 32 * held * words > memory:
             words //= 2
         return words
 
-    def _free_memory(self) -> int:
-        """Half of what the device has free, or 2 GiB where it does not say."""
-        stats = self._device.memory_stats() or {}
-        if "bytes_limit" not in stats:
-            return 2 << 30
-        return (stats["bytes_limit"] - stats.get("bytes_in_use", 0)) // 2
+
+class _Hand:
+    """The XOR over the blocks that one worker has done, on its device."""
+
+    def __init__(self, draw: polynomials.Draw, device: jax.Device, words_per_item: int, block: int):
+        self._draw, self._device, self._item, self._block = draw, device, words_per_item, block
+        self._start()
+
+    def _start(self) -> None:
+        self._total = jax.device_put(np.zeros(self._draw.labels.shape, np.uint32), self._device)
+
+    def step(self, span: Span) -> None:
+        at, end = span.first * self._item, span.stop * self._item
+        total = self._total
+        while at < end:  # blocks lie at multiples of their size: smaller ones where the span has other bounds
+            block = min(self._block, at & -at or self._block, 1 << ((end - at).bit_length() - 1))
+            stop = end // block * block if block == self._block else at + block
+            blocks = jax.device_put(np.array([at // block, stop // block], np.int32), self._device)
+            total = _advance(self._draw, total, blocks, words=block, backend=kernel_backend(self._device))
+            at = stop
+        self._total = jax.block_until_ready(total)
+
+    def collect(self) -> Arrays:
+        found = {"total": np.asarray(self._total)}
+        self._start()
+        return found
+
+    def halve(self) -> str | None:
+        if self._block == 1:
+            return None
+        self._block //= 2
+        self._start()
+        return f"blocks of {self._block} words"
+
+
+def _free_memory(device: jax.Device) -> int:
+    """Half of what a device has free, or 2 GiB where it does not say."""
+    stats = device.memory_stats() or {}
+    if "bytes_limit" not in stats:
+        return 2 << 30
+    return (stats["bytes_limit"] - stats.get("bytes_in_use", 0)) // 2
 
 
 def capacities(host: Host) -> tuple[int, int]:
@@ -140,27 +188,15 @@ def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> 
     return array if array.shape[0] == size else np.pad(array, (0, size - array.shape[0]), mode=mode)
 
 
-_STATIC = ("size", "backend", "mesh")
+@partial(jax.jit, static_argnames=("impl", "pieces", "size", "backend"))
+def _draw(offsets, targets, shades, key_data, *, impl, pieces: int, size: int, backend: Backend):
+    key = jax.random.wrap_key_data(key_data, impl=impl)
+    return polynomials.draw(offsets, targets, shades, key, size, pieces, backend)
 
 
-@partial(jax.jit, static_argnames=("impl", "pieces", *_STATIC))
-def _draw(offsets, targets, shades, key_data, *, impl, pieces, size, backend, mesh):
-    def draw(offsets, targets, shades, key_data):
-        key = jax.random.wrap_key_data(key_data, impl=impl)
-        return polynomials.draw(offsets, targets, shades, key, size, pieces, backend)
-
-    return on_each_device(draw, mesh)(offsets, targets, shades, key_data)
-
-
-@partial(jax.jit, static_argnames=("words", *_STATIC))
-def _advance(draw, total, span, *, words, size, backend, mesh):
-    def advance(draw, total, span):
-        first = jnp.minimum(span[0] + lax.axis_index(AXIS) * span[1], span[2])
-        stop = jnp.minimum(first + span[1], span[2])
-        parts = lax.all_gather(polynomials.accumulate(draw, first, stop, words, backend), AXIS)
-        return total ^ lax.reduce(parts, np.uint32(0), lax.bitwise_xor, (0,))
-
-    return on_each_device(advance, mesh)(draw, total, span)
+@partial(jax.jit, static_argnames=("words", "backend"))
+def _advance(draw, total, blocks, *, words: int, backend: Backend):
+    return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words, backend)
 
 
 @partial(jax.jit, static_argnames=("size",))

@@ -6,27 +6,21 @@ import dataclasses
 import itertools
 import math
 import os
-import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxmotif.devices import checkpoint as checkpoints
+from jaxmotif.devices.checkpoint import fingerprint
+from jaxmotif.devices.ledger import Store
 from jaxmotif.devices.progress import progress as meter
-from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.devices.select import Devices
 from jaxmotif.graph import Graph
 from jaxmotif.sieve.colors import Color, parse_motif, vertex_shades
 from jaxmotif.sieve.extract import Matches
 from jaxmotif.sieve.prune import Host, candidates, restrict
-from jaxmotif.sieve.runner import Position, Sieve, capacities
-
-SAVE_SECONDS = 5.0
-"""Least time between two checkpoints of one run."""
-
-CHECKPOINT_NAME = "sieve.checkpoint"
+from jaxmotif.sieve.runner import Sieve, capacities
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +33,7 @@ class ColorMotifs:
       matches: sets of vertices, ascending tuples; each verified.
       repetitions: runs of the sieve; 0 when cheaper tests had decided.
       false_negative_bound: bound on the probability that a given vertex is missing from ``vertices`` wrongly.
+      notes: what had to be done differently, in words (smaller steps where memory ran out).
     """
 
     found: bool
@@ -46,6 +41,7 @@ class ColorMotifs:
     matches: list[tuple[int, ...]]
     repetitions: int
     false_negative_bound: float
+    notes: tuple[str, ...] = ()
 
 
 def run_bound(size: int) -> float:
@@ -96,7 +92,8 @@ def find_color_motif(
       limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
       devices: where to run, see :func:`jaxmotif.devices.select.select_devices`; the subsets are split over several.
       memory: bytes for the rows of a block of subsets; by default half of what the device has free.
-      checkpoint: a folder in which a long run keeps its state, to go on after an interruption.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
       progress: whether to show progress on standard error.
 
     Returns:
@@ -124,9 +121,7 @@ def find_color_motif(
     if limit is not None and limit < 0:
         raise ValueError(f"limit must not be negative, got {limit}; None asks for all matches")
     parsed = parse_motif(motif)
-    selection = select_devices(devices)
-    if selection.helper is not None:
-        raise ValueError("the sieve does not share work between GPUs and the CPU; use devices='gpu' or a number")
+    sieve = Sieve(parsed.size, devices, memory)
     key = jax.random.key(key) if isinstance(key, int) else key
     run_key, match_key = jax.random.split(key)
 
@@ -136,9 +131,11 @@ def find_color_motif(
         vertex_shades(colors, parsed, graph.n, graph.node_names),
     )
     host, ids = restrict(whole, candidates(whole, parsed))
-    sieve = Sieve(parsed.size, selection.devices, memory)
+    store = None
+    if checkpoint is not None:
+        store = Store(checkpoint, fingerprint("sieve", parsed.size, *host, run_key))
     repetitions = needed_repetitions(parsed.size, error)
-    positive, runs = _repeat(sieve, host, run_key, repetitions, checkpoint, progress)
+    positive, runs = _repeat(sieve, host, run_key, repetitions, store, progress)
     bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
 
     matches: list[tuple[int, ...]] = []
@@ -150,64 +147,16 @@ def find_color_motif(
             for match in found:
                 matches.append(tuple(ids[inner[list(match)]].tolist()))
                 shown.advance()
-    return ColorMotifs(bool(positive.any()), ids[positive].astype(np.int64), matches, runs, bound)
+    return ColorMotifs(bool(positive.any()), ids[positive].astype(np.int64), matches, runs, bound, sieve.notes)
 
 
 def _repeat(
-    sieve: Sieve, host: Host, key: jax.Array, repetitions: int, folder: str | os.PathLike | None, progress: bool
+    sieve: Sieve, host: Host, key: jax.Array, repetitions: int, store: Store | None, progress: bool
 ) -> tuple[np.ndarray, int]:
     """Runs until every vertex is positive or the runs suffice: which are positive, and how many runs it took."""
-    state = _State(sieve, host, key, folder)
     placed = sieve.place(host)
-    total = repetitions << sieve.size
-    with meter(total, unit="subsets", label="sieving", enabled=progress) as shown:
-        shown.advance((state.runs << sieve.size) + 32 * state.words)
-        while state.runs < repetitions and not state.positive.all():
-            run = jax.random.fold_in(key, state.runs)
-            resume = None if state.words == 0 else Position(state.words, state.total)
-
-            def on_step(position: Position):
-                shown.advance(min(32 * (position.words - state.words), 1 << sieve.size))
-                state.at(position)
-
-            values = sieve.values(placed, run, resume, on_step)
-            state.finish(values != 0)
-    state.remove()
-    return state.positive, state.runs
-
-
-class _State:
-    """How far the runs have come, kept in a checkpoint when there is a folder for one."""
-
-    def __init__(self, sieve: Sieve, host: Host, key: jax.Array, folder: str | os.PathLike | None):
-        self.positive = np.zeros(host.n, bool)
-        self.runs = self.words = 0
-        self.total: np.ndarray | jax.Array = np.zeros((0, 8), np.uint32)
-        self._path = None if folder is None else Path(folder) / CHECKPOINT_NAME
-        self._saved = time.monotonic()
-        if self._path is None:
-            return
-        self._name = checkpoints.fingerprint("sieve", 1, sieve.size, *host, key)
-        kept = checkpoints.load(self._path, self._name)
-        if kept is not None:
-            self.positive, self.total = kept["positive"], kept["total"]
-            self.runs, self.words = int(kept["runs"]), int(kept["words"])
-
-    def at(self, position: Position) -> None:
-        self.words, self.total = position.words, position.total
-        if self._path is not None and time.monotonic() - self._saved >= SAVE_SECONDS:
-            self._save()
-
-    def finish(self, positive: np.ndarray) -> None:
-        self.positive = self.positive | positive
-        self.runs, self.words, self.total = self.runs + 1, 0, np.zeros((0, 8), np.uint32)
-
-    def _save(self) -> None:
-        if self._path is not None and jax.process_index() == 0:
-            kept = {"positive": self.positive, "total": self.total, "runs": self.runs, "words": self.words}
-            checkpoints.save(self._path, self._name, kept)
-        self._saved = time.monotonic()
-
-    def remove(self) -> None:
-        if self._path is not None and jax.process_index() == 0:
-            self._path.unlink(missing_ok=True)
+    positive, runs = np.zeros(host.n, bool), 0
+    while runs < repetitions and not positive.all():
+        positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, store, progress) != 0
+        runs += 1
+    return positive, runs
