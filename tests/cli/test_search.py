@@ -4,17 +4,10 @@ import csv
 import gzip
 import io
 import json
-import os
-import subprocess
-import sys
-import textwrap
-import time
 
 import pytest
 
 from jaxmotif.cli import main
-from jaxmotif.sieve.search import CHECKPOINT_NAME
-from tests.sieve.test_search import planted
 
 
 @pytest.fixture
@@ -94,34 +87,3 @@ def test_bad_usage_is_2(capsys, files, arguments):
 
 def test_too_large_a_motif(capsys, files):
     assert "1 to 30 vertices, got 31" in run(capsys, files, "--motif", "red:31", status=1).err
-
-
-@pytest.mark.slow
-def test_killed_and_resumed(capsys, files):
-    """kill -9 in the middle; the same command goes on from the checkpoint and ends with the same answer."""
-    graph, colors, motif, _ = planted(150, 8, 16, seed=3)
-    (files / "g.txt").write_text("".join(f"{u} {v}\n" for u, v in graph.edge_list().tolist()))
-    colors = ["red" if color == "other" else color for color in colors]
-    (files / "c.txt").write_text("".join(f"{v} {color}\n" for v, color in enumerate(colors)))
-    options = ["--motif", ",".join(f"{color}:{number}" for color, number in motif.items()), "--format", "json"]
-    options += ["--matches", "0"]
-    expected = run(capsys, files, *options).out
-
-    state = files / "state"
-    words = ["search", files / "g.txt", "--colors", files / "c.txt", *options, "--checkpoint", state]
-    code = f"""
-        from jaxmotif.cli import main
-        from jaxmotif.sieve import runner, search
-        search.SAVE_SECONDS = 0.0
-        runner._STEP_WORK["xla"] = 1.0
-        main({[str(word) for word in words]!r})
-    """
-    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env=environment) as process:
-        while not (state / CHECKPOINT_NAME).exists():
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.kill()
-    assert (state / CHECKPOINT_NAME).exists()
-    assert run(capsys, files, *options, "--checkpoint", state).out == expected
-    assert not (state / CHECKPOINT_NAME).exists()
