@@ -103,8 +103,8 @@ class MatchingTree:
 
     Attributes:
       parent: for each tree node, the one it extends, or -1.
-      step: for each tree node, what the new pattern node must fulfil: its label (0 without labels), then its pairs
-        ``(out entry, in entry)`` with the nodes before it.
+      step: for each tree node, what the new pattern node must fulfil: its label (0 without labels), then for each
+        node before it the edge there and the edge back, 0 for none and 1 or the edge label for one.
       leaf: for each pattern, its tree node.
     """
 
@@ -132,7 +132,7 @@ def matching_tree(patterns: Sequence[Pattern], orders: Sequence[Sequence[int]]) 
     """Join matching orders into a prefix tree, so that shared beginnings are searched once.
 
     Args:
-      patterns: all directed or none; if they carry edge labels, all with the same set of them.
+      patterns: all directed or none; edge labels positive.
       orders: one for each pattern.
 
     Reference:
@@ -148,7 +148,7 @@ def matching_tree(patterns: Sequence[Pattern], orders: Sequence[Sequence[int]]) 
     nodes: dict[tuple, int] = {}
     leaf = []
     for pattern, order in zip(patterns, orders, strict=True):
-        entries = pattern.entries
+        entries = (pattern.adjacency if pattern.edge_labels is None else pattern.edge_labels).astype(np.int64)
         at = -1
         for i, v in enumerate(order):
             label = 0 if pattern.node_labels is None else int(pattern.node_labels[v])
