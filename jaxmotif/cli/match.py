@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     if args.limit is not None:
         write_report(_listing(args, paths[0], target, labels), args.format, args.output)
         return
-    results = {path.name: _count(args, path, target, labels) for path in paths}
+    results = dict(zip((path.name for path in paths), _counts(args, paths, target, labels), strict=True))
     write_report(_table(args, results), args.format, args.output)
 
 
@@ -86,13 +86,21 @@ def _options(args: argparse.Namespace, labels: dict[str, int]) -> dict[str, Any]
     }  # fmt: skip
 
 
-def _count(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> MatchCount:
-    from jaxmotif.matching import count_matches
+def _counts(args: argparse.Namespace, paths: list[Path], target: Graph, labels: dict[str, int]) -> list[MatchCount]:
+    from jaxmotif.matching import count_matches, count_queries
 
-    query = _read(args, path, labels)
-    found = count_matches(query, target, args.induced, progress=not args.quiet, **_options(args, labels))
-    logger.info("%s: %d matches, %s, %.3f s", path.name, found.count, found.status, sum(found.seconds.values()))
-    return found
+    queries = [_read(args, path, labels) for path in paths]
+    options = _options(args, labels)
+    if len(queries) == 1:  # alone, a search has a meter
+        found = iter([count_matches(queries[0], target, args.induced, progress=not args.quiet, **options)])
+    else:
+        found = count_queries(queries, target, args.induced, **options)
+    results = []
+    for path, result in zip(paths, found, strict=True):
+        taken = sum(result.seconds.values())
+        logger.info("%s: %d matches, %s, %.3f s", path.name, result.count, result.status, taken)
+        results.append(result)
+    return results
 
 
 def _table(args: argparse.Namespace, results: dict[str, MatchCount]) -> Report:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -20,9 +20,10 @@ from jaxmotif.kernels import lanes
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import MOST_NODES, power_of_four
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
-from jaxmotif.matching.plan import Options, Order, Plan, make_plan
-from jaxmotif.matching.run import Standing, run_count, run_count_on, table_entries
-from jaxmotif.matching.target import index_target
+from jaxmotif.matching.lockstep import lockstep
+from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory
+from jaxmotif.matching.run import Standing, run_count, run_count_on, run_counts, table_entries
+from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
 from jaxmotif.search import advance, start_state
 
@@ -41,7 +42,7 @@ class MatchCount:
       order: query nodes in the order searched. leaves: query nodes counted in closed form.
       domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
       steps: of the search; positions: candidates tested.
-      seconds: by phase: ``filter``, ``reduce``, ``plan``, ``search``.
+      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``.
     """
 
     count: int
@@ -147,7 +148,7 @@ def count_matches(
     devices = () if device is None else select_devices(device).devices
     if len(devices) > 1 and max_steps is not None:
         raise ValueError(f"max_steps={max_steps} counts the steps of one device, and there are {len(devices)}")
-    plan = _plan(pattern, target, domains, options, device)
+    plan, seconds = _plan(pattern, target, domains, options, device)
     started = time.perf_counter()
     found, tested = Standing(0, 0, 0, "done"), 0
     with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
@@ -157,7 +158,82 @@ def count_matches(
             for found in run_count(plan, max_steps, time_limit):
                 meter.advance(found.positions - tested)
                 tested = found.positions
-    seconds = plan.seconds | {"search": time.perf_counter() - started}
+    return _match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started})
+
+
+def count_queries(
+    queries: Iterable[Graph | Pattern],
+    target: Graph,
+    induced: bool = False,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    device: Devices = None,
+    **search: Any,
+) -> Iterator[MatchCount]:
+    """Count the matches of many queries in one target: :func:`count_matches` of each, several under way at a time.
+
+    The next query is planned while the device works for the one before, and values come to the host together.
+
+    Args:
+      queries: as for :func:`count_matches`.
+      target, induced, per, wildcard, time_limit, memory, device: likewise; the limits are for each query.
+      **search: ``filters``, ``order`` (by name), ``leaves``, ``symmetry``, ``block``.
+
+    Yields:
+      The counts in the order of the queries. ``seconds`` are a query's own on the host, and an equal share of the
+      waiting for those under way together.
+
+    Raises:
+      ValueError, TypeError: as :func:`count_matches`.
+
+    Example:
+      >>> edge, path = Graph.from_edges([(0, 1)]), Graph.from_edges([(0, 1), (1, 2)])
+      >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> [found.count for found in count_queries([edge, path], square)]
+      [8, 8]
+    """
+    names = {"filters", "order", "leaves", "symmetry", "block"}
+    if not set(search) <= names:
+        raise TypeError(f"count_queries takes {', '.join(sorted(names))}, got {', '.join(sorted(set(search) - names))}")
+    patterns = [_checked_query(query, target, wildcard, per) for query in queries]
+    filters = search.pop("filters", DEFAULT_FILTERS)
+    options = [
+        Options(induced, wildcard, _checked_filters(filters, pattern, target), memory=memory, **search)
+        for pattern in patterns
+    ]
+    return _count_queries(patterns, target, options, per, time_limit, device)
+
+
+def _count_queries(patterns, target, options, per, time_limit, device) -> Iterator[MatchCount]:
+    if device is not None and len(select_devices(device).devices) > 1:
+        for pattern, chosen in zip(patterns, options, strict=True):
+            fields = {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)}
+            del fields["listing"]
+            yield count_matches(pattern, target, **fields, per=per, time_limit=time_limit, device=device)
+        return
+    index, _ = _index(target, device)
+    (chip,) = index.offsets.devices()
+    together = _together(index)
+    for first in range(0, len(patterns), together):
+        some, chosen = patterns[first : first + together], options[first : first + together]
+        with wide_ints():
+            jobs = [make_plan(pattern, index, None, one) for pattern, one in zip(some, chosen, strict=True)]
+            planned = lockstep(jobs)
+        found = run_counts([plan for plan, _ in planned], time_limit, table_memory(chosen[0].memory, chip))
+        for pattern, (plan, seconds), (standing, more) in zip(some, planned, found, strict=True):
+            yield _match_count(pattern, per, plan, standing, seconds | {"search": more})
+
+
+def _together(index: Target) -> int:
+    """How many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
+    matrices = min(4 * index.nodes * (index.nodes // 32), 2**26)
+    return min(max(2**27 // max(matrices, 8 * index.targets.size), 1), 16)
+
+
+def _match_count(pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float]) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
         count //= automorphism_count(pattern)
@@ -206,7 +282,7 @@ def find_matches(
         induced, wildcard, _checked_filters(filters, pattern, target), order, leaves=False,
         symmetry=per == "occurrence", listing=True, block=block, memory=memory,
     )  # fmt: skip
-    plan = _plan(pattern, target, domains, options, device)
+    plan, seconds = _plan(pattern, target, domains, options, device)
     started = time.perf_counter()
     parts, found, status = [np.zeros((0, pattern.num_nodes), np.int64)], 0, "done"
     for nodes, status in _batches(plan, time_limit):
@@ -216,7 +292,7 @@ def find_matches(
             status = f"stopped at limit={limit}"
             break
     rows = np.concatenate(parts)[:limit]
-    seconds = plan.seconds | {"search": time.perf_counter() - started}
+    seconds |= {"search": time.perf_counter() - started}
     return Matches(rows, status == "done", status, plan.order, seconds)
 
 
@@ -267,7 +343,7 @@ def participation_counts(
     filters = _checked_filters(options.pop("filters", DEFAULT_FILTERS), pattern, target)
     domains = options.pop("domains", None)
     chosen = Options(induced, wildcard, filters, leaves=False, symmetry=per == "occurrence", listing=True, **options)
-    plan = _plan(pattern, target, domains, chosen, device)
+    plan, _ = _plan(pattern, target, domains, chosen, device)
     counts = np.zeros((target.n, pattern.num_nodes), np.int64)
     for nodes, _ in _batches(plan, None):
         for u in range(pattern.num_nodes):
@@ -275,7 +351,19 @@ def participation_counts(
     return counts
 
 
-def _plan(pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: Devices) -> Plan:
+def _plan(
+    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: Devices
+) -> tuple[Plan, dict[str, float]]:
+    """The plan, and seconds by phase."""
+    allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
+    index, indexed = _index(target, device)
+    with wide_ints():
+        [(plan, seconds)] = lockstep([make_plan(pattern, index, allowed, options)])
+    return plan, {"index": indexed} | seconds
+
+
+def _index(target: Graph, device: Devices) -> tuple[Target, float]:
+    """The target as indexed where the search is to run, and the seconds that took."""
     if device is not None:
         selection = select_devices(device)
         if selection.helper is not None:
@@ -283,15 +371,10 @@ def _plan(pattern: Pattern, target: Graph, domains: Domains | None, options: Opt
         chosen = selection.devices[0]
         if chosen not in target.out_offsets.devices():
             target = target.to_device(chosen)
-    allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
     started = time.perf_counter()
-    with wide_ints():
-        index = index_target(target)
-        jax.block_until_ready(index.targets)
-        indexed = time.perf_counter() - started
-        plan = make_plan(pattern, index, allowed, options)
-    plan.seconds["index"] = indexed
-    return plan
+    index = index_target(target)
+    jax.block_until_ready(index.targets)
+    return index, time.perf_counter() - started
 
 
 def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray, str]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -79,7 +78,6 @@ class Plan:
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
       ids: int32 ``[N]``, target nodes of the reduced target's.
-      seconds: host seconds by phase, each up to its end on the device.
     """
 
     operands: Operands | None
@@ -90,35 +88,26 @@ class Plan:
     multiplier: int
     domain_sizes: np.ndarray
     ids: Any
-    seconds: dict[str, float]
 
 
-def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, options: Options) -> Plan:
-    """Plan a search. Call inside ``wide_ints()``.
+def make_plan(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options
+) -> Generator[tuple[str, Any], Any, Plan]:
+    """Plan a search, a job for :func:`jaxmotif.matching.lockstep.lockstep`. Call inside ``wide_ints()``.
 
     Args:
       allowed: bool ``[k, n]``, domains to begin with, or ``None``.
     """
-    seconds: dict[str, float] = {}
-    clock = time.perf_counter()
-
-    def lap(phase: str) -> None:
-        nonlocal clock
-        now = time.perf_counter()
-        seconds[phase] = seconds.get(phase, 0.0) + now - clock
-        clock = now
-
     k = query.num_nodes
     device = next(iter(target.offsets.devices()))
     kinds, which = pair_kinds(query, options.induced, options.wildcard)
     conditions = query_conditions(query, kinds, which, options.wildcard)
     begin = None if allowed is None else _domain_words(allowed, conditions.near.shape[-1], target.nodes)
     bits, sizes, left = filter_domains(target, conditions, begin, filters=options.filters)
-    sizes, left = jax.device_get((sizes, left))
+    sizes, left = yield "filter", (sizes, left)
     sizes = sizes[:k].astype(np.int64)
-    lap("filter")
     if sizes.min() == 0:
-        return Plan(None, [], 0, list(range(k)), [], 1, sizes, None, seconds)
+        return Plan(None, [], 0, list(range(k)), [], 1, sizes, None)
 
     nodes, slots = power_of_four(left[0], 256), power_of_four(left[1], 4096)
     reduced = candidates.reduce_target(target, bits, nodes=nodes, slots=slots)
@@ -141,9 +130,8 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
     num_lists = np.int32(len(families))
     measured = candidates.measure_lists(reduced, table, lists, num_lists)
-    totals, longest, meet = jax.device_get(measured[1:])
+    totals, longest, meet = yield "reduce", measured[1:]
     meet = meet[:k, :k]
-    lap("reduce")
 
     closest = np.full(k, np.iinfo(np.int64).max)
     for (c, x), j in families.items():
@@ -198,7 +186,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
     leaf_rows = ranks = np.zeros(1, np.int32)
     groups: list[list[Term]] = []
     if leaf_plan.nodes:
-        groups, leaf_rows, ranks = _leaf_groups(
+        groups, leaf_rows, ranks = yield from _leaf_groups(
             query, leaf_plan, reduced, table, lists, families, pair, meet, core, which
         )
     F = power_of_four(len(free), 4)
@@ -232,8 +220,7 @@ def make_plan(query: Pattern, target: Target, allowed: np.ndarray | None, option
             break
     fixed = jax.device_put((matrices, domains, leaf_rows, ranks), device)
     operands = Operands(stages[0].code, offsets, entries, *fixed)
-    lap("plan")
-    return Plan(operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.ids, seconds)
+    return Plan(operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.ids)
 
 
 def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, core, which):
@@ -246,7 +233,7 @@ def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, 
         unions[g, group] = True
     words = np.packbits(unions, axis=-1, bitorder="little").view(np.uint32)
     numbers, counts = candidates.number_nodes(reduced.bits, words)
-    counts = np.asarray(counts)
+    counts = yield "plan", counts
     rows: dict[tuple[int, int], tuple[int, int, int]] = {}
     used_words = 0
     result = []
@@ -329,7 +316,7 @@ def _blocks(options: Options, device: jax.Device) -> list[tuple[int, int | None]
     if options.block is not None:
         return [(options.block, None)]
     if device.platform == "cpu":
-        return [(2**14, None)]
+        return [(2**14, None)] if options.listing else [(2**10, 256), (2**14, None)]
     return [(2**22, None)] if options.listing else [(2**20, 48), (2**24, None)]
 
 
@@ -337,10 +324,7 @@ def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap
     """The largest block up to a given one whose tables fit the memory."""
     columns = sum(map(len, table_columns(steps, groups, options.listing))) + len(steps) * options.listing
     on_cpu = device.platform == "cpu"
-    memory = options.memory
-    if memory is None:
-        limit = None if on_cpu else (device.memory_stats() or {}).get("bytes_limit")
-        memory = limit // 4 if limit else 2**29
+    memory = table_memory(options.memory, device)
     least = min(block, 2**6)
     entries = min(memory // 4, MOST_TABLE_ENTRIES, 2**22 if on_cpu else 2**30)  # on a CPU, what stays in cache
     while block > least and (block + block // 2) * columns > entries * (1 + 7 * (block <= 2**10)):
@@ -352,3 +336,11 @@ def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap
         )
     window = block // 2 if on_cpu else block // 8
     return Sizes(block, max(window, min(block, 1024)), block + block // 2, bitmap)
+
+
+def table_memory(memory: int | None, device: jax.Device) -> int:
+    """Bytes that tables may take: as given, or by the device."""
+    if memory is not None:
+        return memory
+    limit = None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
+    return limit // 4 if limit else 2**29

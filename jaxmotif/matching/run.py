@@ -36,42 +36,111 @@ class Standing(NamedTuple):
     status: str
 
 
+RUNNING = Standing(0, 0, 0, "running")
+
+
+class Run:
+    """A search on the device where the operands lie, a dispatch at a time: what :meth:`dispatch` returns goes, once on
+    the host, to :meth:`receive`."""
+
+    def __init__(self, plan: Plan, max_steps: int | None = None):
+        if plan.operands is None:
+            raise ValueError("some domain is empty: there is nothing to search")
+        self._operands = plan.operands
+        self._last = 2**31 - 1 if max_steps is None else max_steps
+        self._stages = iter(plan.stages)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stage = next(self._stages)
+        self._steps, self._quota, self._state = 0, self._stage.most_steps or STEPS_AT_FIRST, None
+
+    @property
+    def entries(self) -> int:
+        """Of the tables of the next dispatch."""
+        return table_entries(self._stage.program.entries)
+
+    def dispatch(self) -> tuple[jax.Array, ...]:
+        """Search on; returns what :meth:`receive` asks for."""
+        operands, stage = self._operands, self._stage
+        (device,) = operands.offsets.devices()
+        with wide_ints(), jax.default_device(device):
+            whole = stage.sizes.block % LANES == stage.sizes.window % LANES == 0
+            backend = kernel_backend(device) if whole else "xla"
+            state = self._state
+            if state is None:
+                tables = power_of_four(stage.program.tables, 16)
+                state = start_state(entries=self.entries, tables=tables, backend=backend)
+            stop = np.int32(min(self._last, self._steps + self._quota))
+            state = advance(operands._replace(program=stage.code), state, stop, sizes=stage.sizes, backend=backend)
+            self._state = state
+            return state.rows, state.matches, state.positions, state.steps
+
+    def receive(self, values: Sequence[np.ndarray], seconds: float) -> Standing | None:
+        """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
+        rows, (low, high), positions, steps = values
+        self._steps = int(steps)
+        standing = Standing(int(low) + (int(high) << 32), int(positions), self._steps, "running")
+        if not (rows[1] < rows[0])[:-1].any():
+            self._state = None
+            return standing._replace(status="done")
+        if self._steps >= self._last:
+            return standing._replace(status=f"stopped at max_steps={self._last}")
+        if self._stage.most_steps is not None:
+            self._begin()
+            return None
+        self._quota = max(1, min(2**24, int(self._quota * min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6)))))
+        return standing
+
+
 def run_count(plan: Plan, max_steps: int | None = None, time_limit: float | None = None) -> Iterator[Standing]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.operands is None:
+        yield Standing(0, 0, 0, "done")
         return
-    (device,) = plan.operands.offsets.devices()
-    last = 2**31 - 1 if max_steps is None else max_steps
-    started = time.perf_counter()
-    with wide_ints(), jax.default_device(device):
-        for stage in plan.stages:
-            op = plan.operands._replace(program=stage.code)
-            whole = stage.sizes.block % LANES == stage.sizes.window % LANES == 0
-            backend = kernel_backend(device) if whole else "xla"
-            state = start_state(
-                entries=table_entries(stage.program.entries), tables=power_of_four(stage.program.tables, 16),
-                backend=backend,
-            )  # fmt: skip
-            steps, quota = 0, stage.most_steps or STEPS_AT_FIRST
-            while True:
-                before = time.perf_counter()
-                state = advance(op, state, np.int32(min(last, steps + quota)), sizes=stage.sizes, backend=backend)
-                rows, (low, high), positions, steps = jax.device_get(
-                    (state.rows, state.matches, state.positions, state.steps)
-                )
-                now, steps, status = time.perf_counter(), int(steps), "running"
-                if not (rows[1] < rows[0])[:-1].any():
-                    status = "done"
-                elif steps >= last:
-                    status = f"stopped at max_steps={last}"
-                elif time_limit is not None and now - started >= time_limit:
-                    status = f"stopped at time_limit={time_limit:g} s"
-                elif stage.most_steps is not None:
-                    break
-                yield Standing(int(low) + (int(high) << 32), int(positions), steps, status)
-                if status != "running":
-                    return
-                quota = max(1, min(2**24, int(quota * min(8.0, SECONDS_AT_A_TIME / max(now - before, 1e-6)))))
+    yield from finish(Run(plan, max_steps), time_limit)
+
+
+def run_counts(plans: Sequence[Plan], time_limit: float | None, memory: int) -> list[tuple[Standing, float]]:
+    """Search for several plans on one device: the first dispatches together, as many as have tables of ``memory``
+    bytes at most, then what is not done one after another. Returns for each where it ended, and its seconds."""
+    results = [(Standing(0, 0, 0, "done"), 0.0)] * len(plans)
+    todo = [(i, Run(plan)) for i, plan in enumerate(plans) if plan.operands is not None][::-1]
+    while todo:
+        some, entries = [todo.pop()], 0
+        while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
+            entries += some[-1][1].entries
+            some.append(todo.pop())
+        clock = time.perf_counter()
+        values = jax.device_get([run.dispatch() for _, run in some])
+        taken = time.perf_counter() - clock
+        for (i, run), value in zip(some, values, strict=True):
+            standing = run.receive(value, taken) or RUNNING
+            spent = taken / len(some)
+            if standing.status == "running":
+                clock = time.perf_counter()
+                *_, standing = finish(run, time_limit, spent)
+                spent += time.perf_counter() - clock
+            results[i] = standing, spent
+    return results
+
+
+def finish(run: Run, time_limit: float | None, spent: float = 0.0) -> Iterator[Standing]:
+    """Search to the end, or to a limit in seconds of which some are spent; the last standing is the result."""
+    before = time.perf_counter()
+    started = before - spent
+    while True:
+        values = jax.device_get(run.dispatch())
+        now = time.perf_counter()
+        standing = run.receive(values, now - before)
+        before = now
+        if standing is None:
+            continue
+        if standing.status == "running" and time_limit is not None and now - started >= time_limit:
+            standing = standing._replace(status=f"stopped at time_limit={time_limit:g} s")
+        yield standing
+        if standing.status != "running":
+            return
 
 
 def run_count_on(

@@ -1,0 +1,58 @@
+"""Many queries in one call: the same as one by one."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import count_matches, count_queries, plan
+from jaxmotif.patterns import Pattern
+
+CYCLE = [(0, 1), (1, 2), (2, 3), (3, 0)]
+
+
+@pytest.fixture(scope="module")
+def target():
+    labels = np.random.default_rng(2).integers(0, 2, 60)
+    edges = list(nx.barabasi_albert_graph(60, 4, seed=1).edges)
+    return Graph.from_edges(edges, 60, node_labels=labels, pad="bucket")
+
+
+@pytest.fixture(scope="module")
+def queries():
+    """Among them some that no node can match and one without edges."""
+    rng = np.random.default_rng(1)
+    made = [Pattern.from_edges(CYCLE[:m], 4, node_labels=rng.integers(0, 2, 4)) for m in range(5)]
+    return [*made, Pattern.from_edges([(0, 1)], node_labels=[0, 7]), Pattern.from_edges(CYCLE)]
+
+
+@pytest.mark.parametrize("together", [1, 3, 16])
+def test_the_same_as_one_by_one(monkeypatch, target, queries, together):
+    monkeypatch.setattr("jaxmotif.matching.count._together", lambda index: together)
+    # Steps so few that some searches outgrow their first stage, and memory for the tables of about two.
+    monkeypatch.setattr(plan, "_blocks", lambda options, device: [(64, 6), (192, None)])
+    for options in ({"induced": True, "memory": 2**20}, {"per": "occurrence", "leaves": False}):
+        alone = [count_matches(query, target, **options) for query in queries]
+        found = list(count_queries(queries, target, **options))
+        assert [one.count for one in found] == [one.count for one in alone]
+        assert [one.order for one in found] == [one.order for one in alone]
+        assert all(one.exact for one in found)
+        assert {"filter", "plan", "search"} <= set(found[0].seconds)
+        assert sum(one.count > 0 for one in found) == len(queries) - 1
+    assert any(one.steps > 6 for one in alone)
+
+
+def test_limits_and_devices(target, queries):
+    path = Pattern.from_edges([(i, i + 1) for i in range(8)])
+    found = list(count_queries([queries[-2], path], target, leaves=False, symmetry=False, time_limit=0.0, block=64))
+    assert [one.exact for one in found] == [True, False]
+    assert found[1].status == "stopped at time_limit=0 s"
+    spread, alone = (list(count_queries(queries[-3:], target, block=64, device=d)) for d in (2, None))
+    assert [one.count for one in spread] == [one.count for one in alone]
+
+
+def test_mistakes(target):
+    with pytest.raises(TypeError, match="count_queries takes block, filters, leaves, order, symmetry, got domains"):
+        count_queries([Pattern.from_edges(CYCLE)], target, domains={0: [1]})
+    with pytest.raises(ValueError, match="the query has 0 nodes"):
+        count_queries([Pattern.from_edges(CYCLE), Pattern.from_edges([], 0)], target)
