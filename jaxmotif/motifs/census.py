@@ -91,7 +91,7 @@ def subgraph_census(
       {'021C': 2, '030T feed-forward loop': 1}
     """
     check_size(graph, size)
-    device = select_devices(devices).devices[0]
+    device = select_devices(devices).main
     backend = kernel_backend(device)
     sizes, matrix_bytes = plan(backend, memory)
     dyads, classifier = to_dyads(graph, graph_slots(graph), matrix_bytes, device), Classifier(Alphabet.of(graph), size)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import jax
 import numpy as np
 
-from jaxmotif.devices import checkpoint as store
-from jaxmotif.devices.progress import progress as meter
-from jaxmotif.devices.queue import Unit, Worker, run_queue
+from jaxmotif.devices.checkpoint import fingerprint
+from jaxmotif.devices.job import Job, places, run_job
+from jaxmotif.devices.ledger import Arrays, Store, joined
 from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.switching import Step
@@ -42,6 +42,7 @@ class Motifs:
       mixing: how far the random graphs are from independent draws.
       null_model: what is kept, and by which moves.
       attempts: pair switches tried per edge; accepted: made per edge.
+      notes: what had to be done differently, in words (smaller steps where memory ran out).
     """
 
     size: int
@@ -55,6 +56,7 @@ class Motifs:
     null_model: str
     attempts: float
     accepted: float
+    notes: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -129,66 +131,107 @@ def find_motifs(
         raise ValueError(f"keep must be 'bidegree' or 'degree', got {keep!r}")
     check_size(graph, size)
     key = jax.random.key(0) if key is None else key
-    devices_on = select_devices(devices).devices
-    backend = kernel_backend(devices_on[0])
-    longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
-    workers_on = devices_on * (CPU_WORKERS if backend == "xla" else 1)
-    batch = _batch(graph, size, num_random, memory, len(workers_on), backend)
-    sizes, matrix_bytes = plan(backend, memory)
-    classifier = Classifier(Alphabet.of(graph), size)
+    selection = select_devices(devices)
+    helper = () if selection.helper is None else (selection.helper,)
+    workers = len(selection.devices) * (CPU_WORKERS if selection.main.platform == "cpu" else 1)
 
-    def sample_counts(sample: RandomGraphs, device: jax.Device, used: int) -> dict[str, np.ndarray]:
-        with jax.default_device(device):
-            dyads = to_dyads(graph, sample_slots(sample), matrix_bytes, device)
-            counts = count_classes(dyads, size, classifier, backend, sizes)[:used]
-        classes = classifier.classes[: counts.shape[1]]
+    def batch_on(device: jax.Device) -> int:
+        return _batch(graph, size, num_random, memory, workers, kernel_backend(device))
+
+    longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
+    work = _Work(
+        graph, size, num_random, key, {"keep": keep, "attempts": attempts, "step": step}, longer_chains,
+        Classifier(Alphabet.of(graph), size),
+    )  # fmt: skip
+    store = None
+    if checkpoint is not None:
+        name = fingerprint(
+            "motifs", graph.edge_list(), graph.n, graph.directed, graph.node_labels, graph.edge_labels, size,
+            num_random, key, keep, float(attempts), step,
+        )  # fmt: skip
+        store = Store(checkpoint, name)
+    # Item 0 is the graph itself, the others are the random graphs.
+    batch = min(batch_on(device) for device in (selection.main, *helper))
+    starts = np.arange(-1, num_random + 1).clip(0)
+    job = Job("motifs", starts, -(-num_random // batch), joined, "random graphs", "motifs")
+    done = run_job(
+        job, lambda device: _Hand(work, device, min(batch, batch_on(device)), memory),
+        places(selection, cpu_workers=CPU_WORKERS), selection, store, progress,
+    )  # fmt: skip
+    return _joined(graph, size, keep, step, threshold, attempts, key, done.found, done.notes)
+
+
+class _Work(NamedTuple):
+    """What there is to do: random graphs drawn with options, some of them to double length, and all counted."""
+
+    graph: Graph
+    size: int
+    num: int
+    key: Any
+    options: dict[str, Any]
+    longer: int
+    classifier: Classifier
+
+
+class _Hand:
+    """Draws random graphs on a device, a batch at a time, and counts them; the counts are on the host already."""
+
+    def __init__(self, work: _Work, device: jax.Device, batch: int, memory: int | None):
+        self._work, self._device, self._batch, self._memory = work, device, batch, memory
+        self._found: Arrays = {}
+
+    def step(self, span: Span) -> None:
+        found: Arrays = {}
+        if span.first == 0:
+            of_graph = subgraph_census(self._work.graph, self._work.size, devices=[self._device], memory=self._memory)
+            found = {"input/classes": np.array(of_graph.classes, dtype=str), "input/counts": of_graph.counts[None]}
+        for low in range(max(span.first - 1, 0), span.stop - 1, self._batch):
+            piece = self._counts(low, min(low + self._batch, span.stop - 1))
+            found |= {f"{low}/{name}": array for name, array in piece.items()}
+        self._found |= found
+
+    def _counts(self, low: int, stop: int) -> Arrays:
+        """Of graphs low to stop - 1; the last batch is drawn whole and cut, so that all share their compilations."""
+        work, batch, checked = self._work, self._batch, min(stop, self._work.longer) - low
+        options = {**work.options, "first": low, "devices": [self._device], "memory": self._memory}
+        sample = random_graphs(work.graph, batch, work.key, **options)
+        made = self._census(sample, stop - low) | {"switches": sample.switches[: stop - low]}
+        if checked > 0:
+            longer = random_graphs(work.graph, checked, work.key, start=sample[:checked], **options)
+            made |= {f"longer_{name}": array for name, array in self._census(longer, checked).items()}
+        return made
+
+    def _census(self, sample: RandomGraphs, used: int) -> Arrays:
+        work, backend = self._work, kernel_backend(self._device)
+        sizes, matrix_bytes = plan(backend, self._memory)
+        with jax.default_device(self._device):
+            dyads = to_dyads(work.graph, sample_slots(sample), matrix_bytes, self._device)
+            counts = count_classes(dyads, work.size, work.classifier, backend, sizes)[:used]
+        classes = work.classifier.classes[: counts.shape[1]]
         seen = counts.any(axis=0)
         return {"classes": np.array(classes, dtype=str)[seen], "counts": counts[:, seen]}
 
-    work = store.fingerprint(
-        "motifs", graph.edge_list(), graph.n, graph.directed, graph.node_labels, graph.edge_labels, size, num_random,
-        key, keep, float(attempts), step,
-    )  # fmt: skip
-    folder = None if checkpoint is None else Path(checkpoint)
-
-    def piece(name: str, make: Any) -> dict[str, np.ndarray]:
-        """Arrays from the checkpoint, or made now and kept there."""
-        if folder is None:
-            return make()
-        path = folder / f"{name}.checkpoint"
-        found = store.load(path, work)
-        if found is None:
-            found = make()
-            store.save(path, work, found)
+    def collect(self) -> Arrays:
+        found, self._found = self._found, {}
         return found
 
-    def census() -> dict[str, np.ndarray]:
-        found = subgraph_census(graph, size, devices=[devices_on[0]], memory=memory)
-        return {"classes": np.array(found.classes, dtype=str), "counts": found.counts[None]}
-
-    pieces: dict[Any, dict[str, np.ndarray]] = {"input": piece("input", census)}
-
-    def run(device: jax.Device, low: int) -> None:
-        def make() -> dict[str, np.ndarray]:
-            # The last batch is drawn whole and cut, so that all share their compilations.
-            options: dict[str, Any] = {"attempts": attempts, "step": step, "devices": [device], "memory": memory}
-            used, checked = min(batch, num_random - low), min(batch, longer_chains - low)
-            sample = random_graphs(graph, batch, key, keep, first=low, **options)
-            made = sample_counts(sample, device, used) | {"switches": sample.switches[:used]}
-            if checked > 0:
-                longer = random_graphs(graph, checked, key, keep, first=low, start=sample[:checked], **options)
-                made |= {f"longer_{name}": array for name, array in sample_counts(longer, device, checked).items()}
-            return made
-
-        pieces[low] = piece(f"graphs-{low}-{batch}", make)
-
-    units = [Unit(low, min(batch, num_random - low)) for low in range(0, num_random, batch)]
-    with meter(num_random, "random graphs", "motifs", enabled=progress) as bar:
-        run_queue(units, [Worker(lambda low, d=device: run(d, low)) for device in workers_on], bar.advance)
-    return _joined(graph, size, keep, step, threshold, attempts, key, pieces, [unit.task for unit in units])
+    def halve(self) -> str | None:
+        if self._batch > 1:
+            self._batch //= 2
+            return f"{self._batch} random graphs at a time"
+        memory = self._memory or 2**34
+        if kernel_backend(self._device) == "xla" or memory <= 2**30:
+            return None
+        self._memory = memory // 2
+        return f"tables of {self._memory} bytes"
 
 
-def _joined(graph, size, keep, step, threshold, attempts, key, pieces, lows) -> Motifs:
+def _joined(graph, size, keep, step, threshold, attempts, key, found: Arrays, notes: tuple[str, ...]) -> Motifs:
+    pieces: dict[str, Arrays] = {}
+    for name, array in found.items():
+        of, _, field = name.partition("/")
+        pieces.setdefault(of, {})[field] = array
+    lows = sorted((of for of in pieces if of != "input"), key=int)
     everything = [pieces["input"], *(pieces[low] for low in lows)]
     classes = np.unique(np.concatenate([c for p in everything for c in (p["classes"], p.get("longer_classes", []))]))
 
@@ -210,7 +253,7 @@ def _joined(graph, size, keep, step, threshold, attempts, key, pieces, lows) -> 
     return Motifs(
         size, graph.directed, tuple(classes.tolist()), counts, random_counts, threshold,
         significance_of(counts, random_counts, mixing), mixing, blank.null_model, attempts,
-        float(switches.mean() / labels),
+        float(switches.mean() / labels), notes,
     )  # fmt: skip
 
 

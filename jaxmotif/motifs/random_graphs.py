@@ -12,9 +12,10 @@ import jax
 import numpy as np
 from jax import lax
 
-from jaxmotif.devices.progress import progress as meter
-from jaxmotif.devices.queue import Unit, Worker, run_queue
+from jaxmotif.devices.job import Job, places, run_job
+from jaxmotif.devices.ledger import Arrays, joined
 from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.kernels.switching import Accepted, Ends, Fixed, Step, hash_slots, switch_steps
@@ -216,34 +217,67 @@ def random_graphs(
     done = start.steps if start is not None else 0
 
     selection = select_devices(devices)
-    workers_on = selection.devices
-    backend = kernel_backend(workers_on[0])
-    chunk = _chunk(wired, num, backend, memory, len(workers_on))
+
+    def make(device: jax.Device) -> _Hand:
+        chunk = _chunk(wired, num, kernel_backend(device), memory, len(selection.devices))
+        return _Hand(wired, start, key, step, (num, first, done, steps), device, chunk)
+
+    parts = -(-num // _chunk(wired, num, kernel_backend(selection.main), memory, len(selection.devices)))
+    job = Job("random-graphs", np.arange(num + 1), parts, joined, "graphs", "random graphs")
+    found = run_job(job, make, places(selection), selection, show=progress).found
     ends = Ends(*(np.empty((num, x.shape[0]), np.int32) for x in wired.ends))
     switches, triples = (np.empty(num, np.int64) for _ in range(2))
-
-    def work(device: jax.Device, low: int) -> None:
-        stop = min(low + chunk, num)
-        # The last chunk is made whole with chains nobody looks at, so that all share a compilation.
-        which = first + low + np.arange(chunk, dtype=np.int32)
-        if start is None:
-            initial = Ends(*(np.broadcast_to(x, (chunk, x.shape[0])) for x in wired.ends))
-        else:
-            rows = np.minimum(low + np.arange(chunk), num - 1)
-            initial = Ends(*(x[rows] for x in start.ends))
-        arrays = jax.device_put((wired.fixed, initial, key, which, np.int32(done), np.int32(steps)), device)
-        found, made = jax.device_get(_chains(*arrays, step=step, backend=backend))
-        for whole, part in zip(ends, found, strict=True):
-            whole[low:stop] = part[: stop - low]
-        switches[low:stop], triples[low:stop] = made.switches[: stop - low], made.triples[: stop - low]
-
-    units = [Unit(low, min(chunk, num - low)) for low in range(0, num, chunk)]
-    with meter(num, "graphs", "random graphs", enabled=progress) as bar:
-        run_queue(units, [Worker(partial(work, device)) for device in workers_on], bar.advance)
+    for name in list(found):
+        low, _, field = name.partition("/")
+        part = found.pop(name)
+        whole = {**ends._asdict(), "switches": switches, "triples": triples}[field]
+        whole[int(low) : int(low) + part.shape[0]] = part
     if start is not None:
         switches, triples = switches + start.switches, triples + start.triples
     total = done + steps
     return RandomGraphs(graph, keep, step, total, total * per_step, switches, triples, ends, wired)
+
+
+class _Hand:
+    """Draws graphs on a device, some chains at a time; what they are is on the host already."""
+
+    def __init__(
+        self, wired: Wiring, start: RandomGraphs | None, key: Any, step: Step, numbers: tuple[int, int, int, int],
+        device: jax.Device, chunk: int,
+    ):  # fmt: skip
+        self._wired, self._start, self._key, self._step, self._numbers = wired, start, key, step, numbers
+        self._device, self._chunk, self._backend = device, chunk, kernel_backend(device)
+        self._found: Arrays = {}
+
+    def step(self, span: Span) -> None:
+        for low in range(span.first, span.stop, self._chunk):
+            self._draw(low, min(low + self._chunk, span.stop))
+
+    def _draw(self, low: int, stop: int) -> None:
+        (num, first, done, steps), chunk = self._numbers, self._chunk
+        # The last chunk is made whole with chains nobody looks at, so that all share a compilation.
+        which = first + low + np.arange(chunk, dtype=np.int32)
+        if self._start is None:
+            initial = Ends(*(np.broadcast_to(x, (chunk, x.shape[0])) for x in self._wired.ends))
+        else:
+            rows = np.minimum(low + np.arange(chunk), num - 1)
+            initial = Ends(*(x[rows] for x in self._start.ends))
+        numbers = which, np.int32(done), np.int32(steps)
+        arrays = jax.device_put((self._wired.fixed, initial, self._key, *numbers), self._device)
+        ends, made = jax.device_get(_chains(*arrays, step=self._step, backend=self._backend))
+        parts = {**ends._asdict(), "switches": made.switches, "triples": made.triples}
+        self._found |= {f"{low}/{name}": part[: stop - low] for name, part in parts.items()}
+
+    def collect(self) -> Arrays:
+        found, self._found = self._found, {}
+        return found
+
+    def halve(self) -> str | None:
+        least = _together(self._wired.num_labels) if self._backend == "xla" else 1
+        if self._chunk < 2 * least:
+            return None
+        self._chunk = self._chunk // 2 // least * least
+        return f"{self._chunk} graphs at a time"
 
 
 @partial(jax.jit, static_argnames=("step", "backend"))

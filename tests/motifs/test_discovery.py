@@ -1,9 +1,3 @@
-import os
-import signal
-import subprocess
-import sys
-import time
-
 import jax
 import numpy as np
 import pytest
@@ -69,25 +63,6 @@ def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
     np.testing.assert_array_equal(resumed.significance.z, whole.significance.z)
     with pytest.raises(ValueError, match="other input or options"):
         find_motifs(graph, 3, 12, jax.random.key(9), checkpoint=tmp_path)
-
-
-@pytest.mark.slow
-def test_killed_program_goes_on(tmp_path):
-    rows = "\n".join(f"{u} {v}" for u, v in np.random.default_rng(0).integers(0, 60, (200, 2)).tolist() if u != v)
-    (tmp_path / "g.txt").write_text(rows)
-    command = [
-        sys.executable, "-m", "jaxmotif", "motifs", str(tmp_path / "g.txt"), "--size", "4", "--random", "4000",
-        "--format", "json",
-    ]  # fmt: skip
-    whole = subprocess.run(command, check=True, capture_output=True).stdout
-    folder = tmp_path / "kept"
-    killed = subprocess.Popen([*command, "--checkpoint", str(folder)], stdout=subprocess.DEVNULL)
-    while killed.poll() is None and len(list(folder.glob("graphs-*.checkpoint"))) < 2:
-        time.sleep(0.05)
-    os.kill(killed.pid, signal.SIGKILL)
-    killed.wait()
-    resumed = subprocess.run([*command, "--checkpoint", str(folder)], check=True, capture_output=True).stdout
-    assert resumed == whole
 
 
 def test_statistics():
