@@ -82,7 +82,7 @@ def _options(args: argparse.Namespace, labels: dict[str, int]) -> dict[str, Any]
         raise ValueError(f"--wildcard {args.wildcard}: no node or edge has this label")
     return {
         "per": args.per, "wildcard": None if args.wildcard is None else labels[args.wildcard],
-        "time_limit": args.seconds, "device": args.device, "memory": args.memory,
+        "time_limit": args.seconds, "devices": args.device, "memory": args.memory,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -13,8 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.devices.checkpoint import fingerprint
+from jaxmotif.devices.ledger import Store
 from jaxmotif.devices.progress import progress as progress_meter
-from jaxmotif.devices.select import Devices, select_devices
+from jaxmotif.devices.select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import lanes
 from jaxmotif.kernels.wide import wide_ints
@@ -22,7 +25,8 @@ from jaxmotif.matching.conditions import MOST_NODES, power_of_four
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.lockstep import lockstep
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory
-from jaxmotif.matching.run import Standing, run_count, run_count_on, run_counts, table_entries
+from jaxmotif.matching.run import Standing, run_counts, table_entries
+from jaxmotif.matching.shares import count_at_a_stretch, count_in_shares
 from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
 from jaxmotif.search import advance, start_state
@@ -43,6 +47,7 @@ class MatchCount:
       domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
       steps: of the search; positions: candidates tested.
       seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``.
+      notes: what had to be done differently, in words (smaller steps where memory ran out).
     """
 
     count: int
@@ -54,6 +59,7 @@ class MatchCount:
     steps: int
     positions: int
     seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
 
     def __int__(self) -> int:
         return self.count
@@ -98,7 +104,8 @@ def count_matches(
     time_limit: float | None = None,
     block: int | None = None,
     memory: int | None = None,
-    device: Devices = None,
+    devices: Devices = None,
+    checkpoint: str | os.PathLike | None = None,
     progress: bool = False,
 ) -> MatchCount:
     """Count the injective maps from a query to a target that preserve its edges (and labels), exactly.
@@ -119,8 +126,9 @@ def count_matches(
       max_steps, time_limit: stop early, after so many steps or seconds of search.
       block: candidates a step tests; by default from the device and memory.
       memory: bytes for the tables of partial matches; by default a quarter of an accelerator, 512 MiB of a CPU.
-      device: where to run; by default where JAX does. On several devices, each takes the next part of the search
-        when it runs dry.
+      devices: where to run, see :data:`jaxmotif.devices.select.Devices`; several take shares of the search.
+      checkpoint: a folder in which finished shares are kept: the same call made again, after whatever end, goes on
+        there and gives the same count.
       progress: show a meter on standard error.
 
     Returns:
@@ -145,20 +153,41 @@ def count_matches(
     options = Options(
         induced, wildcard, _checked_filters(filters, pattern, target), order, leaves, symmetry, False, block, memory
     )
-    devices = () if device is None else select_devices(device).devices
-    if len(devices) > 1 and max_steps is not None:
-        raise ValueError(f"max_steps={max_steps} counts the steps of one device, and there are {len(devices)}")
-    plan, seconds = _plan(pattern, target, domains, options, device)
+    selection = select_devices(devices)
+    divided = checkpoint is not None or _divided(selection)
+    if divided and max_steps is not None:
+        raise ValueError(
+            f"max_steps={max_steps} counts the steps of one search on one device: give neither several devices nor a "
+            "checkpoint"
+        )
+    plan, seconds = _plan(pattern, target, domains, options, selection.main)
+
+    def replan(device: jax.Device, block: int | None) -> Plan:
+        smaller = dataclasses.replace(options, block=options.block if block is None else block)
+        return _plan(pattern, target, domains, smaller, device)[0]
+
     started = time.perf_counter()
-    found, tested = Standing(0, 0, 0, "done"), 0
-    with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-        if len(devices) > 1:
-            found = run_count_on(plan, devices, time_limit, meter.advance)
-        else:
-            for found in run_count(plan, max_steps, time_limit):
-                meter.advance(found.positions - tested)
-                tested = found.positions
-    return _match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started})
+    if divided:
+        store = None if checkpoint is None else Store(checkpoint, _identity(pattern, target, plan, options, domains))
+        found, notes = count_in_shares(plan, replan, selection, time_limit, store, progress)
+    else:
+        with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
+            found, notes = count_at_a_stretch(plan, replan, selection.main, max_steps, time_limit, meter.advance)
+    return _match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
+
+
+def _divided(selection: Selection) -> bool:
+    return len(selection.devices) > 1 or selection.helper is not None or selection.together
+
+
+def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> str:
+    """A name for what is counted, and for the row of candidates that is divided."""
+    search = [str(options.order), *options.filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
+    free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
+    return fingerprint(
+        "matching", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
+        target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
+    )  # fmt: skip
 
 
 def count_queries(
@@ -170,7 +199,7 @@ def count_queries(
     wildcard: int | None = None,
     time_limit: float | None = None,
     memory: int | None = None,
-    device: Devices = None,
+    devices: Devices = None,
     **search: Any,
 ) -> Iterator[MatchCount]:
     """Count the matches of many queries in one target: :func:`count_matches` of each, several under way at a time.
@@ -179,7 +208,7 @@ def count_queries(
 
     Args:
       queries: as for :func:`count_matches`.
-      target, induced, per, wildcard, time_limit, memory, device: likewise; the limits are for each query.
+      target, induced, per, wildcard, time_limit, memory, devices: likewise; the limits are for each query.
       **search: ``filters``, ``order`` (by name), ``leaves``, ``symmetry``, ``block``.
 
     Yields:
@@ -204,18 +233,19 @@ def count_queries(
         Options(induced, wildcard, _checked_filters(filters, pattern, target), memory=memory, **search)
         for pattern in patterns
     ]
-    return _count_queries(patterns, target, options, per, time_limit, device)
+    return _count_queries(patterns, target, options, per, time_limit, devices)
 
 
-def _count_queries(patterns, target, options, per, time_limit, device) -> Iterator[MatchCount]:
-    if device is not None and len(select_devices(device).devices) > 1:
+def _count_queries(patterns, target, options, per, time_limit, devices) -> Iterator[MatchCount]:
+    selection = select_devices(devices)
+    if _divided(selection):
         for pattern, chosen in zip(patterns, options, strict=True):
             fields = {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)}
             del fields["listing"]
-            yield count_matches(pattern, target, **fields, per=per, time_limit=time_limit, device=device)
+            yield count_matches(pattern, target, **fields, per=per, time_limit=time_limit, devices=devices)
         return
-    index, _ = _index(target, device)
-    (chip,) = index.offsets.devices()
+    chip = selection.main
+    index, _ = _index(target, chip)
     together = _together(index)
     for first in range(0, len(patterns), together):
         some, chosen = patterns[first : first + together], options[first : first + together]
@@ -233,13 +263,15 @@ def _together(index: Target) -> int:
     return min(max(2**27 // max(matrices, 8 * index.targets.size), 1), 16)
 
 
-def _match_count(pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float]) -> MatchCount:
+def _match_count(
+    pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float], notes: tuple[str, ...] = ()
+) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
         count //= automorphism_count(pattern)
     return MatchCount(
         count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
-        found.positions, seconds,
+        found.positions, seconds, notes,
     )  # fmt: skip
 
 
@@ -257,18 +289,19 @@ def find_matches(
     time_limit: float | None = None,
     block: int | None = None,
     memory: int | None = None,
-    device: Devices = None,
+    devices: Devices = None,
 ) -> Matches:
     """List the matches of a query in a target.
 
     Args:
       limit: at most so many matches: the first ones in lexicographic order of the matching order.
       per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
-      query, target, induced, wildcard, domains, filters, order, time_limit, block, memory, device: as for
+      query, target, induced, wildcard, domains, filters, order, time_limit, block, memory: as for
         :func:`count_matches`.
+      devices: likewise; one is used.
 
     Returns:
-      The matches, the same for every ``block``, ``memory`` and ``device``.
+      The matches, the same for every ``block``, ``memory`` and ``devices``.
 
     Example:
       >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
@@ -282,7 +315,7 @@ def find_matches(
         induced, wildcard, _checked_filters(filters, pattern, target), order, leaves=False,
         symmetry=per == "occurrence", listing=True, block=block, memory=memory,
     )  # fmt: skip
-    plan, seconds = _plan(pattern, target, domains, options, device)
+    plan, seconds = _plan(pattern, target, domains, options, select_devices(devices).main)
     started = time.perf_counter()
     parts, found, status = [np.zeros((0, pattern.num_nodes), np.int64)], 0, "done"
     for nodes, status in _batches(plan, time_limit):
@@ -328,7 +361,7 @@ def participation_counts(
     Args:
       query, target, induced, per: as for :func:`count_matches`. With ``per="occurrence"``, counts of query nodes
         that automorphisms exchange are those of the one map listed for each occurrence.
-      options: ``wildcard``, ``domains``, ``filters``, ``order``, ``block``, ``memory``, ``device``.
+      options: ``wildcard``, ``domains``, ``filters``, ``order``, ``block``, ``memory``, ``devices``.
 
     Returns:
       int64 ``[n, k]``; every column sums to the number of matches.
@@ -338,7 +371,7 @@ def participation_counts(
       >>> participation_counts(path, star).tolist()
       [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
     """
-    wildcard, device = options.pop("wildcard", None), options.pop("device", None)
+    wildcard, device = options.pop("wildcard", None), select_devices(options.pop("devices", None)).main
     pattern = _checked_query(query, target, wildcard, per)
     filters = _checked_filters(options.pop("filters", DEFAULT_FILTERS), pattern, target)
     domains = options.pop("domains", None)
@@ -352,7 +385,7 @@ def participation_counts(
 
 
 def _plan(
-    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: Devices
+    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: jax.Device
 ) -> tuple[Plan, dict[str, float]]:
     """The plan, and seconds by phase."""
     allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
@@ -362,15 +395,10 @@ def _plan(
     return plan, {"index": indexed} | seconds
 
 
-def _index(target: Graph, device: Devices) -> tuple[Target, float]:
+def _index(target: Graph, device: jax.Device) -> tuple[Target, float]:
     """The target as indexed where the search is to run, and the seconds that took."""
-    if device is not None:
-        selection = select_devices(device)
-        if selection.helper is not None:
-            raise ValueError("device='hybrid': matching runs on devices of one kind; use 'gpu' or a number of devices")
-        chosen = selection.devices[0]
-        if chosen not in target.out_offsets.devices():
-            target = target.to_device(chosen)
+    if device not in target.out_offsets.devices():
+        target = target.to_device(device)
     started = time.perf_counter()
     index = index_target(target)
     jax.block_until_ready(index.targets)

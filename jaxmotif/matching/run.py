@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from jaxmotif.devices.queue import Unit, Worker, run_queue
 from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
@@ -22,9 +18,6 @@ from jaxmotif.search import advance, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
-
-SHARES = 16
-"""Parts of the search for each of several devices; whichever runs dry takes the next."""
 
 
 class Standing(NamedTuple):
@@ -141,48 +134,6 @@ def finish(run: Run, time_limit: float | None, spent: float = 0.0) -> Iterator[S
         yield standing
         if standing.status != "running":
             return
-
-
-def run_count_on(
-    plan: Plan, devices: Sequence[jax.Device], time_limit: float | None, report: Callable[[int], None]
-) -> Standing:
-    """Search on several devices: the first node's candidates are cut into shares, taken by whoever is free.
-
-    Args:
-      report: told how many more candidates were tested, from any thread.
-    """
-    if plan.operands is None:
-        return Standing(0, 0, 0, "done")
-    first, stop = np.asarray(plan.operands.offsets[plan.roots : plan.roots + 2]).tolist()
-    cuts = np.linspace(first, stop, min(stop - first, SHARES * len(devices)) + 1).astype(int).tolist()
-    units = [Unit(bounds, bounds[1] - bounds[0]) for bounds in itertools.pairwise(cuts)]
-    lock, standings = threading.Lock(), []
-    ends = None if time_limit is None else time.perf_counter() + time_limit
-
-    def worker(device: jax.Device) -> Worker:
-        operands, stages = jax.device_put((plan.operands, [stage.code for stage in plan.stages]), device)
-        local = [stage._replace(code=code) for stage, code in zip(plan.stages, stages, strict=True)]
-
-        def share(bounds: tuple[int, int]) -> None:
-            offsets = operands.offsets.at[plan.roots].set(bounds[0]).at[plan.roots + 1].set(bounds[1])
-            part = dataclasses.replace(plan, operands=operands._replace(offsets=offsets), stages=local)
-            tested, standing = 0, Standing(0, 0, 0, "stopped")
-            left = None if ends is None else ends - time.perf_counter()
-            for standing in () if left is not None and left <= 0 else run_count(part, None, left):
-                report(standing.positions - tested)
-                tested = standing.positions
-            with lock:
-                standings.append(standing)
-
-        return Worker(share)
-
-    run_queue(units, [worker(device) for device in devices])
-    stopped = [standing for standing in standings if standing.status != "done"]
-    return Standing(
-        sum(standing.count for standing in standings), sum(standing.positions for standing in standings),
-        sum(standing.steps for standing in standings),
-        f"stopped at time_limit={time_limit:g} s" if stopped else "done",
-    )  # fmt: skip
 
 
 def table_entries(entries: int) -> int:

@@ -47,7 +47,7 @@ def test_limits_and_devices(target, queries):
     found = list(count_queries([queries[-2], path], target, leaves=False, symmetry=False, time_limit=0.0, block=64))
     assert [one.exact for one in found] == [True, False]
     assert found[1].status == "stopped at time_limit=0 s"
-    spread, alone = (list(count_queries(queries[-3:], target, block=64, device=d)) for d in (2, None))
+    spread, alone = (list(count_queries(queries[-3:], target, block=64, devices=d)) for d in (2, None))
     assert [one.count for one in spread] == [one.count for one in alone]
 
 

@@ -32,9 +32,9 @@ def test_a_search_that_outgrows_its_first_stage_starts_again(monkeypatch, target
 
 
 def test_several_devices_take_turns(target, expected):
-    found = count_matches(PATH, target, leaves=False, symmetry=False, block=64, device=2)
+    found = count_matches(PATH, target, leaves=False, symmetry=False, block=64, devices=2)
     assert (found.count, found.exact) == (expected, True)
-    stopped = count_matches(PATH, target, leaves=False, symmetry=False, block=64, device=2, time_limit=0.0)
+    stopped = count_matches(PATH, target, leaves=False, symmetry=False, block=64, devices=2, time_limit=0.0)
     assert (stopped.exact, stopped.status) == (False, "stopped at time_limit=0 s")
-    with pytest.raises(ValueError, match="max_steps=5 counts the steps of one device, and there are 2"):
-        count_matches(PATH, target, device=2, max_steps=5)
+    with pytest.raises(ValueError, match="max_steps=5 counts the steps of one search on one device"):
+        count_matches(PATH, target, devices=2, max_steps=5)

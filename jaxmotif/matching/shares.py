@@ -1,0 +1,164 @@
+"""Counting on given devices: on one at a stretch, on several in shares of the first node's candidates."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.devices.job import Job, Unfinished, places, run_job
+from jaxmotif.devices.ledger import Arrays, Store, added
+from jaxmotif.devices.memory import with_smaller_steps
+from jaxmotif.devices.select import Selection
+from jaxmotif.devices.spans import Span
+from jaxmotif.kernels import lanes
+from jaxmotif.matching.plan import Plan
+from jaxmotif.matching.run import Standing, run_count
+
+SHARES = 16
+"""Parts of the search for each device, and at least four times as many where there are checkpoints."""
+
+FEW_STEPS = 48
+"""A search that ends within so many steps is not divided."""
+
+_LEAST_BLOCK = 2**6
+
+Replan = Callable[[jax.Device, int | None], Plan]
+"""The same search planned for a device, with a number of flat positions a step (``None``: a good one)."""
+
+
+def count_at_a_stretch(
+    plan: Plan,
+    replan: Replan,
+    device: jax.Device,
+    max_steps: int | None,
+    time_limit: float | None,
+    report: Callable[[int], None],
+) -> tuple[Standing, tuple[str, ...]]:
+    """Search on one device; returns where it ended, and notes.
+
+    Args:
+      report: told how many more candidates were tested.
+    """
+
+    def attempt(plan: Plan) -> Standing:
+        found, tested = Standing(0, 0, 0, "done"), 0
+        for found in run_count(plan, max_steps, time_limit):
+            report(found.positions - tested)
+            tested = found.positions
+        return found
+
+    return with_smaller_steps(attempt, plan, lambda plan: _halved(plan, replan, device), device)
+
+
+def _halved(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
+    block = max(stage.sizes.block for stage in plan.stages) // 2
+    return None if block < _LEAST_BLOCK else (replan(device, block), f"steps of {block}")
+
+
+def count_in_shares(
+    plan: Plan,
+    replan: Replan,
+    selection: Selection,
+    time_limit: float | None = None,
+    store: Store | None = None,
+    show: bool = False,
+) -> tuple[Standing, tuple[str, ...]]:
+    """Search on several devices, or with checkpoints: shares of the first node's candidates, taken by whoever is free.
+
+    Returns:
+      Where it ended (the sums over all shares), and notes.
+    """
+    if plan.operands is None:
+        return Standing(0, 0, 0, "done"), ()
+    if store is None:
+        found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
+        if found.status == "done":
+            return found, notes
+    first, stop = np.asarray(plan.operands.offsets[plan.roots : plan.roots + 2]).tolist()
+    starts = _work_before(plan, first, stop)
+    ends = None if time_limit is None else time.perf_counter() + time_limit
+
+    def make(device: jax.Device) -> _Hand:
+        if device.platform != selection.main.platform:
+            return _Hand(replan(device, None), replan, device, ends)
+        operands, stages = jax.device_put((plan.operands, [stage.code for stage in plan.stages]), device)
+        local = [stage._replace(code=code) for stage, code in zip(plan.stages, stages, strict=True)]
+        return _Hand(dataclasses.replace(plan, operands=operands, stages=local), replan, device, ends)
+
+    def longest_lists(span: Span) -> float:
+        return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
+
+    parts = SHARES * max(len(selection.devices), 1 if store is None else 4)
+    difficulty = None if selection.helper is None else longest_lists
+    job = Job("matching", starts, parts, added, "candidates", "search", difficulty)
+    done = run_job(job, make, places(selection), selection, store, show)
+    found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
+    return found, done.notes
+
+
+def _work_before(plan: Plan, first: int, stop: int) -> np.ndarray:
+    """Estimated work before each candidate of the first node: one, and one for each candidate of the second there."""
+    work = np.ones(stop - first, np.int64)
+    stage, operands = plan.stages[0], plan.operands
+    if stage.program.tables > 1 and operands is not None:
+        code = np.asarray(stage.program.code)
+        head = lanes.level(1)
+        pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
+        near = [place for slot, place, _ in pairs.tolist() if slot >= 0]
+        if near:
+            at = operands.entries[first:stop] + np.int32(near[0])
+            work += np.asarray(jnp.take(operands.offsets, at + 1) - jnp.take(operands.offsets, at))
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(work)])
+
+
+class _Hand:
+    """Searches shares on a device; what they found is on the host already."""
+
+    def __init__(self, plan: Plan, replan: Replan, device: jax.Device, ends: float | None):
+        self._plan, self._replan, self._device, self._ends = plan, replan, device, ends
+        self._found: Arrays = {}
+
+    def step(self, span: Span) -> None:
+        plan = self._plan
+        if plan.operands is None:
+            raise ValueError("a search that has candidates on one device has none on another")
+        offsets, roots = plan.operands.offsets, plan.roots
+        first = offsets[roots]
+        here = offsets.at[roots].set(first + span.first).at[roots + 1].set(first + span.stop)
+        part = dataclasses.replace(plan, operands=plan.operands._replace(offsets=here))
+        left = None if self._ends is None else self._ends - time.perf_counter()
+        standing = Standing(0, 0, 0, "stopped")
+        if left is None or left > 0:
+            *_, standing = run_count(part, None, left)
+        if standing.status != "done":
+            raise Unfinished(_arrays(standing))
+        found = _arrays(standing)
+        self._found = added(self._found, found) if self._found else found
+
+    def collect(self) -> Arrays:
+        found, self._found = self._found, {}
+        return found
+
+    def halve(self) -> str | None:
+        smaller = _halved(self._plan, self._replan, self._device)
+        if smaller is None:
+            return None
+        self._plan, change = smaller
+        return change
+
+
+def _arrays(standing: Standing) -> Arrays:
+    """Sums fit: the count is in two parts."""
+    low, high = standing.count & 0xFFFFFFFF, standing.count >> 32
+    numbers = {"low": low, "high": high, "positions": standing.positions, "steps": standing.steps}
+    return {name: np.asarray(number, np.int64) for name, number in numbers.items()}
+
+
+def _standing(found: Arrays, status: str) -> Standing:
+    sums = {name: int(array) for name, array in found.items()}
+    return Standing(sums["low"] + (sums["high"] << 32), sums["positions"], sums["steps"], status)
