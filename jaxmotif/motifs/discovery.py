@@ -15,11 +15,12 @@ from jaxmotif.devices.ledger import Arrays, Store, joined
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
+from jaxmotif.kernels.census import Dyads
 from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.switching import Step
-from jaxmotif.motifs.census import check_size, plan, subgraph_census
+from jaxmotif.motifs.census import check_size, plan
 from jaxmotif.motifs.classes import Classifier, class_names
-from jaxmotif.motifs.dyads import Alphabet, sample_slots, to_dyads
+from jaxmotif.motifs.dyads import Alphabet, graph_slots, sample_dyads, to_dyads
 from jaxmotif.motifs.enumerate import count_classes
 from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, random_graphs
 from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, significance_of
@@ -183,8 +184,9 @@ class _Hand:
     def step(self, span: Span) -> None:
         found: Arrays = {}
         if span.first == 0:
-            of_graph = subgraph_census(self._work.graph, self._work.size, devices=[self._device], memory=self._memory)
-            found = {"input/classes": np.array(of_graph.classes, dtype=str), "input/counts": of_graph.counts[None]}
+            graph, matrix_bytes = self._work.graph, plan(kernel_backend(self._device), self._memory)[1]
+            dyads = to_dyads(graph, graph_slots(graph), matrix_bytes, self._device, self._batch)
+            found = {f"input/{name}": array for name, array in self._census(dyads, 1).items()}
         for low in range(max(span.first - 1, 0), span.stop - 1, self._batch):
             piece = self._counts(low, min(low + self._batch, span.stop - 1))
             found |= {f"{low}/{name}": array for name, array in piece.items()}
@@ -195,17 +197,20 @@ class _Hand:
         work, batch, checked = self._work, self._batch, min(stop, self._work.longer) - low
         options = {**work.options, "first": low, "devices": [self._device], "memory": self._memory}
         sample = random_graphs(work.graph, batch, work.key, **options)
-        made = self._census(sample, stop - low) | {"switches": sample.switches[: stop - low]}
+        made = self._census(self._dyads(sample), stop - low) | {"switches": sample.switches[: stop - low]}
         if checked > 0:
             longer = random_graphs(work.graph, checked, work.key, start=sample[:checked], **options)
-            made |= {f"longer_{name}": array for name, array in self._census(longer, checked).items()}
+            made |= {f"longer_{name}": array for name, array in self._census(self._dyads(longer), checked).items()}
         return made
 
-    def _census(self, sample: RandomGraphs, used: int) -> Arrays:
+    def _dyads(self, sample: RandomGraphs) -> Dyads:
+        matrix_bytes = plan(kernel_backend(self._device), self._memory)[1]
+        return sample_dyads(sample, self._batch, matrix_bytes, self._device)
+
+    def _census(self, dyads: Dyads, used: int) -> Arrays:
         work, backend = self._work, kernel_backend(self._device)
-        sizes, matrix_bytes = plan(backend, self._memory)
         with jax.default_device(self._device):
-            dyads = to_dyads(work.graph, sample_slots(sample), matrix_bytes, self._device)
+            sizes, _ = plan(backend, self._memory)
             counts = count_classes(dyads, work.size, work.classifier, backend, sizes)[:used]
         classes = work.classifier.classes[: counts.shape[1]]
         seen = counts.any(axis=0)

@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 
 import jax
 import numpy as np
-from jax import lax
 
 from jaxmotif.devices.job import Job, places, run_job
 from jaxmotif.devices.ledger import Arrays, joined
@@ -273,37 +272,25 @@ class _Hand:
         return found
 
     def halve(self) -> str | None:
-        least = _together(self._wired.num_labels) if self._backend == "xla" else 1
-        if self._chunk < 2 * least:
+        if self._chunk == 1:
             return None
-        self._chunk = self._chunk // 2 // least * least
+        self._chunk //= 2
         return f"{self._chunk} graphs at a time"
 
 
 @partial(jax.jit, static_argnames=("step", "backend"))
 def _chains(fixed, ends, key, which, first, count, *, step: Step, backend: Backend) -> tuple[Ends, Accepted]:
-    """One call's chains. A CPU takes a few at a time, whose tables stay in its cache."""
+    """One call's chains, side by side."""
 
-    def chain(item: tuple[Ends, Any]) -> tuple[Ends, Accepted]:
-        ends, index = item
+    def chain(ends: Ends, index: Any) -> tuple[Ends, Accepted]:
         return switch_steps(fixed, ends, jax.random.fold_in(key, index), first, count, step=step, backend=backend)
 
-    if backend == "pallas-triton":
-        return jax.vmap(chain)((ends, which))
-    chains, together = which.shape[0], _together(fixed.tail.shape[0] + ends.left.shape[1])
-    groups = jax.tree.map(lambda x: x.reshape(chains // together, together, *x.shape[1:]), (ends, which))
-    result = lax.map(jax.vmap(chain), groups)
-    return jax.tree.map(lambda x: x.reshape(chains, *x.shape[2:]), result)
-
-
-def _together(labels: int) -> int:
-    return max(1, CPU_LABELS // max(labels, 1))
+    return jax.vmap(chain)(ends, which)
 
 
 def _chunk(wired: Wiring, num: int, backend: Backend, memory: int | None, devices: int) -> int:
-    """Chains per call."""
+    """Chains per call; on a CPU few, whose tables stay in its cache, and few different numbers of them."""
     if backend == "xla":
-        together = _together(wired.num_labels)
-        return together * -(-min(num, 128 * together) // together)
+        return min(max(1, CPU_LABELS // max(wired.num_labels, 1)), 1 << (num - 1).bit_length())
     per_chain = 4 * hash_slots(wired.num_labels) + 256 * wired.num_labels
     return max(1, min(-(-num // devices), (memory or 2**33) // per_chain))

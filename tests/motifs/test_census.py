@@ -12,8 +12,9 @@ from jaxmotif.kernels.census import NO_CODE
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.motifs import subgraph_census
 from jaxmotif.motifs.classes import Classifier, class_names
-from jaxmotif.motifs.dyads import Alphabet, graph_slots, to_dyads
+from jaxmotif.motifs.dyads import Alphabet, graph_slots, sample_dyads, to_dyads
 from jaxmotif.motifs.enumerate import Sizes, count_classes
+from jaxmotif.motifs.random_graphs import random_graphs
 from jaxmotif.motifs.tally import Tally
 from jaxmotif.patterns.canonical import canonical_string
 from jaxmotif.patterns.pattern import Pattern
@@ -88,6 +89,26 @@ def test_tiny_tables_change_nothing(matrix_bytes):
         classifier = Classifier(Alphabet.of(graph), 5)
         counts = count_classes(dyads, 5, classifier, "xla", sizes)
         assert dict(zip(classifier.classes, counts[0].tolist(), strict=True)) == wanted.as_dict()
+
+
+@pytest.mark.parametrize("keep", ["bidegree", "degree"])
+@pytest.mark.parametrize("matrix_bytes", [0, 1 << 20])
+@pytest.mark.parametrize("edge_labels", [0, 3])
+def test_rows_sorted_on_the_device(keep, matrix_bytes, edge_labels, monkeypatch):
+    graph = random_graph(30, 0.1, 2, True, labels=2, edge_labels=edge_labels)
+    sample = random_graphs(graph, 3, jax.random.key(1), keep)
+    (device,) = jax.devices("cpu")[:1]
+    wanted = sample_dyads(sample, 4, matrix_bytes, device)
+    monkeypatch.setattr("jaxmotif.motifs.dyads.kernel_backend", lambda device: "pallas-triton")
+    found = sample_dyads(sample, 4, matrix_bytes, device)
+    used = int(wanted.offsets[-1])
+    np.testing.assert_array_equal(found.offsets, wanted.offsets)
+    for name in ("near", "states"):
+        np.testing.assert_array_equal(getattr(found, name)[:used], getattr(wanted, name)[:used])
+        assert getattr(found, name).shape == getattr(wanted, name).shape
+    assert (found.matrix is None) == (wanted.matrix is None) == (matrix_bytes == 0)
+    if matrix_bytes:
+        np.testing.assert_array_equal(found.matrix[:-1], wanted.matrix[:-1])
 
 
 @pytest.mark.parametrize("distinct", [0, 4, 64])
