@@ -20,7 +20,7 @@ from jaxmotif.kernels import tree as kernel
 from jaxmotif.kernels.census import Dyads
 from jaxmotif.kernels.tree import Matches, Tree
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.motifs.dyads import Alphabet, Slots, degree_rank
+from jaxmotif.motifs.dyads import Alphabet, degree_rank, graph_slots
 from jaxmotif.patterns import Pattern, matching_tree
 from jaxmotif.patterns.prefixes import PrefixOrder, PrefixOrders
 
@@ -33,8 +33,8 @@ class TreePlan:
       tree: NumPy arrays, padded to a power of two, so that plans of about one size share their compilations.
       size: nodes of each class.
       first_leaf: the first tree node of the last level; leaves: how many numbers to count from there on.
-      leaf_class: int64, for each node of the last level the class it finds.
-      classes: how many classes there are.
+      leaf_class: int64, for each node of the last level the number of the class it finds.
+      classes: canonical strings.
       steps: for each level, binary digits of the largest number of children, or one or two more.
     """
 
@@ -43,19 +43,19 @@ class TreePlan:
     first_leaf: int
     leaves: int
     leaf_class: np.ndarray
-    classes: int
+    classes: tuple[str, ...]
     steps: tuple[int, ...]
 
 
-def make_plan(classes: Sequence[str], alphabet: Alphabet, size: int, slots: Slots, labels: np.ndarray) -> TreePlan:
-    """Plan the search for classes.
+def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
+    """Plan the search for some classes.
 
     Args:
-      classes: different canonical strings.
-      slots: the graph whose frequencies decide the orders; labels: its nodes' label codes, int64 ``[n]``.
+      graph: whose frequencies decide the orders; its random graphs have the same labels.
+      classes: different canonical strings of ``size`` nodes, as a census of graphs with its labels gives them.
     """
-    frequency = _Frequencies(slots, labels, alphabet)
-    prefixes = PrefixOrders(frequency.of)
+    alphabet = Alphabet.of(graph)
+    prefixes = PrefixOrders(_Frequencies(graph, alphabet).of)
     ways: list[tuple[int, Pattern, PrefixOrder]] = []
     for number, text in enumerate(classes):
         pattern = class_pattern(text, alphabet, size)
@@ -100,12 +100,12 @@ def make_plan(classes: Sequence[str], alphabet: Alphabet, size: int, slots: Slot
     padding = (0, capacity - count)
     return TreePlan(
         Tree(roots, begin.astype(np.int32), np.pad(word, padding), np.pad(below, padding), after), size, first_leaf,
-        1 << max(leaf_class.size - 1, 15).bit_length(), leaf_class, len(classes),
+        1 << max(leaf_class.size - 1, 15).bit_length(), leaf_class, tuple(classes),
         tuple(-(-m.bit_length() // 3) * 3 for m in most),
     )  # fmt: skip
 
 
-def count_classes(dyads: Dyads, plan: TreePlan, *, block: int, tables: Sequence[int]) -> np.ndarray:
+def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Sequence[int]) -> np.ndarray:
     """Count the occurrences of every class of a plan, int64 ``[graphs, classes]``.
 
     Args:
@@ -116,7 +116,7 @@ def count_classes(dyads: Dyads, plan: TreePlan, *, block: int, tables: Sequence[
     nodes = dyads.offsets.shape[0] - 1
     graphs = nodes // max(dyads.n, 1)
     if not nodes:
-        return np.zeros((graphs, plan.classes), np.int64)
+        return np.zeros((graphs, len(plan.classes)), np.int64)
     tree = jax.device_put(plan.tree, next(iter(dyads.offsets.devices())))
     with wide_ints():
         counts = jnp.zeros(graphs * plan.leaves, jnp.int64)
@@ -151,19 +151,9 @@ def count_classes(dyads: Dyads, plan: TreePlan, *, block: int, tables: Sequence[
 
     descend(_roots(dyads, tree), nodes)
     by_leaf = np.asarray(counts).reshape(graphs, plan.leaves)[:, : plan.leaf_class.size]
-    found = np.zeros((plan.classes, graphs), np.int64)
+    found = np.zeros((len(plan.classes), graphs), np.int64)
     np.add.at(found, plan.leaf_class, by_leaf.T)
     return found.T
-
-
-def label_codes(graph: Graph) -> np.ndarray:
-    """The label code of every node in the order of :class:`Slots`, int64 ``[n]``."""
-    alphabet = Alphabet.of(graph)
-    codes = np.zeros(graph.n, np.int64)
-    if alphabet.node_labels is not None:
-        labels = np.asarray(graph.node_labels)[: graph.n]
-        codes[degree_rank(graph)] = alphabet.ranks(labels, alphabet.node_labels, graph.n) - 1
-    return codes
 
 
 def class_pattern(text: str, alphabet: Alphabet, size: int) -> Pattern:
@@ -189,8 +179,12 @@ def class_pattern(text: str, alphabet: Alphabet, size: int) -> Pattern:
 class _Frequencies:
     """How often each kind of edge occurs in a graph."""
 
-    def __init__(self, slots: Slots, labels: np.ndarray, alphabet: Alphabet):
-        self._alphabet = alphabet
+    def __init__(self, graph: Graph, alphabet: Alphabet):
+        self._alphabet, slots = alphabet, graph_slots(graph)
+        labels = np.zeros(graph.n, np.int64)
+        if alphabet.node_labels is not None:
+            given = np.asarray(graph.node_labels)[: graph.n]
+            labels[degree_rank(graph)] = alphabet.ranks(given, alphabet.node_labels, graph.n) - 1
         tail = np.repeat(np.arange(slots.n), np.diff(slots.offsets))
         kinds = self._key(labels[tail], labels[slots.near], slots.states)
         self._kinds, self._times = np.unique(kinds, return_counts=True)
