@@ -1,0 +1,40 @@
+"""Thousands of random small cases against all injective maps: every kind of query, every way to search."""
+
+import numpy as np
+import pytest
+
+from jaxmotif.matching import DEFAULT_FILTERS, FILTERS, count_matches, find_matches
+from tests.matching.oracle import count_injections, random_graph
+
+
+def check(seed):
+    """One random case; how many matches it has. What is compiled depends on nothing but directions and filters."""
+    rng = np.random.default_rng(seed)
+    directed, induced = rng.random(2) < 0.5
+    labels = int(rng.integers(1, 4)), int(rng.integers(1, 3))
+    n, k = int(rng.integers(1, 8)), int(rng.integers(1, 6))
+    host, target = random_graph(rng, n, rng.choice([0.3, 0.6, 0.9]), directed, *labels)
+    query, _ = random_graph(rng, k, rng.choice([0.2, 0.4, 0.7]), directed, *labels)  # often of several components
+    wildcard = 0 if rng.random() < 0.3 else None
+    allowed = rng.random((k, n)) < rng.choice([0.8, 1.0])
+    options = {
+        "wildcard": wildcard, "domains": allowed, "order": str(rng.choice(["ri", "quicksi"])), "block": 64,
+        "filters": DEFAULT_FILTERS if seed % 4 else FILTERS[:3],
+    }  # fmt: skip
+    expected = count_injections(query, host, induced, wildcard, allowed)
+    # The last level counted in closed form or not, automorphic images searched or multiplied, or all of them listed.
+    for leaves in (True, False):
+        found = count_matches(query, target, induced, leaves=leaves, symmetry=bool(rng.random() < 0.5), **options)
+        assert (found.count, found.exact) == (expected, True), (seed, leaves)
+    if seed % 8 == 0:
+        assert len(find_matches(query, target, induced, **options)) == expected, seed
+    return expected
+
+
+def test_a_thousand_cases():
+    assert sum(check(seed) > 0 for seed in range(1200)) > 300
+
+
+@pytest.mark.slow
+def test_more_cases():
+    assert sum(check(seed) > 0 for seed in range(1200, 8000)) > 2000
