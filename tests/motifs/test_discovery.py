@@ -65,6 +65,17 @@ def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
         find_motifs(graph, 3, 12, jax.random.key(9), checkpoint=tmp_path)
 
 
+def test_matching_finds_the_classes_of_the_graph(graph):
+    census = find_motifs(graph, 3, 6, attempts=5)
+    matching = find_motifs(graph, 3, 6, attempts=5, engine="matching")
+    own = census.counts > 0
+    assert not own.all()
+    assert (census.engine, matching.engine) == ("census", "matching")
+    assert matching.classes == tuple(np.array(census.classes)[own])
+    np.testing.assert_array_equal(matching.random_counts, census.random_counts[:, own])
+    np.testing.assert_array_equal(matching.significance.z, census.significance.z[own])
+
+
 def test_statistics():
     counts = np.array([10, 0, 3])
     random = np.array([[1, 5, 3], [3, 5, 3], [5, 8, 3]])
@@ -93,6 +104,7 @@ def test_benjamini_hochberg_against_scipy():
         ({"threshold": 0}, "threshold"),
         ({"size": 1}, "size"),
         ({"keep": "x"}, "keep"),
+        ({"engine": "x"}, "engine"),
     ],
 )
 def test_bad_options(graph, options, message):
