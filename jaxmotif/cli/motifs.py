@@ -43,6 +43,11 @@ def add_parser(subparsers) -> None:
     parser.add_argument(
         "--step", choices=("reject", "global"), default="reject", help="how switches are decided (default: %(default)s)"
     )
+    parser.add_argument(
+        "--engine", choices=("auto", "census", "matching"), default="auto",
+        help="count random graphs by a census of each, or match the classes of the graph alone, without those that it "
+        "does not have (default: %(default)s, the census)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
     parser.add_argument(
         "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on"
@@ -63,8 +68,8 @@ def run(args: argparse.Namespace) -> None:
     started = time.monotonic()
     found = find_motifs(
         graph, args.size, args.random, jax.random.key(args.seed), args.keep, threshold=args.threshold,
-        attempts=args.attempts, step=args.step, checkpoint=args.checkpoint, devices=args.device, memory=args.memory,
-        progress=not args.quiet,
+        attempts=args.attempts, step=args.step, engine=args.engine, checkpoint=args.checkpoint, devices=args.device,
+        memory=args.memory, progress=not args.quiet,
     )  # fmt: skip
     logger.info("found in %.2f s", time.monotonic() - started)
     s, mixing = found.significance, found.mixing
@@ -79,6 +84,7 @@ def run(args: argparse.Namespace) -> None:
     summary = {
         "size": found.size, "total": int(found.counts.sum()), "random_graphs": args.random,
         "null_model": found.null_model, "attempts_per_edge": found.attempts, "accepted_per_edge": found.accepted,
+        "engine": found.engine, "absent_classes": "counted" if found.engine == "census" else "not looked for",
         "threshold": found.threshold, "double_length_z": _largest(mixing.double_length_z),
     }  # fmt: skip
     write(args, summary, columns)
