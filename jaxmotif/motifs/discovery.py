@@ -23,7 +23,7 @@ from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, graph_slots, sample_dyads, to_dyads
 from jaxmotif.motifs.enumerate import count_classes
 from jaxmotif.motifs.matching_engine import TreePlan, count_by_matching, plan_matching
-from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, random_graphs
+from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, null_model, random_graphs, wiring
 from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, significance_of
 
 Engine = Literal["auto", "census", "matching"]
@@ -176,7 +176,7 @@ def find_motifs(
         job, lambda device: _Hand(work, device, min(batch, batch_on(device)), memory),
         places(selection, cpu_workers=CPU_WORKERS), selection, store, progress,
     )  # fmt: skip
-    return _joined(graph, size, keep, step, engine, threshold, attempts, key, done.found, done.notes)
+    return _joined(graph, size, keep, engine, threshold, attempts, done.found, done.notes)
 
 
 class _Work(NamedTuple):
@@ -254,7 +254,7 @@ class _Hand:
         return f"tables of {self._memory} bytes"
 
 
-def _joined(graph, size, keep, step, engine, threshold, attempts, key, found: Arrays, notes: tuple[str, ...]) -> Motifs:
+def _joined(graph, size, keep, engine, threshold, attempts, found: Arrays, notes: tuple[str, ...]) -> Motifs:
     pieces: dict[str, Arrays] = {}
     for name, array in found.items():
         of, _, field = name.partition("/")
@@ -275,12 +275,11 @@ def _joined(graph, size, keep, step, engine, threshold, attempts, key, found: Ar
     both = table("classes", "counts")
     counts, random_counts = both[0], both[1:]
     mixing = mixing_of(random_counts, table("longer_classes", "longer_counts"))
-    blank = random_graphs(graph, 1, key, keep, attempts=0, step=step)
     switches = np.concatenate([pieces[low]["switches"] for low in lows])
-    labels = max(blank.wiring.num_labels, 1)
+    labels = max(wiring(graph, keep).num_labels, 1)
     return Motifs(
         size, graph.directed, tuple(classes.tolist()), counts, random_counts, threshold,
-        significance_of(counts, random_counts, mixing), mixing, blank.null_model, attempts,
+        significance_of(counts, random_counts, mixing), mixing, null_model(graph, keep), attempts,
         float(switches.mean() / labels), engine, notes,
     )  # fmt: skip
 

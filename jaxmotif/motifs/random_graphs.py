@@ -137,15 +137,20 @@ class RandomGraphs(Sequence):
     @property
     def null_model(self) -> str:
         """What is kept, which moves made the graphs, and what may be claimed of them."""
-        if not self.source.directed:
-            kept, moves = "the degree of every node", "edge-pair switches"
-        elif self.keep == "degree":
-            kept = "in- and out-degree of every node"
-            moves = "arc-pair switches and cyclic turns of three arcs' heads"
-        else:
-            kept = "in-, out- and reciprocal degree of every node"
-            moves = "switches of one-way arcs, switches of reciprocated pairs and cyclic turns of three arcs' heads"
-        return f"keeps the {kept}; uniform over the graphs reachable by {moves}".replace("the the", "the")
+        return null_model(self.source, self.keep)
+
+
+def null_model(graph: Graph, keep: Keep) -> str:
+    """What random graphs keep, which moves make them, and what may be claimed of them."""
+    if not graph.directed:
+        kept, moves = "degree of every node", "edge-pair switches"
+    elif keep == "degree":
+        kept = "in- and out-degree of every node"
+        moves = "arc-pair switches and cyclic turns of three arcs' heads"
+    else:
+        kept = "in-, out- and reciprocal degree of every node"
+        moves = "switches of one-way arcs, switches of reciprocated pairs and cyclic turns of three arcs' heads"
+    return f"keeps the {kept}; uniform over the graphs reachable by {moves}"
 
 
 def random_graphs(
