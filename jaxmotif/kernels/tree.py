@@ -21,8 +21,9 @@ from jax import lax
 
 from jaxmotif.kernels import expand as ex
 from jaxmotif.kernels.census import Dyads, dyad_state
+from jaxmotif.kernels.choice import Backend
 from jaxmotif.kernels.expand import FlatWork, take
-from jaxmotif.kernels.scatter import put_at
+from jaxmotif.kernels.scatter import accumulator, add_at, put_at
 from jaxmotif.kernels.wide import wide_ints
 
 NOT_WALKED = -1
@@ -138,7 +139,7 @@ def longer_matches(
 
 def fill_matches(
     dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, phase: Any, first: Any, table: Matches, size: Any,
-    *, steps: int, block: int,
+    *, steps: int, block: int, backend: Backend,
 ) -> tuple[Matches, Any, Any]:  # fmt: skip
     """Append longer rows to the next table until the phase ends or another block might not fit.
 
@@ -161,7 +162,8 @@ def fill_matches(
         valid, row, node, at = longer_matches(dyads, tree, rows, walks, phase, first, steps=steps, block=block)
         count = jnp.cumsum(valid, dtype=jnp.int32)
         place = jnp.where(valid, count - 1, block)
-        source = put_at(jnp.zeros(block + 1, jnp.int32), place, jnp.arange(block, dtype=jnp.int32), "xla")[:block]
+        source = put_at(accumulator(block, jnp.int32, backend), place, jnp.arange(block, dtype=jnp.int32), backend)
+        source = source[:block]
         row, node, at = (take(x, source) for x in (row, node, at))
         nodes = jnp.concatenate([rows.nodes.at[:, row].get(mode="promise_in_bounds"), node[None]])
         new = Matches(take(rows.base, row), nodes, at)
@@ -175,19 +177,20 @@ def fill_matches(
 
 def count_matches_by_graph(
     dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, phase: Any, first_leaf: Any, counts: Any,
-    *, leaves: int, steps: int, block: int,
+    *, leaves: int, size: int, steps: int, block: int, backend: Backend,
 ) -> Any:  # fmt: skip
     """Count the whole matches of a phase of the last level.
 
     Args:
       first_leaf: int32 scalar, the tree node of the first pattern.
-      counts: int64 ``[graphs * leaves]``, to add to. leaves: static.
+      counts: int64, to add to: an :func:`~jaxmotif.kernels.scatter.accumulator` of ``size`` = graphs * leaves.
+      leaves, size: static.
     """
 
     def body(number: Any, counts: Any) -> Any:
         at_first = number * block
         valid, _, node, at = longer_matches(dyads, tree, rows, walks, phase, at_first, steps=steps, block=block)
-        cell = jnp.where(valid, node // dyads.n * leaves + at - first_leaf, 0)
-        return counts.at[cell].add(valid.astype(jnp.int64), mode="promise_in_bounds")
+        cell = jnp.where(valid, node // dyads.n * leaves + at - first_leaf, size)
+        return add_at(counts, cell, jnp.ones(block, jnp.int64), backend)
 
     return lax.fori_loop(jnp.int64(0), -(-walks.work.total // block), body, counts)

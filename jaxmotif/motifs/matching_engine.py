@@ -18,6 +18,8 @@ import numpy as np
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import tree as kernel
 from jaxmotif.kernels.census import Dyads
+from jaxmotif.kernels.choice import kernel_backend
+from jaxmotif.kernels.scatter import accumulator
 from jaxmotif.kernels.tree import Matches, Tree
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.motifs.dyads import Alphabet, degree_rank, graph_slots
@@ -112,14 +114,22 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
       dyads: any number of graphs, on the device to use.
       block: positions tried at once.
       tables: how many partial matches of 2, 3, .. ``plan.size - 1`` nodes are held at once, each at least ``block``.
+
+    Raises:
+      ValueError: more counts than 32 bits can number.
     """
     nodes = dyads.offsets.shape[0] - 1
     graphs = nodes // max(dyads.n, 1)
     if not nodes:
         return np.zeros((graphs, len(plan.classes)), np.int64)
-    tree = jax.device_put(plan.tree, next(iter(dyads.offsets.devices())))
+    cells = graphs * plan.leaves
+    if cells >= 2**31 - 1:
+        raise ValueError(f"{graphs} graphs of {plan.leaves} leaves take {cells} counts, over 2^31: use fewer at a time")
+    device = next(iter(dyads.offsets.devices()))
+    backend = kernel_backend(device)
+    tree = jax.device_put(plan.tree, device)
     with wide_ints():
-        counts = jnp.zeros(graphs * plan.leaves, jnp.int64)
+        counts = accumulator(cells, jnp.int64, backend)
 
     def descend(rows: Matches, size: int) -> None:
         nonlocal counts
@@ -132,7 +142,7 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
                 if table is None:
                     counts = _count(
                         dyads, tree, rows, walks, np.int32(phase), np.int32(plan.first_leaf), counts,
-                        leaves=plan.leaves, steps=steps, block=block,
+                        leaves=plan.leaves, size=cells, steps=steps, block=block, backend=backend,
                     )  # fmt: skip
                     continue
                 first, positions = 0, int(walks.work.total)
@@ -140,7 +150,7 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
                 with wide_ints():
                     table, held, first = _fill(
                         dyads, tree, rows, walks, np.int32(phase), np.int64(first), table, np.int32(held),
-                        steps=steps, block=block,
+                        steps=steps, block=block, backend=backend,
                     )  # fmt: skip
                     held, first = int(held), int(first)
                 if held + block > tables[i - 1]:
@@ -150,7 +160,7 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
             descend(table, held)
 
     descend(_roots(dyads, tree), nodes)
-    by_leaf = np.asarray(counts).reshape(graphs, plan.leaves)[:, : plan.leaf_class.size]
+    by_leaf = np.asarray(counts)[:cells].reshape(graphs, plan.leaves)[:, : plan.leaf_class.size]
     found = np.zeros((len(plan.classes), graphs), np.int64)
     np.add.at(found, plan.leaf_class, by_leaf.T)
     return found.T
@@ -224,5 +234,8 @@ def _empty(nodes: int, capacity: int) -> Matches:
 
 _roots = jax.jit(kernel.root_matches)
 _open = jax.jit(kernel.open_walks)
-_fill = jax.jit(kernel.fill_matches, static_argnames=("steps", "block"))
-_count = jax.jit(kernel.count_matches_by_graph, static_argnames=("leaves", "steps", "block"), donate_argnames="counts")
+_fill = jax.jit(kernel.fill_matches, static_argnames=("steps", "block", "backend"))
+_count = jax.jit(
+    kernel.count_matches_by_graph, static_argnames=("leaves", "size", "steps", "block", "backend"),
+    donate_argnames="counts",
+)  # fmt: skip
