@@ -21,19 +21,19 @@ def wide():
         yield
 
 
-def _table(directed):
+def _table(directed, scatters="xla"):
     """A table of connected pairs and all that belongs to it, for a hub with a path along its leaves."""
     edges = [(0, v) for v in range(1, 20)] + [(v + 1, v) for v in range(1, 12)]
     graph = Graph.from_edges(edges, directed=directed)
     dyads = to_dyads(graph, graph_slots(graph), 1 << 20)
     roots = census.roots(dyads)
-    work = census.open_walks(dyads, roots, np.int32(graph.n), backend="xla").work
+    work = census.open_walks(dyads, roots, np.int32(graph.n), backend=scatters).work
     column, word, pair = np.zeros(96, np.int32), np.zeros(96, np.uint32), np.zeros((2, 96), np.int32)
     fill = jax.jit(census.fill, static_argnames=("block", "backend"))
     empty = census.Rows(column, pair, pair, column, word, word)
-    table, size, _ = fill(dyads, roots, work, np.int64(0), empty, np.int32(0), block=32, backend="xla")
+    table, size, _ = fill(dyads, roots, work, np.int64(0), empty, np.int32(0), block=32, backend=scatters)
     assert int(size) == graph.m
-    return dyads, table, size, census.open_walks(dyads, table, size, backend="xla")
+    return dyads, table, size, census.open_walks(dyads, table, size, backend=scatters)
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -68,31 +68,33 @@ def test_every_set_of_three_nodes_once():
     assert len(sets) == (degree * (degree - 1) // 2).sum() - 2 * triangles
 
 
-def test_candidates_stop_where_the_block_is_full():
-    dyads, table, size, walks = _table(True)
-    whole, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend="xla")
+@pytest.mark.parametrize("scatters", ["xla", "pallas-triton"])
+def test_candidates_stop_where_the_block_is_full(scatters):
+    dyads, table, size, walks = _table(True, scatters)
+    whole, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend=scatters)
     keys, first = [], 0
     while first < size:
-        part, stop = census.candidates(dyads, table, size, walks, np.int32(first), block=32, backend="xla")
+        part, stop = census.candidates(dyads, table, size, walks, np.int32(first), block=32, backend=scatters)
         assert stop > first
         real = np.asarray(part.keys)[np.asarray(part.keys) != np.iinfo(part.keys.dtype).max]
         keys += (real + (first << dyads.new_bits(2))).tolist()
         first = int(stop)
     assert sorted(keys) == sorted(np.asarray(whole.keys)[np.asarray(whole.keys) != np.iinfo(whole.keys.dtype).max])
-    _, stop = census.candidates(dyads, table, size, walks, np.int32(0), block=4, backend="xla")
+    _, stop = census.candidates(dyads, table, size, walks, np.int32(0), block=4, backend=scatters)
     assert stop == 0
 
 
-def test_pairs_of_patterns():
+@pytest.mark.parametrize("scatters", ["xla", "pallas-triton"])
+def test_pairs_of_patterns(scatters):
     """Every two candidates of a row, by their patterns."""
-    dyads, table, size, walks = _table(True)
-    added, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend="xla")
+    dyads, table, size, walks = _table(True, scatters)
+    added, _ = census.candidates(dyads, table, size, walks, np.int32(0), block=512, backend=scatters)
     keys = np.asarray(added.keys)
     wanted = Counter()
     for row in range(int(size)):
         patterns = sorted(np.asarray(added.low)[(keys != np.iinfo(keys.dtype).max) & (np.asarray(added.row) == row)])
         wanted.update((int(a) << 6) | (int(b) & 15) for a, b in combinations(patterns, 2))
-    runs = census.pattern_runs(np.sort(keys), np.int32(0), bits=4, backend="xla")
+    runs = census.pattern_runs(np.sort(keys), np.int32(0), bits=4, backend=scatters)
     codes, weights = census.pair_codes(dyads, table, runs, np.int64(0), block=512, wide=False)
     found = Counter()
     for code, weight in zip(np.asarray(codes).tolist(), np.asarray(weights).tolist(), strict=True):
