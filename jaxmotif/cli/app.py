@@ -104,7 +104,7 @@ def describe(error: Exception) -> str:
     """
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    elif isinstance(error, ValueError | TypeError | OSError):
+    elif isinstance(error, ValueError | TypeError | OSError | MemoryError):
         text = str(error)
     else:
         text = f"{type(error).__name__}: {error} (set JAXMOTIF_TRACEBACK=1 to see where)"

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli.options import add_input_options, add_work_options, check_device, logger
+from jaxmotif.cli.options import add_input_options, add_work_options, logger, use_devices
 from jaxmotif.cli.output import Column, Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     from jaxmotif.motifs import subgraph_census
 
     check_output(args.output)
-    check_device(args.device)
+    use_devices(args)
     graph = load(args, True if args.directed else False if args.undirected else None)
     started = time.monotonic()
     census = subgraph_census(graph, args.size, devices=args.device, memory=args.memory, progress=not args.quiet)

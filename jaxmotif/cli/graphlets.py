@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli.options import add_input_options, add_work_options, check_device, load_graph, logger
+from jaxmotif.cli.options import (
+    add_checkpoint_option,
+    add_input_options,
+    add_work_options,
+    load_graph,
+    logger,
+    use_devices,
+)
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -27,19 +34,22 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
     add_output_options(parser)
     add_work_options(parser)
+    add_checkpoint_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     check_output(args.output)
-    check_device(args.device)
+    use_devices(args)
     graph = load_graph(args)
     if graph.directed:
         arcs = graph.m
         graph = undirected(graph)
         logger.info("directed: %d arcs count as %d undirected edges", arcs, graph.m)
     started = time.monotonic()
-    report = _REPORTS[args.per](graph, devices=args.device, memory=args.memory, progress=not args.quiet)
+    report = _REPORTS[args.per](
+        graph, devices=args.device, memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet
+    )
     logger.info("counted in %.2f s", time.monotonic() - started)
     write_report(report, args.format, args.output)
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli.options import add_work_options, check_device, input_format, logger
+from jaxmotif.cli.options import add_checkpoint_option, add_work_options, input_format, logger, use_devices
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after so long")
     add_output_options(parser)
     add_work_options(parser)
+    add_checkpoint_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -47,7 +48,9 @@ def run(args: argparse.Namespace) -> None:
     paths = query_paths(args.query)
     if args.limit is not None and len(paths) > 1:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
-    check_device(args.device)
+    if args.limit is not None and args.checkpoint is not None:
+        raise ValueError("--checkpoint keeps counts, and --limit lists; leave one of them out")
+    use_devices(args)
     labels: dict[str, int] = {}
     target = _read(args, args.target, labels, pad="bucket")
     logger.info("target: %s", target.report)
@@ -91,8 +94,12 @@ def _counts(args: argparse.Namespace, paths: list[Path], target: Graph, labels: 
 
     queries = [_read(args, path, labels) for path in paths]
     options = _options(args, labels)
-    if len(queries) == 1:  # alone, a search has a meter
-        found = iter([count_matches(queries[0], target, args.induced, progress=not args.quiet, **options)])
+    if len(queries) == 1 or args.checkpoint is not None:
+        folders = [None if args.checkpoint is None else args.checkpoint / path.name for path in paths]
+        found = (
+            count_matches(query, target, args.induced, progress=not args.quiet, checkpoint=folder, **options)
+            for query, folder in zip(queries, folders, strict=True)
+        )
     else:
         found = count_queries(queries, target, args.induced, **options)
     results = []

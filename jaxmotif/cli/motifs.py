@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 
 import numpy as np
 
 from jaxmotif.cli.census import load, write
-from jaxmotif.cli.options import add_input_options, add_work_options, check_device, logger
+from jaxmotif.cli.options import add_checkpoint_option, add_input_options, add_work_options, logger, use_devices
 from jaxmotif.cli.output import Column, add_output_options, check_output
 
 
@@ -49,9 +48,7 @@ def add_parser(subparsers) -> None:
         "does not have (default: %(default)s, the census)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
-    parser.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on"
-    )
+    add_checkpoint_option(parser)
     add_output_options(parser)
     add_work_options(parser)
     parser.set_defaults(run=run)
@@ -63,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     from jaxmotif.motifs import find_motifs
 
     check_output(args.output)
-    check_device(args.device)
+    use_devices(args)
     graph = load(args, not args.undirected)
     started = time.monotonic()
     found = find_motifs(

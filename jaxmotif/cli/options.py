@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,7 +40,18 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
         "--memory", type=memory_size, metavar="SIZE",
         help="working memory beyond the graph itself, for example 256MiB (default: from the device)",
     )  # fmt: skip
+    parser.add_argument(
+        "--cluster", metavar="auto|I/N@HOST:PORT",
+        help="be one of several processes that share the work: as the cluster's scheduler says, or number I of N, the "
+        "first of which listens at HOST:PORT",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
+
+
+def add_checkpoint_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on from it"
+    )
 
 
 def device_choice(text: str) -> str | int:
@@ -77,15 +91,27 @@ def input_format(name: str) -> str:
     return name
 
 
-def check_device(device: str | int | None) -> None:
-    """Finds out before the work whether the devices are there; keeps JAX off accelerators for ``--device cpu``."""
+def use_devices(args: argparse.Namespace) -> None:
+    """Finds out before the work whether the devices are there; keeps JAX off accelerators for ``--device cpu``.
+
+    Of several processes all but the first are silenced.
+    """
     import jax
 
+    from jaxmotif.devices.processes import join_processes
     from jaxmotif.devices.select import select_devices
 
-    if device == "cpu":
+    if args.device == "cpu":
         jax.config.update("jax_platforms", "cpu")
-    select_devices(device)
+    if args.cluster is not None:
+        # Results alone go to standard output: what libraries print there when processes meet goes to standard error.
+        sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+        os.dup2(sys.stderr.fileno(), 1)
+        join_processes(args.cluster)
+    select_devices(args.device)
+    if jax.process_index() > 0:
+        args.output, args.quiet = Path(os.devnull), True
+        logger.setLevel(logging.ERROR)
 
 
 def load_graph(args: argparse.Namespace) -> Graph:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxmotif.cli.graphlets import undirected
-from jaxmotif.cli.options import add_input_options, add_work_options, check_device, load_graph, logger
+from jaxmotif.cli.options import (
+    add_checkpoint_option,
+    add_input_options,
+    add_work_options,
+    load_graph,
+    logger,
+    use_devices,
+)
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -43,9 +49,7 @@ def add_parser(subparsers) -> None:
         help="how many matches to extract (default: %(default)s; there may be very many)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
-    parser.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="keep the state of a long run here; the same command goes on"
-    )
+    add_checkpoint_option(parser)
     add_output_options(parser)
     add_work_options(parser)
     parser.set_defaults(run=run)
@@ -55,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     from jaxmotif.sieve import find_color_motif
 
     check_output(args.output)
-    check_device(args.device)
+    use_devices(args)
     graph = load_graph(args)
     if graph.directed:
         graph = undirected(graph)
