@@ -17,7 +17,9 @@ import numpy as np
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.motifs import find_motifs, random_graphs, subgraph_census
 
-DISCOVERY = (("yeast", 3, 1000), ("yeast", 4, 1000), ("celegans_cect_varshney", 4, 1000), ("yeast", 5, 100))
+DISCOVERY = (
+    ("yeast", 3, 1000), ("yeast", 4, 1000), ("celegans_cect_varshney", 4, 1000), ("yeast", 5, 100), ("yeast", 6, 1000),
+)  # fmt: skip
 
 
 def clock(label, run, repeat=3):
