@@ -104,10 +104,10 @@ def use_devices(args: argparse.Namespace) -> None:
     if args.device == "cpu":
         jax.config.update("jax_platforms", "cpu")
     if args.cluster is not None:
-        # Results alone go to standard output: what libraries print there when processes meet goes to standard error.
-        sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-        os.dup2(sys.stderr.fileno(), 1)
         join_processes(args.cluster)
+        # Results alone go to standard output: what libraries print there when processes meet goes to standard error.
+        sys.stdout = os.fdopen(os.dup(1), "w")
+        os.dup2(2, 1)
     select_devices(args.device)
     if jax.process_index() > 0:
         args.output, args.quiet = Path(os.devnull), True

@@ -12,6 +12,7 @@ from pathlib import Path
 import jax
 import pytest
 
+from jaxmotif.cli import main
 from jaxmotif.devices import job as runner
 from jaxmotif.devices import select
 from tests.devices.jobs import JOBS, cut_small, digest
@@ -26,7 +27,12 @@ def expected(name):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(request, monkeypatch):
+    """Many small units, once it is known what to expect of large ones."""
+    for names in request.node.callspec.params.values():
+        for name in str(names).split(","):
+            if name in JOBS:
+                expected(name)
     cut_small(monkeypatch.setattr)
 
 
@@ -112,10 +118,14 @@ def launch(names, *arguments, devices=2):
     )
 
 
-def in_two_processes(names, *arguments):
+def free_address():
     with socket.socket() as free:
         free.bind(("localhost", 0))
-        address = f"localhost:{free.getsockname()[1]}"
+        return f"localhost:{free.getsockname()[1]}"
+
+
+def in_two_processes(names, *arguments):
+    address = free_address()
     processes = [launch(names, "--cluster", f"{i}/2@{address}", *arguments) for i in range(2)]
     outputs = [process.communicate(timeout=400) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
@@ -123,7 +133,7 @@ def in_two_processes(names, *arguments):
 
 
 @pytest.mark.parametrize("names", ["matching", pytest.param("graphlets,motifs,sieve", marks=pytest.mark.slow)])
-def test_two_processes_of_two_devices(tmp_path, names):
+def test_two_processes_of_two_devices(small, tmp_path, names):
     """On all four devices, with a checkpoint that one process alone then goes on from."""
     lines = [f"{name} {expected(name)}" for name in names.split(",")]
     assert in_two_processes(names, "--devices", 4, "--checkpoint", tmp_path) == [lines, lines]
@@ -135,6 +145,26 @@ def test_two_processes_of_two_devices(tmp_path, names):
 def test_default_devices_are_one_in_each_process():
     lines = [f"{name} {expected(name)}" for name in JOBS]
     assert in_two_processes(",".join(JOBS)) == [lines, lines]
+
+
+@pytest.mark.slow
+def test_the_command_in_two_processes(tmp_path):
+    """The first alone writes, nothing but the result."""
+    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "jaxmotif", "graphlets", "karate", "--format", "json"]
+    alone = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    address = free_address()
+    processes = [
+        subprocess.Popen(
+            [*command, "--cluster", f"{i}/2@{address}"], env=environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        )
+        for i in range(2)
+    ]  # fmt: skip
+    outputs = [process.communicate(timeout=300) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert [output for output, _ in outputs] == [alone, ""]
+    assert "jaxmotif:" not in outputs[1][1]
 
 
 @pytest.mark.slow
@@ -160,3 +190,69 @@ def test_killed_twenty_times(monkeypatch, tmp_path, name):
                 kills += 1
         output, errors = launch(name, "--checkpoint", tmp_path / f"state{number}").communicate(timeout=300)
         assert output.split() == [name, expected(name)], errors
+
+
+COMMANDS = {
+    "graphlets": ["karate"],
+    "match": ["query.txt", "karate"],
+    "motifs": ["celegans", "--size", "3"],
+    "census": ["karate", "--size", "3"],
+    "search": ["karate", "--colors", "colors.txt", "--motif", "r:2"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--device", "gpu"], "device 'gpu', but JAX finds no GPU here"),
+        (["--device", "hybrid"], "device 'hybrid', but JAX finds no GPU here"),
+        (["--device", "1000"], "devices=1000, but this machine has"),
+        (["--cluster", "somewhere"], "neither 'auto' nor NUMBER/COUNT@HOST:PORT"),
+    ],
+)
+def test_devices_that_are_not_there_are_one_line_and_1(capfd, command, options, message):
+    if jax.default_backend() == "gpu" and options[-1] in ("gpu", "hybrid"):
+        pytest.skip("there is a GPU")
+    assert main([command, *COMMANDS[command], *options]) == 1
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("jaxmotif: error: ")
+    assert message in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["graphlets", "match", "motifs", "search"])
+def test_checkpoints_that_cannot_be_used_are_one_line_and_1(capsys, tmp_path, command):
+    """A file in the folder's place; a truncated file; one of other work: each is left as it was."""
+    (tmp_path / "q.txt").write_text("0 1\n1 2\n2 3\n")
+    (tmp_path / "c.txt").write_text("".join(f"{i} r\n" for i in range(1, 35)))
+    words = {
+        "graphlets": ["karate"],
+        "match": [str(tmp_path / "q.txt"), "karate"],
+        "motifs": ["karate", "--size", "3", "--undirected", "--random", "4"],
+        "search": ["karate", "--colors", str(tmp_path / "c.txt"), "--motif", "r:2", "--matches", "0"],
+    }[command]
+
+    def failed(folder):
+        assert main([command, *words, "--quiet", "--checkpoint", str(folder)]) == 1
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert len(shown.err.splitlines()) == 1
+        return shown.err
+
+    (tmp_path / "file").write_text("")
+    assert str(tmp_path / "file") in failed(tmp_path / "file")
+    folder = tmp_path / "kept"
+    assert main([command, *words, "--quiet", "--checkpoint", str(folder)]) == 0
+    capsys.readouterr()
+    file = next(folder.rglob("*.checkpoint"))
+    content = file.read_bytes()
+    file.write_bytes(content[:-9])
+    assert "damaged checkpoint" in failed(folder)
+    assert file.read_bytes() == content[:-9]
+    file.write_bytes(content)
+    other = {"karate": "florentine"} if command != "search" else {"r:2": "r:3"}
+    words = [other.get(word, word) for word in words]
+    assert "checkpoint of other input or options" in failed(folder)
+    assert file.read_bytes() == content

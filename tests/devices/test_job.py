@@ -1,0 +1,310 @@
+"""The job runner on a job of its own: sums of the items of a table."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from jaxmotif.devices import checkpoint, ledger, queue
+from jaxmotif.devices.job import Job, Place, Unfinished, places, run_job
+from jaxmotif.devices.ledger import Store, added, joined, xored
+from jaxmotif.devices.processes import in_each_process, join_processes
+from jaxmotif.devices.select import Selection
+from jaxmotif.devices.spans import Span, cut, divide, gaps, united
+
+ITEMS = 60
+VALUES = np.arange(ITEMS, dtype=np.int64) ** 2
+WORK = np.concatenate([[0], np.cumsum(1 + VALUES % 7)])
+DEVICE = jax.devices()[0]
+HERE = Selection((DEVICE,))
+
+
+class Summing:
+    """Adds up a stretch; ``act(span)`` comes before each."""
+
+    def __init__(self, act=lambda span: None, smaller=()):
+        self.act, self.smaller, self.found = act, list(smaller), None
+
+    def step(self, span):
+        self.act(span)
+        part = {"sum": VALUES[span.first : span.stop].sum(), "items": np.int64(span.stop - span.first)}
+        self.found = added(self.found, part) if self.found else part
+
+    def collect(self):
+        found, self.found = self.found, None
+        return found
+
+    def halve(self):
+        self.found = None
+        return self.smaller.pop(0) if self.smaller else None
+
+
+def job_of(parts=8, merge=added, **options):
+    return Job("sums", WORK, parts, merge, "items", "sums", **options)
+
+
+def run(act=lambda span: None, *, workers=1, parts=8, store=None, smaller=()):
+    return run_job(job_of(parts), lambda device: Summing(act, smaller), [Place(DEVICE)] * workers, HERE, store)
+
+
+def check(done):
+    assert done.finished
+    assert {name: int(value) for name, value in done.found.items()} == {"sum": VALUES.sum(), "items": ITEMS}
+
+
+@pytest.mark.parametrize("parts", [1, 7, ITEMS, 1000])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_cut_gives_the_same(workers, parts):
+    done = run(workers=workers, parts=parts)
+    check(done)
+    assert sum(done.work) == WORK[-1]
+
+
+def test_cut_covers_what_is_undone_evenly():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        work = rng.integers(0, 9, rng.integers(1, 40)) * rng.integers(0, 2)
+        starts = np.concatenate([[0], np.cumsum(work)])
+        bounds = np.unique(rng.integers(0, work.size + 1, 4)).tolist()
+        undone = [Span(a, b) for a, b in zip(bounds[::2], bounds[1::2], strict=False)]
+        parts = int(rng.integers(1, 12))
+        units = cut(starts, undone, parts)
+        assert united(unit.task for unit in units) == undone
+        assert sum(unit.task.stop - unit.task.first for unit in units) == sum(b - a for a, b in undone)
+        assert all(unit.work == work[unit.task.first : unit.task.stop].sum() for unit in units)
+        total = sum(unit.work for unit in units)
+        # A stretch of about its share rounds to one unit; cuts are moved by at most an item.
+        assert max((unit.work for unit in units), default=0) <= 1.5 * total / parts + work.max() + 1
+
+
+def test_units_are_divided_by_numbers_of_devices():
+    units = [queue.Unit(i, 1 + i % 5) for i in range(200)]
+    parts = divide(units, [2, 0, 1])
+    assert sorted(unit.task for part in parts for unit in part) == list(range(200))
+    assert [unit.task for unit in parts[0]] == sorted(unit.task for unit in parts[0])
+    loads = [sum(unit.work for unit in part) for part in parts]
+    assert loads[1] == 0
+    assert abs(loads[0] - 2 * loads[2]) <= 10
+
+
+def test_gaps_and_unions():
+    assert united([]) == []
+    assert gaps([], Span(0, 3)) == [Span(0, 3)]
+    assert gaps([Span(0, 3)], Span(0, 3)) == gaps([], Span(0, 0)) == []
+    assert united([Span(0, 5), Span(1, 2), Span(5, 6)]) == [Span(0, 6)]
+
+
+def test_merges():
+    a, b = {"x": np.array([1, 2])}, {"x": np.array([3, 3])}
+    assert [int(x) for x in added(a, b)["x"]] == [4, 5]
+    assert [int(x) for x in xored(a, b)["x"]] == [2, 1]
+    assert set(joined(a, {"y": b["x"]})) == {"x", "y"}
+
+
+def test_difficult_units_come_first():
+    seen = []
+    job = job_of(difficulty=lambda span: span.first)
+    run_job(job, lambda device: Summing(seen.append), [Place(DEVICE)], HERE)
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) == 8
+
+
+def test_the_workers_of_a_selection():
+    cpus = jax.devices("cpu")
+    assert len(places(Selection(tuple(cpus[:2])), cpu_workers=3)) == 6
+    hybrid = places(Selection((cpus[-1],), cpus[0]), helping=0.1, helper_share=0.5, helper_workers=2)
+    assert [(place.device, place.worker.end) for place in hybrid] == [
+        (cpus[-1], "back"), (cpus[0], "front"), (cpus[0], "front"),
+    ]  # fmt: skip
+    assert [place.worker.limit for place in hybrid] == [1.0, 0.25, 0.25]
+    assert len(places(Selection((cpus[-1],), cpus[0]), helper_share=0.0)) == 1
+
+
+def exhausted():
+    return jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7 bytes.")
+
+
+def test_smaller_steps_where_memory_ends(caplog):
+    """What was not handed in is done again, and the note says so."""
+    seen = []
+
+    def act(span):
+        seen.append(span)
+        if len(seen) in (4, 6):
+            raise exhausted()
+
+    done = run(act, smaller=["half", "a quarter"])
+    check(done)
+    assert done.notes == (
+        f"{DEVICE} ran out of memory; went on with half",
+        f"{DEVICE} ran out of memory; went on with a quarter",
+    )
+    assert "went on with half" in caplog.text
+    assert seen[3] == seen[4]
+
+
+def test_what_a_failed_step_took_with_it_is_done_again():
+    class Losing(Summing):
+        def collect(self):
+            if self.lost:
+                raise RuntimeError("Array has been deleted")
+            return super().collect()
+
+        def halve(self):
+            self.lost = False
+            return super().halve()
+
+    seen = []
+
+    def act(span):
+        seen.append(span)
+        if len(seen) == 4:
+            hand.lost = True
+            raise exhausted()
+
+    hand = Losing(act, ["half"])
+    hand.lost = False
+    check(run_job(job_of(), lambda device: hand, [Place(DEVICE)], HERE))
+    assert len(seen) == 8 + 4
+
+
+def test_no_smaller_steps():
+    def act(span):
+        raise exhausted()
+
+    with pytest.raises(MemoryError, match="too little memory even for the smallest steps"):
+        run(act, smaller=["half"])
+
+
+def test_other_errors_are_passed_on_and_what_is_done_is_kept(tmp_path):
+    store = Store(tmp_path / "new" / "folder", "id")
+
+    def act(span):
+        if span.first > 20:
+            raise jax.errors.JaxRuntimeError("INTERNAL: broken")
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match="broken"):
+        run(act, store=store)
+    seen = []
+    check(run(seen.append, store=store))
+    assert min(span.first for span in seen) > 0
+
+
+def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):
+    store = Store(tmp_path, "id")
+
+    def act(span):
+        if span.first > 20:
+            raise Unfinished({"sum": np.int64(5), "items": np.int64(1)})
+
+    done = run(act, store=store)
+    assert not done.finished
+    items = int(done.found["items"]) - 1
+    assert int(done.found["sum"]) == VALUES[:items].sum() + 5
+    check(run(store=store))
+
+
+def test_checkpoints_of_others_and_damaged_ones(tmp_path):
+    run(store=Store(tmp_path, "id"))
+    file = tmp_path / "sums.checkpoint"
+    with pytest.raises(ValueError, match="sums.checkpoint: checkpoint of other input or options"):
+        run(store=Store(tmp_path, "other"))
+    content = file.read_bytes()
+    file.write_bytes(content[:-1])
+    with pytest.raises(ValueError, match="sums.checkpoint: damaged checkpoint"):
+        run(store=Store(tmp_path, "id"))
+    assert file.read_bytes() == content[:-1]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        run(pytest.fail, store=Store(tmp_path / "file", "id"))
+
+
+def test_the_first_process_takes_over_what_others_have_done(tmp_path):
+    """Files as four processes leave them; one of them was taken over before, in a run killed before removing it."""
+    store = Store(tmp_path, "id")
+
+    def kept_by(process, *spans):
+        book = ledger.Ledger("sums", ITEMS, added, store, process)
+        for first, stop in spans:
+            book.add([Span(first, stop)], {"sum": VALUES[first:stop].sum(), "items": np.int64(stop - first)})
+        book.save()
+
+    kept_by(0, (0, 10), (20, 30))
+    kept_by(1, (20, 30))
+    kept_by(2, (10, 12))
+    kept_by(3, (50, 60), (40, 42))
+    seen = []
+    check(run(seen.append, store=store))
+    assert united(seen) == [Span(12, 20), Span(30, 40), Span(42, 50)]
+    assert [path.name for path in tmp_path.iterdir()] == ["sums.checkpoint"]
+
+    (tmp_path / "sums.checkpoint").unlink()
+    kept_by(0, (0, 10))
+    kept_by(1, (5, 15))
+    with pytest.raises(ValueError, match=r"sums.1.checkpoint: checkpoint of work that another one holds"):
+        run(store=store)
+
+
+def test_saves_are_rare(tmp_path, monkeypatch):
+    """Between the first save and the last, none before its time, and none while saving takes most of it."""
+    saves, clock = [], [0.0]
+    monkeypatch.setattr(ledger.time, "monotonic", lambda: clock[0])
+
+    def save(*arguments):
+        saves.append(clock[0])
+        clock[0] += 1.0
+
+    monkeypatch.setattr(checkpoint, "save", save)
+
+    def act(span):
+        clock[0] += 0.5
+
+    check(run(act, parts=ITEMS, store=Store(tmp_path, "id")))
+    assert len(saves) == 3
+    assert saves[1] - saves[0] >= 19
+
+
+def test_killed_at_any_time(tmp_path):
+    """kill -9 while files are written; each run goes on from the last."""
+    code = """
+        import sys
+        from jaxmotif.devices import ledger
+        from jaxmotif.devices.ledger import Store
+        from tests.devices.test_job import run
+        ledger.SAVE_SECONDS = 0.0
+        def act(span):
+            print(span.first, flush=True)
+        run(act, parts=60, store=Store(sys.argv[1], "id"))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    root, reached = Path(__file__).parents[2], []
+    for steps in (9, 20):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+            reached += [int(process.stdout.readline()) for _ in range(steps)]
+            process.kill()
+    seen = []
+    check(run(seen.append, parts=ITEMS, store=Store(tmp_path, "id")))
+    # Only what was under way when the process died is done again.
+    assert reached[9] >= reached[8]
+    assert min(span.first for span in seen) >= reached[-1]
+
+
+@pytest.mark.parametrize("text", ["", "2", "0/2", "2/2@node:1", "0/2@node", "x/2@node:1"])
+def test_processes_that_cannot_be(text):
+    with pytest.raises(ValueError, match="is neither 'auto' nor NUMBER/COUNT@HOST:PORT"):
+        join_processes(text)
+
+
+def test_alone_an_action_is_done_here():
+    def fail():
+        raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        in_each_process(fail, together=False)
