@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jaxmotif.motifs import find_motifs as find_motifs
     from jaxmotif.motifs import random_graphs as random_graphs
     from jaxmotif.motifs import subgraph_census as subgraph_census
+    from jaxmotif.sieve import ColorMotifs as ColorMotifs
     from jaxmotif.sieve import find_color_motif as find_color_motif
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ _HOMES = {
     "find_motifs": "motifs",
     "random_graphs": "motifs",
     "subgraph_census": "motifs",
+    "ColorMotifs": "sieve",
     "find_color_motif": "sieve",
 }
 _MODULES = ("datasets",)

@@ -27,7 +27,7 @@ def add_parser(subparsers) -> None:
     direction.add_argument("--directed", action="store_true", help="rows are arcs")
     direction.add_argument("--undirected", action="store_true", help="rows are edges (default: what the file says)")
     add_output_options(parser)
-    add_work_options(parser)
+    add_work_options(parser, checkpoint=False)
     parser.set_defaults(run=run)
 
 

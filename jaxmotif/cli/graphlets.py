@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli.options import (
-    add_checkpoint_option,
-    add_input_options,
-    add_work_options,
-    load_graph,
-    logger,
-    use_devices,
-)
+from jaxmotif.cli.options import add_input_options, add_work_options, load_graph, logger, use_devices
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -34,7 +27,6 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
     add_output_options(parser)
     add_work_options(parser)
-    add_checkpoint_option(parser)
     parser.set_defaults(run=run)
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli.options import add_checkpoint_option, add_work_options, input_format, logger, use_devices
+from jaxmotif.cli.options import add_work_options, input_format, logger, use_devices
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after so long")
     add_output_options(parser)
     add_work_options(parser)
-    add_checkpoint_option(parser)
     parser.set_defaults(run=run)
 
 

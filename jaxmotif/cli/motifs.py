@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from jaxmotif.cli.census import load, write
-from jaxmotif.cli.options import add_checkpoint_option, add_input_options, add_work_options, logger, use_devices
+from jaxmotif.cli.options import add_input_options, add_work_options, logger, use_devices
 from jaxmotif.cli.output import Column, add_output_options, check_output
 
 
@@ -48,7 +48,6 @@ def add_parser(subparsers) -> None:
         "does not have (default: %(default)s, the census)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
-    add_checkpoint_option(parser)
     add_output_options(parser)
     add_work_options(parser)
     parser.set_defaults(run=run)

@@ -31,7 +31,8 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_work_options(parser: argparse.ArgumentParser) -> None:
+def add_work_options(parser: argparse.ArgumentParser, checkpoint: bool = True) -> None:
+    """Where to run; and, where finished work can be kept, in which folder."""
     parser.add_argument(
         "--device", type=device_choice, metavar="cpu|gpu|hybrid|N",
         help="where to run: one kind, GPUs and the CPU together, or N devices (default: the fastest found)",
@@ -45,13 +46,11 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
         help="be one of several processes that share the work: as the cluster's scheduler says, or number I of N, the "
         "first of which listens at HOST:PORT",
     )  # fmt: skip
+    if checkpoint:
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on from it"
+        )
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
-
-
-def add_checkpoint_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on from it"
-    )
 
 
 def device_choice(text: str) -> str | int:

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli.graphlets import undirected
-from jaxmotif.cli.options import (
-    add_checkpoint_option,
-    add_input_options,
-    add_work_options,
-    load_graph,
-    logger,
-    use_devices,
-)
+from jaxmotif.cli.options import add_input_options, add_work_options, load_graph, logger, use_devices
 from jaxmotif.cli.output import Report, add_output_options, check_output, write_report
 
 if TYPE_CHECKING:
@@ -49,7 +42,6 @@ def add_parser(subparsers) -> None:
         help="how many matches to extract (default: %(default)s; there may be very many)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
-    add_checkpoint_option(parser)
     add_output_options(parser)
     add_work_options(parser)
     parser.set_defaults(run=run)
