@@ -113,7 +113,8 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
     Args:
       dyads: any number of graphs, on the device to use.
       block: positions tried at once.
-      tables: how many partial matches of 2, 3, .. ``plan.size - 1`` nodes are held at once, each at least ``block``.
+      tables: how many partial matches of 2, 3, .. ``plan.size - 1`` nodes may be held at once, each at least ``block``;
+        fewer where there cannot be as many.
 
     Raises:
       ValueError: more counts than 32 bits can number.
@@ -128,6 +129,8 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
     device = next(iter(dyads.offsets.devices()))
     backend = kernel_backend(device)
     tree = jax.device_put(plan.tree, device)
+    most = [(dyads.near.shape[0] << i * (dyads.degree_bits + 3)) + block for i in range(plan.size - 2)]
+    tables = [min(pair) for pair in zip(tables, most, strict=False)]
     with wide_ints():
         counts = accumulator(cells, jnp.int64, backend)
 
