@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental import pallas as pl
 
 from jaxmotif.kernels import expand as ex
 from jaxmotif.kernels.census import Dyads, dyad_state
@@ -26,6 +27,7 @@ from jaxmotif.kernels.expand import FlatWork, take
 from jaxmotif.kernels.scatter import accumulator, add_at, put_at
 from jaxmotif.kernels.wide import wide_ints
 
+LANES = 1024
 NOT_WALKED = -1
 
 
@@ -106,8 +108,9 @@ def open_walks(dyads: Dyads, tree: Tree, rows: Matches, size: Any, phase: Any) -
 
 
 def longer_matches(
-    dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, phase: Any, first: Any, *, steps: int, block: int
-) -> tuple[Any, Any, Any, Any]:
+    dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, phase: Any, first: Any,
+    *, steps: int, block: int, backend: Backend,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     """Try the flat positions ``first .. first + block`` of a phase.
 
     Args:
@@ -117,6 +120,8 @@ def longer_matches(
       ``(valid, row, node, at)``, each ``[block]``: which positions extend their row, the row, the node added (over all
       graphs), and the tree node of the longer row.
     """
+    if backend == "pallas-triton" and dyads.matrix is not None and dyads.node_codes is None:
+        return _pallas(dyads, tree, rows, walks, phase, first, block)
     i = rows.nodes.shape[0]
     row, offset, valid = ex.expand(walks.work, first, walks.work.total, block)
     local = take(dyads.near, jnp.where(valid, take(walks.begin, row) + offset, 0))
@@ -159,7 +164,9 @@ def fill_matches(
 
     def step(carry: Any) -> Any:
         table, size, first = carry
-        valid, row, node, at = longer_matches(dyads, tree, rows, walks, phase, first, steps=steps, block=block)
+        valid, row, node, at = longer_matches(
+            dyads, tree, rows, walks, phase, first, steps=steps, block=block, backend=backend
+        )  # fmt: skip
         count = jnp.cumsum(valid, dtype=jnp.int32)
         place = jnp.where(valid, count - 1, block)
         source = put_at(accumulator(block, jnp.int32, backend), place, jnp.arange(block, dtype=jnp.int32), backend)
@@ -188,9 +195,63 @@ def count_matches_by_graph(
     """
 
     def body(number: Any, counts: Any) -> Any:
-        at_first = number * block
-        valid, _, node, at = longer_matches(dyads, tree, rows, walks, phase, at_first, steps=steps, block=block)
+        valid, _, node, at = longer_matches(
+            dyads, tree, rows, walks, phase, number * block, steps=steps, block=block, backend=backend
+        )  # fmt: skip
         cell = jnp.where(valid, node // dyads.n * leaves + at - first_leaf, size)
         return add_at(counts, cell, jnp.ones(block, jnp.int64), backend)
 
     return lax.fori_loop(jnp.int64(0), -(-walks.work.total // block), body, counts)
+
+
+def _pallas(
+    dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, phase: Any, first: Any, block: int
+) -> tuple[Any, Any, Any, Any]:
+    i = rows.nodes.shape[0]
+    items, starts = ex.window(walks.work, first, block)
+    with wide_ints():
+        count = jnp.clip(walks.work.total - first, 0, block).astype(jnp.int32)
+    lists, n, bits = items.shape[0], dyads.n, dyads.state_bits
+
+    def kernel(scalars, items, starts, begin, near, matrix, base_of, at, tree_begin, patterns, below_of, *refs):
+        nodes, (row_ref, node_ref, child_ref) = refs[:i], refs[i:]
+        count, phase, tile = scalars[0], scalars[1], pl.program_id(0)
+
+        @pl.when(tile * LANES >= count)
+        def _():
+            row_ref[...] = jnp.zeros((LANES,), jnp.int32)
+            node_ref[...] = jnp.zeros((LANES,), jnp.int32)
+            child_ref[...] = jnp.full((LANES,), -1, jnp.int32)
+
+        @pl.when(tile * LANES < count)
+        def _():
+            index, offset, valid = ex.expand_lanes(starts, lists, count, LANES, tile)
+            row = ex.load(items, index, valid)
+            local = ex.load(near, ex.load(begin, row, valid) + offset, valid)
+            node = ex.load(base_of, row, valid) + local
+            pattern, lower = jnp.zeros((LANES,), jnp.int32), jnp.zeros((LANES,), jnp.int32)
+            parent = ex.load(at, row, valid)
+            for a in range(i):
+                old = ex.load(nodes[a], row, valid)
+                state = ex.load(matrix, old * n + local, valid).astype(jnp.int32)
+                valid = valid & (node != old) & ((state == 0) | (a >= phase))
+                pattern = pattern | lax.shift_left(state, jnp.full_like(state, a * bits))
+                lower = lower | jnp.where(old < node, 1 << a, 0)
+            low, high = ex.load(tree_begin, parent, valid), ex.load(tree_begin, parent + 1, valid)
+            child, there = ex.find_lanes(patterns, low, high, pattern, valid)
+            below = ex.load(below_of, child, there)
+            row_ref[...], node_ref[...] = row, node
+            child_ref[...] = jnp.where(there & (lower & below == below), child, -1)
+
+    signed = (lax.bitcast_convert_type(x, jnp.int32) for x in (tree.pattern, tree.below))
+    operands = [
+        jnp.stack([count, phase]), items, starts, walks.begin, dyads.near, dyads.matrix, rows.base, rows.at, tree.begin,
+        *signed, *(rows.nodes[a] for a in range(i)),
+    ]  # fmt: skip
+    with jax.enable_x64(False):
+        row, node, child = pl.pallas_call(
+            kernel, grid=(block // LANES,), out_shape=[jax.ShapeDtypeStruct((block,), jnp.int32)] * 3,
+            in_specs=[ex.WHOLE] * len(operands), out_specs=[pl.BlockSpec((LANES,), lambda p: (p,))] * 3,
+            compiler_params=ex.triton(), name="tree",
+        )(*operands)  # fmt: skip
+    return child >= 0, row, node, child
