@@ -19,6 +19,7 @@ from jaxmotif.kernels import expand as ex
 from jaxmotif.kernels.choice import Backend
 from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.lanes import (
+    AHEAD,
     ANCHORS,
     APART,
     BASE,
@@ -26,6 +27,7 @@ from jaxmotif.kernels.lanes import (
     COLUMNS,
     IS_LAST,
     NEXT_BASE,
+    NUM_AHEAD,
     NUM_ANCHORS,
     NUM_APART,
     NUM_BELOW,
@@ -41,7 +43,7 @@ from jaxmotif.kernels.lanes import (
     masked_take,
     xla_lanes,
 )
-from jaxmotif.kernels.weigh import leaf_weight
+from jaxmotif.kernels.weigh import BLOCK, block_size, leaf_weight
 
 LANES = 1024
 
@@ -111,7 +113,17 @@ def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: An
     ok = loop(io.program(head + NUM_BELOW), exceeds, ok)
     count = io.program(head + NUM_ANCHORS)
     ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
-    return loop(io.program(head + NUM_STRANGERS), stranger, ok)
+    ok = loop(io.program(head + NUM_STRANGERS), stranger, ok)
+    if not io.sizes.ahead:
+        return ok
+    blocks = io.program(head + AHEAD)
+
+    def alive(number, ok):
+        where = ok > 0
+        size = block_size(io, blocks + BLOCK * number, lambda slot: io.column(base, slot, row, w, where), where)
+        return ok & (size > 0).astype(jnp.int32)
+
+    return loop(io.program(head + NUM_AHEAD), alive, ok)
 
 
 def blank_table(entries: int, backend: Backend) -> jax.Array:

@@ -18,18 +18,18 @@ from jax import lax
 from jaxmotif.kernels import expand as ex
 from jaxmotif.kernels.expand import take
 
-HEADER = 16
+HEADER = 20
 
 STRIDE, SEARCH_STEPS, NUM_TABLES, MOST_ROWS = range(4)
 """Of the search: words of a bit matrix row, steps of a binary search, tables to expand, rows a window may have."""
 
 (
     NUM_ANCHORS, ANCHORS, NUM_APART, APART, NUM_BELOW, BELOW, NUM_STRANGERS, STRANGERS, NUM_COLUMNS, COLUMNS,
-    BASE, NEXT_BASE, IS_LAST, NUM_GROUPS, GROUPS,
-) = range(15)  # fmt: skip
+    BASE, NEXT_BASE, IS_LAST, NUM_GROUPS, GROUPS, NUM_AHEAD, AHEAD,
+) = range(17)  # fmt: skip
 """Of a table: pairs that allow candidates; slots the new node must differ from, or exceed; pairs that must not be
 adjacent; slots to append (-1: the new node); first entries of this table and the next; whether matches are counted
-here; groups of leaves (:mod:`jaxmotif.kernels.weigh`)."""
+here; groups of leaves, and blocks that must not be empty (:mod:`jaxmotif.kernels.weigh`)."""
 
 
 class Operands(NamedTuple):
@@ -45,12 +45,14 @@ class Operands(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Static sizes: flat positions a step, rows a window, rows a table holds; and whether bit matrices are there."""
+    """Static sizes: flat positions a step, rows a window, rows a table holds; whether bit matrices are there, and
+    whether the program looks ahead."""
 
     block: int
     window: int
     capacity: int
     bitmap: bool
+    ahead: bool = False
 
 
 class Lanes(NamedTuple):

@@ -7,10 +7,11 @@ inclusion and exclusion over set partitions, a group has
     sum over partitions P of prod over blocks B of (-1)^(|B| - 1) (|B| - 1)! |intersection of S_x, x in B, unused|
 
 injective maps. A program lists groups ``(terms, pointer)``, terms ``(coefficient, blocks, pointer)``, blocks ``(sets,
-pointer, used, pointer, words, ranks, less)`` and the sets of a block ``(slot, list, matrix, rows, domain, bit)``. The
-size of one set is the length of a candidate list; of several, the ones in the AND of their bit rows, over a numbering
-(``ranks``) of the group's domain in which 0 means outside. A block counts ``less`` fewer than its size, so that g
-leaves of equal sets are one term of g blocks, ``|S| (|S| - 1) .. (|S| - g + 1)``.
+pointer, used, pointer, words, ranks, less)`` and the sets of a block ``(slot, list, matrix, rows, domain, bit,
+flip)``. The size of one set is the length of a candidate list; of several, the ones in the AND of their bit rows, over
+a numbering (``ranks``) of the group's domain in which 0 means outside; ``flip`` is -1 for the complement of a set. A
+block counts ``less`` fewer than its size, so that g leaves of equal sets are one term of g blocks,
+``|S| (|S| - 1) .. (|S| - g + 1)``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from jax import lax
 
 from jaxmotif.kernels.lanes import BASE, GROUPS, NUM_GROUPS, Lanes, level, loop, shift_right
 
-TERM, BLOCK, SET = 3, 7, 6
+TERM, BLOCK, SET = 3, 7, 7
 
 
 def leaf_weight(io: Lanes, table: Any, row: Any, w: Any, where: Any) -> Any:
@@ -55,14 +56,14 @@ def _term(io: Lanes, term: Any, node: Any, where: Any) -> Any:
     first = io.program(term + 2)
 
     def times(index, product):
-        return _multiply(product, _wide(_block(io, first + BLOCK * index, node, where)))
+        return _multiply(product, _wide(block_size(io, first + BLOCK * index, node, where)))
 
     coefficient = jnp.where(where, io.program(term), jnp.int32(0))
     return loop(io.program(term + 1), times, _wide(coefficient))
 
 
-def _block(io: Lanes, block: Any, node: Any, where: Any) -> Any:
-    """The size of the intersection of a block's sets without the nodes in use, int32."""
+def block_size(io: Lanes, block: Any, node: Any, where: Any) -> Any:
+    """The size of the intersection of a block's sets without the nodes in use, int32 (``node``: of a slot)."""
     sets, first, used, users, words, ranks, less = (io.program(block + i) for i in range(BLOCK))
     none = jnp.zeros_like(sets)
     single = sets == 1
@@ -83,7 +84,7 @@ def _block(io: Lanes, block: Any, node: Any, where: Any) -> Any:
         def narrow(index, bits):
             at = first + SET * index
             here = io.program(at + 3) + node(io.program(at)) * words + word
-            return bits & io.load(io.op.leaf_rows, here, where)
+            return bits & (io.load(io.op.leaf_rows, here, where) ^ io.program(at + 6))
 
         return loop(sets, narrow, jnp.full_like(a, -1))
 

@@ -100,6 +100,7 @@ def count_matches(
     order: Order = "ri",
     leaves: bool = True,
     symmetry: bool = True,
+    lookahead: bool | None = None,
     max_steps: int | None = None,
     time_limit: float | None = None,
     block: int | None = None,
@@ -123,6 +124,8 @@ def count_matches(
       order: ``"ri"``, ``"quicksi"`` or a permutation of the query nodes.
       leaves: count independent query nodes in closed form instead of one by one.
       symmetry: search one of the maps that automorphisms exchange.
+      lookahead: drop partial matches that leave some later node without candidates; by default, once a search has
+        tested many candidates and found few matches.
       max_steps, time_limit: stop early, after so many steps or seconds of search.
       block: candidates a step tests; by default from the device and memory.
       memory: bytes for the tables of partial matches; by default a quarter of an accelerator, 512 MiB of a CPU.
@@ -151,8 +154,9 @@ def count_matches(
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
     options = Options(
-        induced, wildcard, _checked_filters(filters, pattern, target), order, leaves, symmetry, False, block, memory
-    )
+        induced, wildcard, _checked_filters(filters, pattern, target), order, leaves, symmetry, False, block, memory,
+        lookahead,
+    )  # fmt: skip
     selection = select_devices(devices)
     divided = checkpoint is not None or _divided(selection)
     if divided and max_steps is not None:
@@ -209,7 +213,7 @@ def count_queries(
     Args:
       queries: as for :func:`count_matches`.
       target, induced, per, wildcard, time_limit, memory, devices: likewise; the limits are for each query.
-      **search: ``filters``, ``order`` (by name), ``leaves``, ``symmetry``, ``block``.
+      **search: ``filters``, ``order`` (by name), ``leaves``, ``symmetry``, ``lookahead``, ``block``.
 
     Yields:
       The counts in the order of the queries. ``seconds`` are a query's own on the host, and an equal share of the
@@ -224,7 +228,7 @@ def count_queries(
       >>> [found.count for found in count_queries([edge, path], square)]
       [8, 8]
     """
-    names = {"filters", "order", "leaves", "symmetry", "block"}
+    names = {"filters", "order", "leaves", "symmetry", "lookahead", "block"}
     if not set(search) <= names:
         raise TypeError(f"count_queries takes {', '.join(sorted(names))}, got {', '.join(sorted(set(search) - names))}")
     patterns = [_checked_query(query, target, wildcard, per) for query in queries]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxmotif.kernels.lanes import Operands, Sizes
 from jaxmotif.matching import candidates, leaves
+from jaxmotif.matching.bitrows import BitRows, Layout, leaf_terms, look_ahead
 from jaxmotif.matching.conditions import (
     PairKind,
     pair_kinds,
@@ -20,7 +21,7 @@ from jaxmotif.matching.conditions import (
 from jaxmotif.matching.domains import filter_domains
 from jaxmotif.matching.target import Target
 from jaxmotif.patterns import Pattern, greatest_constraint_first, infrequent_edge_first, symmetry_constraints
-from jaxmotif.search import Block, LeafSet, Pair, Step, Term, build_program, table_columns
+from jaxmotif.search import Pair, Step, Term, build_program, table_columns
 from jaxmotif.search.program import Program
 
 Order = Literal["ri", "quicksi"] | Sequence[int]
@@ -43,6 +44,8 @@ class Options:
       listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
       block: flat positions a step; chosen from the device and memory when ``None``.
       memory: bytes the tables may take; chosen from the device when ``None``.
+      lookahead: drop partial matches some later node of which has no candidate left; ``None``: when the first stage of
+        the search found few matches for what it tested.
     """
 
     induced: bool = False
@@ -54,6 +57,7 @@ class Options:
     listing: bool = False
     block: int | None = None
     memory: int | None = None
+    lookahead: bool | None = None
 
 
 class Stage(NamedTuple):
@@ -78,6 +82,8 @@ class Plan:
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
       ids: int32 ``[N]``, target nodes of the reduced target's.
+      ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand; ``None`` if it must not
+        be used.
     """
 
     operands: Operands | None
@@ -88,6 +94,7 @@ class Plan:
     multiplier: int
     domain_sizes: np.ndarray
     ids: Any
+    ahead: Callable[[Operands], tuple[Operands, Stage]] | None = None
 
 
 def make_plan(
@@ -183,12 +190,11 @@ def make_plan(
         unlike = [pair(u, x, c) for u in before if which[u, x] < 0 for c in strangers]
         steps.append(Step(anchors, apart, lower, unlike))
 
-    leaf_rows = ranks = np.zeros(1, np.int32)
+    rows = BitRows(nodes, 32 * reduced.bits.shape[0])
+    layout = Layout(core, which, meet, pair, nodes, strangers)
     groups: list[list[Term]] = []
     if leaf_plan.nodes:
-        groups, leaf_rows, ranks = yield from _leaf_groups(
-            query, leaf_plan, reduced, table, lists, families, pair, meet, core, which
-        )
+        groups = yield from leaf_terms(leaf_plan, layout, rows, reduced.bits)
     F = power_of_four(len(free), 4)
     padded_free = np.zeros(F, np.int32)
     padded_free[: len(free)] = free
@@ -206,73 +212,42 @@ def make_plan(
         chosen[: len(kinds)] = np.arange(len(kinds))
         matrices = candidates.bit_matrices(reduced, table, chosen, count=len(chosen))
     most = max(int(longest[: len(families)].max(initial=1)), int(sizes[free].max(initial=1)))
-    stages = []
-    for block, most_steps in _blocks(options, device):
-        static = _fit(block, steps, groups, options, device, bitmap)
+
+    def arrays(rows: BitRows) -> tuple[Any, Any]:
+        return rows.arrays(reduced, table) if rows.words else (np.zeros(1, np.int32), np.zeros(1, np.int32))
+
+    def stage(block: int, most_steps: int | None, steps: list[Step], ahead: bool) -> Stage:
+        static = _fit(block, steps, groups, options, device, bitmap)._replace(ahead=ahead)
         program = build_program(
             steps, groups, capacity=static.capacity, stride=nodes // 32, longest=most, whole=options.listing
         )
         code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
         code[: len(program.code)] = program.code
-        stages.append(Stage(program, jax.device_put(code, device), static, most_steps))
-        if static.block < block:
-            stages[-1] = stages[-1]._replace(most_steps=None)
+        # Every level takes a step at least; and smaller steps than asked for are as large as they get.
+        limit = None if most_steps is None or static.block < block else most_steps + 2 * len(steps)
+        return Stage(program, jax.device_put(code, device), static, limit)
+
+    if options.lookahead:
+        steps = look_ahead(steps, layout, rows, sizes)
+    stages: list[Stage] = []
+    for block, most_steps in _blocks(options, device):
+        stages.append(stage(block, most_steps, steps, bool(options.lookahead)))
+        if stages[-1].most_steps is None:
             break
-    fixed = jax.device_put((matrices, domains, leaf_rows, ranks), device)
+
+    def ahead(operands: Operands) -> tuple[Operands, Stage]:
+        more = rows.copy()
+        last = stage(stages[-1].sizes.block, None, look_ahead(steps, layout, more, sizes), True)
+        (place,) = operands.offsets.devices()
+        leaf_rows, ranks, code = jax.device_put((*arrays(more), last.code), place)
+        return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
+
+    fixed = jax.device_put((matrices, domains, *arrays(rows)), device)
     operands = Operands(stages[0].code, offsets, entries, *fixed)
-    return Plan(operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.ids)
-
-
-def _leaf_groups(query, leaf_plan, reduced, kinds, lists, families, pair, meet, core, which):
-    """The terms of every group of leaves, with the bit rows they intersect and the numberings these are over."""
-    nodes = reduced.bits.shape[1]
-    groups, W = leaf_plan.groups, reduced.bits.shape[0]
-    G = power_of_four(len(groups), 16)
-    unions = np.zeros((G, 32 * W), bool)
-    for g, group in enumerate(groups):
-        unions[g, group] = True
-    words = np.packbits(unions, axis=-1, bitorder="little").view(np.uint32)
-    numbers, counts = candidates.number_nodes(reduced.bits, words)
-    counts = yield "plan", counts
-    rows: dict[tuple[int, int], tuple[int, int, int]] = {}
-    used_words = 0
-    result = []
-    for g, group in enumerate(groups):
-        width = -(-(int(counts[g]) + 1) // 32)
-
-        def leaf_set(u: int, x: int, g=g, width=width, many=True) -> LeafSet:
-            nonlocal used_words
-            j = families[int(which[u, x]), x]
-            first = 0
-            if many:
-                if (j, g) not in rows:
-                    rows[j, g] = (used_words, width, g)
-                    used_words += nodes * width
-                first = rows[j, g][0]
-            return LeafSet(pair(u, x), first, (x >> 5) * nodes, x & 31)
-
-        def block(members: Sequence[int], less: int = 0, width=width, g=g, leaf_set=leaf_set) -> Block:
-            pairs = [(u, x) for x in leaf_plan.sets(members) for u in core if which[u, x] >= 0]
-            sets = [leaf_set(u, x, many=len(pairs) > 1) for u, x in pairs]
-            anchors = {u for u, _ in pairs}
-            used = [i for i, y in enumerate(core) if meet[y, members].all() and y not in anchors]
-            return Block(sets, used, width, g * nodes, less)
-
-        if leaf_plan.alike(group):
-            terms = [Term(1, [block(group, less) for less in range(len(group))])]
-        else:
-            terms = [
-                Term(leaves.coefficient(partition), [block(members) for members in partition])
-                for partition in leaves.partitions(group)
-            ]
-        result.append(terms)
-    R = power_of_four(len(rows), 16)
-    table = np.zeros((R, 4), np.int32)
-    for r, ((j, g), (first, width, _)) in enumerate(rows.items()):
-        table[r] = j, g, width, first
-    capacity = power_of_four(used_words, 2**14)
-    leaf_rows = candidates.bit_rows(reduced, kinds, lists, numbers, table, np.int32(len(rows)), capacity=capacity)
-    return result, leaf_rows, numbers.reshape(-1)
+    return Plan(
+        operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.ids,
+        ahead if options.lookahead is None else None,
+    )  # fmt: skip
 
 
 def _order(query: Pattern, order: Order, sizes: np.ndarray, often: np.ndarray) -> list[int]:

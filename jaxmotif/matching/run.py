@@ -20,6 +20,10 @@ STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
 
 
+FEW = 16
+"""A search that tests so many candidates for each match is better off looking ahead."""
+
+
 class Standing(NamedTuple):
     """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it."""
 
@@ -39,13 +43,13 @@ class Run:
     def __init__(self, plan: Plan, max_steps: int | None = None):
         if plan.operands is None:
             raise ValueError("some domain is empty: there is nothing to search")
-        self._operands = plan.operands
+        self._operands, self._ahead = plan.operands, plan.ahead
         self._last = 2**31 - 1 if max_steps is None else max_steps
-        self._stages = iter(plan.stages)
+        self._stages = list(plan.stages)
         self._begin()
 
     def _begin(self) -> None:
-        self._stage = next(self._stages)
+        self._stage = self._stages.pop(0)
         self._steps, self._quota, self._state = 0, self._stage.most_steps or STEPS_AT_FIRST, None
 
     @property
@@ -64,6 +68,7 @@ class Run:
             if state is None:
                 tables = power_of_four(stage.program.tables, 16)
                 state = start_state(entries=self.entries, tables=tables, backend=backend)
+                state = jax.device_put(state, device)  # as later states are: both share a compilation
             stop = np.int32(min(self._last, self._steps + self._quota))
             state = advance(operands._replace(program=stage.code), state, stop, sizes=stage.sizes, backend=backend)
             self._state = state
@@ -80,6 +85,9 @@ class Run:
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
         if self._stage.most_steps is not None:
+            if self._ahead is not None and FEW * standing.count < standing.positions:
+                self._operands, last = self._ahead(self._operands)
+                self._stages = [last]
             self._begin()
             return None
         self._quota = max(1, min(2**24, int(self._quota * min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6)))))

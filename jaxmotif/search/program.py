@@ -34,21 +34,25 @@ class Step:
       apart: earlier positions it must differ from.
       below: earlier positions whose nodes must have lower ids.
       strangers: pairs that must not be adjacent.
+      ahead: blocks, on nodes up to this one, that must not be empty; searched with ``Sizes.ahead`` alone.
     """
 
     anchors: Sequence[Pair]
     apart: Sequence[int] = ()
     below: Sequence[int] = ()
     strangers: Sequence[Pair] = ()
+    ahead: Sequence[Block] = ()
 
 
 class LeafSet(NamedTuple):
-    """Candidates of a leaf: those of its pair, as a list and as bit rows, in its domain (word place and bit)."""
+    """Candidates of a leaf: those of its pair, as a list and as bit rows, in its domain (word place and bit); or, not
+    ``inside``, the others of the domain."""
 
     pair: Pair
     rows: int
     domain: int
     bit: int
+    inside: bool = True
 
 
 class Block(NamedTuple):
@@ -94,18 +98,23 @@ def table_columns(steps: Sequence[Step], groups: Sequence[Sequence[Term]], whole
     reads: list[set[int]] = []
     for step in steps:
         pairs = [pair.position for pair in (*step.anchors, *step.strangers)]
-        reads.append({p for p in pairs if p is not None} | set(step.apart) | set(step.below))
+        read = {p for p in pairs if p is not None} | set(step.apart) | set(step.below)
+        reads.append(read.union(*map(_positions, step.ahead)))
     for group in groups:
         for term in group:
-            for block in term.blocks:
-                reads[-1] |= {s.pair.position for s in block.sets if s.pair.position is not None} | set(block.used)
-    reads[-1].discard(count - 1)  # the new node itself is at hand
+            reads[-1] = reads[-1].union(*map(_positions, term.blocks))
+    for t, read in enumerate(reads):
+        read.discard(t)  # the new node itself is at hand
     needed: list[set[int]] = [set() for _ in range(count)]
     later: set[int] = set()
     for t in reversed(range(count)):
         later |= reads[t]
         needed[t] = set(range(t)) if whole else {p for p in later if p < t}
     return [sorted(positions) for positions in needed]
+
+
+def _positions(block: Block) -> set[int]:
+    return {s.pair.position for s in block.sets if s.pair.position is not None} | set(block.used)
 
 
 def build_program(
@@ -158,25 +167,29 @@ def build_program(
             code[head + number], code[head + pointer] = len(values) // width, code.add(values)
         code[head + lanes.BASE], code[head + lanes.NEXT_BASE] = int(bases[t]), int(bases[t + 1])
         code[head + lanes.IS_LAST] = int(last and not whole)
+        blocks = [_write_block(code, block, slot) for block in step.ahead]
+        code[head + lanes.NUM_AHEAD], code[head + lanes.AHEAD] = len(blocks), code.add([x for b in blocks for x in b])
         if last:
             code[head + lanes.NUM_GROUPS], code[head + lanes.GROUPS] = len(groups), _write_groups(code, groups, slot)
     return Program(code.array(), count, int(bases[-1]))
 
 
+def _write_block(code: _Writer, block: Block, slot: dict[int, int]) -> list[int]:
+    def words(item: LeafSet) -> list[int]:
+        position, place, matrix = item.pair
+        column = -1 if position is None else slot.get(position, -1)
+        return [column, place, matrix, item.rows, item.domain, item.bit, 0 if item.inside else -1]
+
+    sets = code.add([x for s in block.sets for x in words(s)])
+    used = code.add([slot.get(position, -1) for position in block.used])
+    return [len(block.sets), sets, len(block.used), used, block.words, block.ranks, block.less]
+
+
 def _write_groups(code: _Writer, groups: Sequence[Sequence[Term]], slot: dict[int, int]) -> int:
     """Inner lists first, so that outer ones can point to them."""
 
-    def leaf_set(item: LeafSet) -> list[int]:
-        position, place, matrix = item.pair
-        return [-1 if position is None else slot.get(position, -1), place, matrix, item.rows, item.domain, item.bit]
-
-    def block(item: Block) -> list[int]:
-        sets = code.add([x for s in item.sets for x in leaf_set(s)])
-        used = code.add([slot.get(position, -1) for position in item.used])
-        return [len(item.sets), sets, len(item.used), used, item.words, item.ranks, item.less]
-
     def term(item: Term) -> list[int]:
-        blocks = [block(b) for b in item.blocks]
+        blocks = [_write_block(code, block, slot) for block in item.blocks]
         return [item.coefficient, len(blocks), code.add([x for b in blocks for x in b])]
 
     heads = []

@@ -52,7 +52,9 @@ def test_limits_and_devices(target, queries):
 
 
 def test_mistakes(target):
-    with pytest.raises(TypeError, match="count_queries takes block, filters, leaves, order, symmetry, got domains"):
+    with pytest.raises(
+        TypeError, match="count_queries takes block, filters, leaves, lookahead, order, symmetry, got domains"
+    ):
         count_queries([Pattern.from_edges(CYCLE)], target, domains={0: [1]})
     with pytest.raises(ValueError, match="the query has 0 nodes"):
         count_queries([Pattern.from_edges(CYCLE), Pattern.from_edges([], 0)], target)

@@ -24,7 +24,8 @@ def check(seed):
     expected = count_injections(query, host, induced, wildcard, allowed)
     # The last level counted in closed form or not, automorphic images searched or multiplied, or all of them listed.
     for leaves in (True, False):
-        found = count_matches(query, target, induced, leaves=leaves, symmetry=bool(rng.random() < 0.5), **options)
+        symmetry, ahead = (rng.random(2) < 0.5).tolist()
+        found = count_matches(query, target, induced, leaves=leaves, symmetry=symmetry, lookahead=ahead, **options)
         assert (found.count, found.exact) == (expected, True), (seed, leaves)
     if seed % 8 == 0:
         assert len(find_matches(query, target, induced, **options)) == expected, seed
