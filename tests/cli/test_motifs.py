@@ -10,6 +10,10 @@ def document(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
+def mean_of(motifs, name):
+    return next(row["mean"] for row in motifs["classes"] if row["class"] == name)
+
+
 def test_census_and_motifs(capsys, tmp_path):
     (tmp_path / "g.txt").write_text("".join(f"{i} {i + 1}\n{i} {i + 2}\n" for i in range(12)))
     census = document(capsys, "census", tmp_path / "g.txt", "--size", 3, "--directed")
@@ -25,6 +29,11 @@ def test_census_and_motifs(capsys, tmp_path):
     assert {"mean", "sd", "z", "p_high", "p_low", "q"} <= set(row)
     assert "reciprocal degree" in motifs["null_model"]
     assert document(capsys, "motifs", *options) == motifs
+    assert (motifs["engine"], motifs["absent_classes"]) == ("census", "counted")
+    matched = document(capsys, "motifs", *options[:-2], "--engine", "matching")
+    assert (matched["engine"], matched["absent_classes"]) == ("matching", "not looked for")
+    assert matched["classes"] != motifs["classes"]
+    assert {row["class"]: row["mean"] for row in matched["classes"]} == {c: mean_of(motifs, c) for c in counts}
     edges = document(capsys, "census", tmp_path / "g.txt", "--size", 3)
     assert [row["name"] for row in edges["classes"]] == ["2-star", "triangle"]
 
