@@ -90,10 +90,11 @@ def measure(options: argparse.Namespace) -> None:
     import jax
 
     from jaxmotif.devices.checkpoint import fingerprint
-    from jaxmotif.devices.processes import join_processes
+    from jaxmotif.devices.processes import join_processes, keep_stdout
 
     if options.cluster:
         join_processes(options.cluster)
+        keep_stdout()
     name, data, small = options.row, options.data, options.small
     if name in HARD | SMALL_HARD:
         call = matching(*(HARD | SMALL_HARD)[name], data, options.count)

@@ -106,6 +106,10 @@ def describe(error: Exception) -> str:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     elif isinstance(error, ValueError | TypeError | OSError | MemoryError):
         text = str(error)
+    elif "RESOURCE_EXHAUSTED" in str(error):
+        text = (
+            f"a device ran out of memory ({str(error).splitlines()[0]}); use a device with more, or --memory for less"
+        )
     else:
         text = f"{type(error).__name__}: {error} (set JAXMOTIF_TRACEBACK=1 to see where)"
     return " ".join(line.strip() for line in text.splitlines() if line.strip())

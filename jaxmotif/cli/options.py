@@ -6,7 +6,6 @@ import argparse
 import logging
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,16 +96,14 @@ def use_devices(args: argparse.Namespace) -> None:
     """
     import jax
 
-    from jaxmotif.devices.processes import join_processes
+    from jaxmotif.devices.processes import join_processes, keep_stdout
     from jaxmotif.devices.select import select_devices
 
     if args.device == "cpu":
         jax.config.update("jax_platforms", "cpu")
     if args.cluster is not None:
         join_processes(args.cluster)
-        # Results alone go to standard output: what libraries print there when processes meet goes to standard error.
-        sys.stdout = os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)
+        keep_stdout()
     select_devices(args.device)
     if jax.process_index() > 0:
         args.output, args.quiet = Path(os.devnull), True

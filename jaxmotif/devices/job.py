@@ -188,7 +188,7 @@ def _empty(
 ) -> list[int]:
     """The queue of one process."""
     stopped = threading.Event()
-    taken = [_Taken(make(place.device), place.device, ledger, stopped) for place in where]
+    taken = [_Taken(_made(make, place.device), place.device, ledger, stopped) for place in where]
     workers = [place.worker._replace(step=one.step) for place, one in zip(where, taken, strict=True)]
     with progress(sum(unit.work for unit in units), job.unit, job.label, enabled=show) as meter:
         try:
@@ -204,6 +204,15 @@ def _empty(
         one.hand_in()
     ledger.save()
     return work
+
+
+def _made(make: Callable[[jax.Device], Hand], device: jax.Device) -> Hand:
+    try:
+        return make(device)
+    except Exception as failure:
+        if out_of_memory(failure):
+            raise no_smaller_steps(device) from failure
+        raise
 
 
 class _Taken:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +32,13 @@ def join_processes(text: str) -> None:
     if match is None or not int(match[1]) < int(match[2]):
         raise ValueError(f"{text!r} is neither 'auto' nor NUMBER/COUNT@HOST:PORT such as 0/2@node1:1234")
     jax.distributed.initialize(match[3], int(match[2]), int(match[1]))
+
+
+def keep_stdout() -> None:
+    """Leaves standard output to Python: what libraries print there when processes meet goes to standard error."""
+    sys.stdout.flush()
+    sys.stdout = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
 
 
 def in_each_process(action: Callable[[], dict[str, Any]], together: bool) -> list[dict[str, np.ndarray]]:

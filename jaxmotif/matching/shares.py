@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 
@@ -83,12 +84,16 @@ def count_in_shares(
     starts = _work_before(plan, first, stop)
     ends = None if time_limit is None else time.perf_counter() + time_limit
 
-    def make(device: jax.Device) -> _Hand:
+    @functools.cache
+    def plan_on(device: jax.Device) -> Plan:
         if device.platform != selection.main.platform:
-            return _Hand(replan(device, None), replan, device, ends)
-        operands, stages = jax.device_put((plan.operands, [stage.code for stage in plan.stages]), device)
-        local = [stage._replace(code=code) for stage, code in zip(plan.stages, stages, strict=True)]
-        return _Hand(dataclasses.replace(plan, operands=operands, stages=local), replan, device, ends)
+            return replan(device, None)
+        operands, codes = jax.device_put((plan.operands, [stage.code for stage in plan.stages]), device)
+        stages = [stage._replace(code=code) for stage, code in zip(plan.stages, codes, strict=True)]
+        return dataclasses.replace(plan, operands=operands, stages=stages)
+
+    def make(device: jax.Device) -> _Hand:
+        return _Hand(plan_on(device), replan, device, ends)
 
     def longest_lists(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)

@@ -15,7 +15,7 @@ import numpy as np
 from jaxmotif.devices import job as runner
 from jaxmotif.devices import ledger
 from jaxmotif.devices.checkpoint import fingerprint
-from jaxmotif.devices.processes import join_processes
+from jaxmotif.devices.processes import join_processes, keep_stdout
 from jaxmotif.graph import Graph
 
 
@@ -92,6 +92,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.cluster:
         join_processes(options.cluster)
+        keep_stdout()
     cut_small(setattr)
     step = runner._Taken.step
     runner._Taken.step = lambda taken, span: (time.sleep(options.slow), step(taken, span))[1]
