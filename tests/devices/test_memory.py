@@ -1,0 +1,108 @@
+"""Smaller steps where memory ends, in what is done in one call."""
+
+import jax
+import pytest
+
+import jaxmotif
+from jaxmotif.devices.memory import out_of_memory, with_smaller_steps
+from jaxmotif.graphlets import run
+from jaxmotif.graphlets.run import _halved
+from jaxmotif.graphlets.tuning import choose_tuning
+from jaxmotif.matching import shares
+from jaxmotif.patterns import Pattern
+
+EXHAUSTED = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7 bytes.")
+DEVICE = jax.devices()[0]
+
+
+def test_what_counts_as_out_of_memory():
+    assert out_of_memory(EXHAUSTED)
+    assert not out_of_memory(jax.errors.JaxRuntimeError("INTERNAL: broken"))
+    assert not out_of_memory(ValueError("RESOURCE_EXHAUSTED"))
+
+
+def fits(limit):
+    def attempt(size):
+        if size > limit:
+            raise EXHAUSTED
+        return size
+
+    return attempt
+
+
+def halve(size):
+    return (size // 2, f"steps of {size // 2}") if size > 1 else None
+
+
+def test_halves_until_it_fits():
+    assert with_smaller_steps(fits(100), 64, halve, DEVICE) == (64, ())
+    found, notes = with_smaller_steps(fits(20), 64, halve, DEVICE)
+    assert found == 16
+    assert [note.split("; ")[1] for note in notes] == ["went on with steps of 32", "went on with steps of 16"]
+    with pytest.raises(MemoryError, match="even for the smallest steps"):
+        with_smaller_steps(fits(0), 64, halve, DEVICE)
+    with pytest.raises(ZeroDivisionError):
+        with_smaller_steps(lambda size: 1 / 0, 64, halve, DEVICE)
+
+
+@pytest.mark.parametrize("devices", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_graphlets(monkeypatch, devices):
+    """The smallest steps of all count the same, on a device and on a mesh."""
+    graph = jaxmotif.datasets.load("karate")
+    expected = jaxmotif.graphlet_counts(graph)
+    name = "_run_whole" if devices == 1 else "_run_mesh"
+    whole, tunings = getattr(run, name), []
+
+    def failing(*arguments, tuning, **options):
+        tunings.append(tuning)
+        if _halved(tuning, 128) is not None:
+            raise EXHAUSTED
+        return whole(*arguments, tuning=tuning, **options)
+
+    monkeypatch.setattr(run, name, failing)
+    found = jaxmotif.graphlet_counts(graph, devices=devices)
+    assert found.counts == expected.counts
+    assert len(found.notes) == len(tunings) - 1 > 0
+
+
+@pytest.mark.parametrize("platform", ["cpu", "gpu"], ids=["host", "accelerator"])
+def test_halved_sizes_fit_together(platform):
+    class Device:
+        device_kind = "any"
+
+        def memory_stats(self):
+            return {"bytes_limit": 2**36}
+
+    Device.platform = platform
+    nodes, edges = 2**20, 2**23
+    first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Device())
+    count = 0
+    while (less := _halved(tuning, edges)) is not None:
+        assert all(a <= b for a, b in zip(less[1:], tuning[1:], strict=True))
+        assert less.light_block > less.most_light == first.most_light
+        assert less.slots >= 2 * less.light_block
+        tuning, count = less, count + 1
+    assert count > 3
+    assert tuning.block >= 1024
+
+
+def test_matching(monkeypatch):
+    query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), jaxmotif.datasets.load("karate")
+    options = {"leaves": False, "symmetry": False, "block": 256}
+    expected = jaxmotif.count_matches(query, target, **options)
+    search, blocks = shares.run_count, []
+
+    def failing(plan, *arguments):
+        blocks.append(plan.stages[0].sizes.block)
+        if blocks[-1] > 64:
+            raise EXHAUSTED
+        yield from search(plan, *arguments)
+
+    monkeypatch.setattr(shares, "run_count", failing)
+    found = jaxmotif.count_matches(query, target, **options)
+    assert (found.count, found.status) == (expected.count, "done")
+    assert blocks == [256, 128, 64]
+    assert len(found.notes) == 2
+    monkeypatch.setattr(shares, "_LEAST_BLOCK", 128)
+    with pytest.raises(MemoryError):
+        jaxmotif.count_matches(query, target, **options)
