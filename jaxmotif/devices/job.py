@@ -192,11 +192,11 @@ def _empty(
     workers = [place.worker._replace(step=one.step) for place, one in zip(where, taken, strict=True)]
     with progress(sum(unit.work for unit in units), job.unit, job.label, enabled=show) as meter:
         try:
-            work = run_queue(units, workers, meter.advance)
+            work = run_queue(units, workers, lambda done: None if stopped.is_set() else meter.advance(done))
         except BaseException:
             for one in taken:
                 with contextlib.suppress(Exception):  # the first failure is the one to report
-                    one.hand_in()
+                    one.hand_in_if_whole()
             with contextlib.suppress(Exception):
                 ledger.save()
             raise
@@ -221,8 +221,17 @@ class _Taken:
     def __init__(self, hand: Hand, device: jax.Device, ledger: Ledger, stopped: threading.Event):
         self._hand, self._device, self._ledger, self._stopped = hand, device, ledger, stopped
         self._pending: list[Span] = []
+        self._busy = False
 
     def step(self, span: Span) -> None:
+        self._busy = True
+        self._do(span)
+        if self._ledger.due():
+            self.hand_in()
+            self._ledger.save()
+        self._busy = False
+
+    def _do(self, span: Span) -> None:
         todo = [span]
         while todo and not self._stopped.is_set():
             try:
@@ -232,6 +241,7 @@ class _Taken:
                 self._ledger.leave(stop.found)
             except Exception as failure:
                 if not out_of_memory(failure):
+                    self._busy = False  # the step has failed as a whole
                     raise
                 todo += self._rescue()
                 change = self._hand.halve()
@@ -240,14 +250,16 @@ class _Taken:
                 self._ledger.note(smaller_steps_note(self._device, change))
             else:
                 self._pending.append(todo.pop())
-        if self._ledger.due():
-            self.hand_in()
-            self._ledger.save()
 
     def hand_in(self) -> None:
         if self._pending:
             self._ledger.add(self._pending, self._hand.collect())
             self._pending = []
+
+    def hand_in_if_whole(self) -> None:
+        """After a failure: Ctrl-C may have come where what the hand holds belongs to no known stretches."""
+        if not self._busy:
+            self.hand_in()
 
     def _rescue(self) -> list[Span]:
         """Hands in what a failed step has left; returns the stretches that are lost with it."""

@@ -53,8 +53,8 @@ class Ledger:
         self._name, self._merge, self._process = name, merge, process
         self._stored, self._folder = store is not None, Path("" if store is None else store.folder)
         self._owner = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, items)
-        self._done: list[Span] = []
-        self._found: Arrays = {}
+        # In one place, so that not even Ctrl-C comes between.
+        self._state: tuple[list[Span], Arrays] = [], {}
         self._left: Arrays = {}
         self._notes: list[str] = []
         self._lock = threading.Lock()
@@ -72,14 +72,14 @@ class Ledger:
             self._save()
             for path in others:
                 path.unlink(missing_ok=True)
-        return as_array(self._done)
+        return as_array(self._state[0])
 
     def _take_over(self, path: Path, kept: Arrays) -> None:
-        spans = from_array(kept.pop("spans"))
-        together = length(united([*self._done, *spans]))
-        if together == length(self._done):
+        spans, done = from_array(kept.pop("spans")), self._state[0]
+        together = length(united([*done, *spans]))
+        if together == length(done):
             return  # nothing new: a run was killed between taking it over and removing it
-        if together != length(self._done) + length(spans):
+        if together != length(done) + length(spans):
             raise ValueError(f"{path}: checkpoint of work that another one holds, too; delete it")
         self._add(spans, {name.removeprefix("found/"): array for name, array in kept.items()})
 
@@ -89,8 +89,8 @@ class Ledger:
             self._changed = True
 
     def _add(self, spans: Sequence[Span], found: Arrays) -> None:
-        self._found = self._merge(self._found, found) if self._found else found
-        self._done = united([*self._done, *spans])
+        done, before = self._state
+        self._state = united([*done, *spans]), self._merge(before, found) if before else found
 
     def leave(self, found: Arrays) -> None:
         """Adds what an unfinished step gave, which counts in this run only."""
@@ -111,16 +111,18 @@ class Ledger:
 
     def _save(self) -> None:
         started = time.monotonic()
-        arrays = {f"found/{name}": array for name, array in self._found.items()}
-        checkpoint.save(self._path(self._process), self._owner, {"spans": as_array(self._done)} | arrays)
+        done, found = self._state
+        arrays = {f"found/{name}": array for name, array in found.items()}
+        checkpoint.save(self._path(self._process), self._owner, {"spans": as_array(done)} | arrays)
         self._changed = False
         ended = time.monotonic()
         self._next_save = ended + max(SAVE_SECONDS, 19 * (ended - started) if SAVE_SECONDS else 0.0)
 
     def report(self) -> dict[str, Any]:
-        found = {f"done/{name}": array for name, array in self._found.items()}
+        done, found = self._state
+        found = {f"done/{name}": array for name, array in found.items()}
         left = {f"left/{name}": array for name, array in self._left.items()}
-        return {"spans": as_array(self._done), "notes": np.array(self._notes, dtype=str)} | found | left
+        return {"spans": as_array(done), "notes": np.array(self._notes, dtype=str)} | found | left
 
     def _path(self, process: int) -> Path:
         return self._folder / (f"{self._name}.{process}.checkpoint" if process else f"{self._name}.checkpoint")

@@ -208,6 +208,32 @@ def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):
     check(run(store=store))
 
 
+@pytest.mark.parametrize("where", ["step", "collect", "merge"])
+def test_ctrl_c_anywhere_counts_nothing_twice_nor_as_done(tmp_path, monkeypatch, where):
+    """Between adding up and noting which stretch that was, or between handing in and forgetting."""
+    monkeypatch.setattr(ledger, "SAVE_SECONDS", 0.0)
+    calls = []
+
+    def then_interrupt(name, function):
+        def call(*arguments):
+            result = function(*arguments)
+            calls.append(name)
+            if calls.count(where) == 4:
+                raise KeyboardInterrupt
+            return result
+
+        return call
+
+    class Interrupted(Summing):
+        step = then_interrupt("step", Summing.step)
+        collect = then_interrupt("collect", Summing.collect)
+
+    store, job = Store(tmp_path, "id"), job_of(merge=then_interrupt("merge", added))
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job, lambda device: Interrupted(), [Place(DEVICE)], HERE, store)
+    check(run(store=store))
+
+
 def test_checkpoints_of_others_and_damaged_ones(tmp_path):
     run(store=Store(tmp_path, "id"))
     file = tmp_path / "sums.checkpoint"
