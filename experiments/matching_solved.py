@@ -1,16 +1,19 @@
 """Labelled instances solved within a time limit, grouped by labels and by query size, and times beside other programs.
 
-The counterpart of figures 5 to 7 of Bonnici, Giugno, Bombieri (2018) on the verified instances: every count is checked.
+The counterpart of figures 5 to 8 of Bonnici, Giugno, Bombieri (2018) on the verified instances: every count is checked.
+Each instance becomes a line of a JSON-lines file as soon as it is done, and is not run again when the script is; the
+tables are printed from that file.
 
-Run: python experiments/matching_solved.py FOLDER [--seconds S] [--here] [--only NAME]
-(FOLDER holds matches.json and the graphs; --here times python-igraph and networkx too, under the same limit)
+Run: python experiments/matching_solved.py FOLDER ROWS.jsonl [--seconds S] [--here] [--only NAME] [--easy T]
+(FOLDER holds matches.json and the graphs; --here times python-igraph and networkx too, under the same limit; --easy
+takes only instances that some program solved in T seconds of CPU)
 """
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import time
-from collections import defaultdict
 from math import exp, log
 from pathlib import Path
 
@@ -67,58 +70,117 @@ def _timed(work, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("rows", type=Path)
     parser.add_argument("--seconds", type=float, default=600.0, help="limit of each search")
     parser.add_argument("--here", action="store_true", help="time python-igraph and networkx too")
     parser.add_argument("--only", default="", help="targets whose name holds this")
+    parser.add_argument("--easy", type=float, help="only what some program solved in so many seconds")
     args = parser.parse_args()
-    print(jax.devices()[0].device_kind, "jax", jax.__version__, f"limit {args.seconds:g} s\n")
-    print(
-        "| target | query | semantics | nodes | matches | right | first s | again s | RI-DS s | best other s | here |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    groups = {name: defaultdict(list) for name in ("labels", "query nodes", "semantics")}
-    for name, queries in json.loads((args.folder / "matches.json").read_text())["targets"].items():
-        if args.only not in name:
-            continue
-        target = read_graph(args.folder / name / "target.txt.gz", pad="bucket")
-        labels = len(np.unique(np.asarray(target.node_labels)[: target.n]))
-        for file, semantics in queries.items():
+    targets = json.loads((args.folder / "matches.json").read_text())["targets"]
+    done = {(row["target"], row["query"], row["semantics"]) for row in read_rows(args.rows)}
+    for name, queries in targets.items():
+        wanted = [
+            (file, kind, known)
+            for file, semantics in queries.items()
+            for kind, known in semantics.items()
+            if args.only in name and (name, file, kind) not in done
+            and (args.easy is None or min(known["cpu_s"].values(), default=float("inf")) <= args.easy)
+        ]  # fmt: skip
+        if wanted:
+            target = read_graph(args.folder / name / "target.txt.gz", pad="bucket")
+        for file, kind, known in wanted:
             query = read_graph(args.folder / name / "queries" / f"{file}.txt")
-            for kind, known in semantics.items():
-                times = []
-                for _ in range(2):
-                    started = time.perf_counter()
-                    found = count_matches(query, target, kind == "induced", time_limit=args.seconds)
-                    times.append(time.perf_counter() - started)
-                    if not found.exact:
-                        break
-                right = "unknown" if known["matches"] is None else "yes" if found.count == known["matches"] else "NO"
-                ri, best = known["cpu_s"].get("rids"), min(known["cpu_s"].values(), default=None)
-                here = ""
-                if args.here and not target.directed and target.edge_labels is None:
-                    for rival in (igraph_seconds, networkx_seconds):
-                        taken = rival(query, target, kind == "induced", args.seconds)
-                        here += f"{rival.__name__.split('_')[0]} {'-' if taken is None else f'{taken:.2f}'} "
-                print(
-                    f"| {name} | {file} | {kind} | {query.n} | {found.count if found.exact else found.status} "
-                    f"| {right if found.exact else ''} | {times[0]:.2f} | {times[-1]:.3f} | {ri or ''} | {best or ''} "
-                    f"| {here}|", flush=True,
-                )  # fmt: skip
-                row = (found.exact, times[-1], ri)
-                for group, value in (("labels", labels), ("query nodes", _bucket(query.n)), ("semantics", kind)):
-                    groups[group][value].append(row)
-    for group, members in groups.items():
-        print(f"\n| {group} | instances | solved | RI-DS solved | mean s of both | RI-DS | gain where RI-DS > 1 s |")
-        print("|---|---|---|---|---|---|---|")
-        for value, rows in sorted(members.items()):
-            both = [(mine, ri) for exact, mine, ri in rows if exact and ri is not None]
-            slow = [ri / mine for mine, ri in both if ri > 1]
+            row = {"target": name, "query": file, "semantics": kind} | measure(query, target, kind, known, args)
+            with args.rows.open("a") as out:
+                out.write(json.dumps(row) + "\n")
+    report(read_rows(args.rows))
+
+
+def read_rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def measure(query, target, kind, known, args):
+    """One instance: the first call compiles what is new, the second is timed."""
+    times = []
+    for _ in range(2):
+        started, used = time.perf_counter(), time.process_time()
+        found = count_matches(query, target, kind == "induced", time_limit=args.seconds)
+        times.append((time.perf_counter() - started, time.process_time() - used))
+        if not found.exact:
+            break
+    row = {
+        "device": jax.devices()[0].device_kind, "jax": jax.__version__, "limit": args.seconds, "nodes": query.n,
+        "labels": len(np.unique(np.asarray(target.node_labels)[: target.n])), "matches": found.count,
+        "exact": found.exact, "known": known["matches"], "first": times[0][0], "again": times[-1][0],
+        "cpu": times[-1][1], "steps": found.steps, "tested": found.positions, "others": known["cpu_s"],
+    }  # fmt: skip
+    if args.here and not target.directed and target.edge_labels is None:
+        row["here"] = {
+            "igraph": igraph_seconds(query, target, kind == "induced", args.seconds),
+            "networkx": networkx_seconds(query, target, kind == "induced", args.seconds),
+        }
+    return row
+
+
+def report(rows):
+    for device, here in itertools.groupby(sorted(rows, key=lambda row: row["device"]), key=lambda row: row["device"]):
+        members = list(here)
+        right = sum(row["exact"] and row["known"] == row["matches"] for row in members)
+        wrong = [row for row in members if row["exact"] and row["known"] not in (None, row["matches"])]
+        print(f"{device}, jax {members[0]['jax']}, limit {members[0]['limit']:g} s: {len(members)} instances, ", end="")
+        print(f"{sum(row['exact'] for row in members)} solved, {right} equal to a known count, {len(wrong)} not\n")
+        for row in wrong:
+            print("WRONG", row)
+        for group, key in (
+            ("labels", lambda row: row["labels"]), ("query nodes", lambda row: _bucket(row["nodes"])),
+            ("target", lambda row: row["target"]), ("semantics", lambda row: row["semantics"]),
+        ):  # fmt: skip
+            print(f"| {group} | instances | solved | RI-DS | igraph | networkx | mean s of both | RI-DS | x RI-DS | "
+                  "x RI-DS where > 1 s | x igraph | x networkx |")  # fmt: skip
+            print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+            for value, some in itertools.groupby(sorted(members, key=key), key=key):
+                print("| " + " | ".join(map(str, [value, *_line(list(some))])) + " |")
+            print()
+        print("| not solved here | others' s |\n|---|---|")
+        for row in members:
+            if not row["exact"]:
+                print(f"| {row['target']}/{row['query']} {row['semantics']} | {row['others']} |")
+        print(
+            "\n| slowest solved | nodes | matches | s | CPU s | RI-DS s | best other s |\n|---|---|---|---|---|---|---|"
+        )
+        for row in sorted((row for row in members if row["exact"]), key=lambda row: -row["again"])[:15]:
             print(
-                f"| {value} | {len(rows)} | {sum(r[0] for r in rows)} | {sum(r[2] is not None for r in rows)} "
-                f"| {_mean(mine for mine, _ in both)} | {_mean(ri for _, ri in both)} | {_mean(slow)} |"
-            )  # fmt: skip
+                f"| {row['target']}/{row['query']} {row['semantics']} | {row['nodes']} | {row['matches']:,} "
+                f"| {row['again']:.2f} | {row['cpu']:.2f} | {row['others'].get('rids', '')} "
+                f"| {min(row['others'].values(), default='')} |"
+            )
+        print()
+
+
+def _line(rows):
+    """Solved by each, and means: of both solved, and how many times faster than each other program."""
+
+    def times(program, least=0.0):
+        both = []
+        for row in rows:
+            other = row["others"].get("rids") if program == "rids" else row.get("here", {}).get(program)
+            if row["exact"] and other is not None and other > least:
+                both.append((row["again"], other))
+        return both
+
+    ri = times("rids")
+    solved = [sum(row["others"].get("rids") is not None for row in rows)]
+    for program in ("igraph", "networkx"):
+        asked = [row["here"][program] for row in rows if "here" in row]
+        solved.append(f"{sum(x is not None for x in asked)} of {len(asked)}")
+    gains = [times("rids"), times("rids", 1.0), times("igraph"), times("networkx")]
+    return [
+        len(rows), sum(row["exact"] for row in rows), *solved, _mean(a for a, _ in ri), _mean(b for _, b in ri),
+        *(_mean(b / a for a, b in pairs) for pairs in gains),
+    ]  # fmt: skip
 
 
 def _bucket(nodes):
