@@ -1,0 +1,126 @@
+"""Random graphs against long sequential chains, written here without the library, one move at a time.
+
+    python experiments/motifs_sequential.py DATA [R]
+
+DATA holds the directed networks as NAME.edges. Each of four chains starts at the network; after 100 attempted moves an
+edge it is read every 20 an edge. A move switches two one-way arcs, or two reciprocated pairs, or turns the heads of
+three one-way arcs, and is made when all new dyads are free. R random graphs of the library are compared with them.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import jax
+import numpy as np
+from scipy import sparse
+
+from jaxmotif.graph import read_graph
+from jaxmotif.motifs import random_graphs
+
+CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
+NETWORKS = ("yeast", "ecoli_alon423", "celegans_cect_varshney")
+
+
+def statistics(arcs, n):
+    """Induced counts by products of sparse matrices; classes named as in the triad census."""
+    a = sparse.csr_array((np.ones(len(arcs), np.int64), (arcs[:, 0], arcs[:, 1])), (n, n))
+    both = a * a.T
+    one, near = a - both, a + a.T - both
+
+    def open_paths(paths):
+        """Of paths over one node, those whose ends are apart."""
+        return paths.sum() - (paths * near).sum() - paths.trace()
+
+    def two_between(first, second, alike):
+        """Two nodes apart, and two nodes apart on paths between them; the ends alike: unordered."""
+        paths = sparse.coo_array(first @ second)
+        some = (paths.data > 1) & (paths.row < paths.col if alike else paths.row != paths.col)
+        u, v, ways = paths.row[some], paths.col[some], paths.data[some]
+        apart = near[u, v] == 0
+        u, v, ways = u[apart], v[apart], ways[apart]
+        common = first[u] * second.T.tocsr()[v]
+        return (ways * (ways - 1) // 2).sum() - (common @ near * common).sum() // 2
+
+    return {
+        "030T feed-forward loop": (one @ one * one).sum(),
+        "bi-fan": two_between(one, one.T, True),
+        "bi-parallel": two_between(one, one, False),
+        "111U": open_paths(both @ one),
+        "120C": (one @ one * both).sum(),
+        "201": open_paths(both @ both) // 2,
+    }
+
+
+def chain(arcs, n, seed):
+    """Readings of one chain."""
+    rng = np.random.default_rng(seed)
+    present = {(u, v) for u, v in arcs.tolist()}
+    single = [arc for arc in present if arc[::-1] not in present]
+    pairs = [arc for arc in present if arc[::-1] in present and arc[0] < arc[1]]
+    taken = {frozenset(arc) for arc in present}
+    labels = len(single) + len(pairs)
+
+    def replace(items, chosen, new):
+        """Put new dyads in the place of the chosen ones if they are free."""
+        dyads = [frozenset(arc) for arc in new]
+        old = {frozenset(items[i]) for i in chosen}
+        if len(set(dyads)) < len(new) or any(len(d) < 2 or (d in taken and d not in old) for d in dyads):
+            return
+        if len(new) == 2 and any(d in old for d in dyads):
+            return
+        taken.difference_update(old)
+        taken.update(dyads)
+        for i, arc in zip(chosen, new, strict=True):
+            items[i] = arc
+
+    def attempts(number):
+        which = (rng.random(number) * (labels + len(single) / 8)).tolist()
+        places, coins = rng.random((number, 3)).tolist(), (rng.random(number) < 0.5).tolist()
+        for kind, (x, y, z), coin in zip(which, places, coins, strict=True):
+            if kind < len(single):
+                i, j = int(x * len(single)), int(y * len(single))
+                (a, b), (c, d) = single[i], single[j]
+                replace(single, (i, j), ((a, d), (c, b)))
+            elif kind < labels:
+                i, j = int(x * len(pairs)), int(y * len(pairs))
+                (a, b), (c, d) = pairs[i], pairs[j] if coin else pairs[j][::-1]
+                replace(pairs, (i, j), ((a, d), (c, b)))
+            else:
+                i, j, k = int(x * len(single)), int(y * len(single)), int(z * len(single))
+                if i != j and j != k and i != k:
+                    (a, b), (c, d), (e, f) = single[i], single[j], single[k]
+                    replace(single, (i, j, k), ((a, d), (c, f), (e, b)))
+
+    attempts(BURN_IN * labels)
+    for _ in range(READINGS):
+        attempts(SPACING * labels)
+        yield statistics(np.array([*single, *pairs, *(p[::-1] for p in pairs)]), n)
+
+
+def main(data, num):
+    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {num} random graphs, 20 attempts per edge\n")
+    print("| network | statistic | count | random graphs | sequential | z of the difference | sd | sd, sequential |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    for name in NETWORKS:
+        graph = read_graph(data / f"{name}.edges", directed=True)
+        arcs = graph.edge_list()
+        started = time.process_time()
+        readings = [list(chain(arcs, graph.n, seed)) for seed in range(CHAINS)]
+        took = time.process_time() - started
+        sample = random_graphs(graph, num, jax.random.key(4))
+        drawn = [statistics(sample.edges(i)[0], graph.n) for i in range(num)]
+        for statistic, count in statistics(arcs, graph.n).items():
+            x = np.array([s[statistic] for s in drawn])
+            y = np.array([[s[statistic] for s in chain] for chain in readings])
+            # Successive readings may hang together: the error of their mean is from blocks of ten.
+            blocks = y.reshape(-1, 10).mean(axis=1)
+            error = np.hypot(x.std(ddof=1) / num**0.5, blocks.std(ddof=1) / blocks.size**0.5)
+            z = (x.mean() - y.mean()) / error if error else 0.0
+            cells = (f"{x.mean():.2f}", f"{y.mean():.2f}", f"{z:.1f}", f"{x.std(ddof=1):.2f}", f"{y.std(ddof=1):.2f}")
+            print("|", name, "|", statistic, "|", int(count), "|", " | ".join(cells), "|", flush=True)
+        print(f"{name}: chains took {took:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
