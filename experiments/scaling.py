@@ -1,8 +1,9 @@
 """How the four jobs scale over devices, and over processes of one device each, with equal bits checked first.
 
-    python experiments/scaling.py [--data FOLDER] [--devices 1,2,4] [--processes 2,4] [--jobs sieve,...] [--seconds 300]
+    python experiments/scaling.py [--data FOLDER] [--devices 1,2,4,hybrid] [--processes 2,4] [--jobs sieve,...]
+        [--seconds 300]
 
-Every row runs in processes of its own and is printed at once: best of three after a first call that compiles. A row
+`hybrid` is all GPUs and the CPU. Every row runs in processes of its own and is printed at once: best of three after a first call that compiles. A row
 that takes longer than its seconds is cut off. `--small` takes inputs for a CPU (with its fake devices).
 """
 
@@ -116,7 +117,7 @@ def start(name: str, options: argparse.Namespace, environment: dict[str, str], *
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | environment, text=True)
 
 
-def row_of(name: str, options: argparse.Namespace, count: int, processes: bool) -> dict[str, Any] | str:
+def row_of(name: str, options: argparse.Namespace, count: Any, processes: bool) -> dict[str, Any] | str:
     """The row as :func:`measure` prints it, or why there is none."""
     if processes:
         with socket.socket() as free:
@@ -142,8 +143,12 @@ def row_of(name: str, options: argparse.Namespace, count: int, processes: bool) 
     return json.loads(lines[0][4:]) if lines else f"failed with status {running[0].returncode}"
 
 
-def numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",") if number]
+def number(text: str) -> int | str:
+    return text if text == "hybrid" else int(text)
+
+
+def numbers(text: str) -> list[Any]:
+    return [number(part) for part in text.split(",") if part]
 
 
 def main() -> None:
@@ -155,7 +160,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0, help="limit of a row")
     parser.add_argument("--small", action="store_true", help="inputs for a CPU")
     parser.add_argument("--row", help=argparse.SUPPRESS)
-    parser.add_argument("--count", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--count", type=number, help=argparse.SUPPRESS)
     parser.add_argument("--cluster", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.row:
@@ -168,7 +173,7 @@ def main() -> None:
         for name in (SMALL_HARD if options.small else HARD) if job == "matching" else [job]:
             base = None
             for count, processes in [(n, False) for n in options.devices] + [(n, True) for n in options.processes]:
-                on = f"{count} {'processes' if processes else 'devices'}"
+                on = f"{count} {'processes' if processes else 'devices'}" if count != "hybrid" else count
                 row = row_of(name, options, count, processes)
                 if isinstance(row, str):
                     print(f"| {name} | {on} | {row} | | | | |", flush=True)
@@ -177,7 +182,8 @@ def main() -> None:
                 machine = machine or f"{row['device']}, jax {row['jax']}"
                 gain = base["best"] / row["best"]
                 same = "same" if row["bits"] == base["bits"] else "DIFFERENT"
-                figures = f"{row['first']:.2f} | {row['best']:.4f} | {gain:.2f} | {gain / count:.2f} | {same}"
+                each = "" if count == "hybrid" else f"{gain / count:.2f}"
+                figures = f"{row['first']:.2f} | {row['best']:.4f} | {gain:.2f} | {each} | {same}"
                 print(f"| {name} | {on} | {figures} |", flush=True)
     print(machine)
 
