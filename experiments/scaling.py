@@ -3,8 +3,9 @@
     python experiments/scaling.py [--data FOLDER] [--devices 1,2,4,hybrid] [--processes 2,4] [--jobs sieve,...]
         [--seconds 300]
 
-`hybrid` is all GPUs and the CPU. Every row runs in processes of its own and is printed at once: best of three after a first call that compiles. A row
-that takes longer than its seconds is cut off. `--small` takes inputs for a CPU (with its fake devices).
+`hybrid` is all GPUs and the CPU. Every row runs in processes of its own and is printed at once: best of three after a
+first call that compiles. A row that takes longer than its seconds is cut off. `--small` takes inputs for a CPU (with its
+fake devices).
 """
 
 from __future__ import annotations
@@ -129,7 +130,8 @@ def row_of(name: str, options: argparse.Namespace, count: Any, processes: bool) 
             for i in range(count)
         ]
     else:
-        fake = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count}"} if options.small else {}
+        fake = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count}"}
+        fake = fake if options.small and count != "hybrid" else {}
         running = [start(name, options, fake, "--count", str(count))]
     ends = time.monotonic() + options.seconds
     try:
