@@ -4,8 +4,8 @@
         [--seconds 300]
 
 `hybrid` is all GPUs and the CPU. Every row runs in processes of its own and is printed at once: best of three after a
-first call that compiles. A row that takes longer than its seconds is cut off. `--small` takes inputs for a CPU (with its
-fake devices).
+first call that compiles. A row that takes longer than its seconds is cut off. `--small` takes inputs for a CPU (with
+its fake devices).
 """
 
 from __future__ import annotations
