@@ -27,6 +27,7 @@ def statistics(arcs, n):
     a = sparse.csr_array((np.ones(len(arcs), np.int64), (arcs[:, 0], arcs[:, 1])), (n, n))
     both = a * a.T
     one, near = a - both, a + a.T - both
+    table = near.toarray()
 
     def open_paths(paths):
         """Of paths over one node, those whose ends are apart."""
@@ -37,7 +38,7 @@ def statistics(arcs, n):
         paths = sparse.coo_array(first @ second)
         some = (paths.data > 1) & (paths.row < paths.col if alike else paths.row != paths.col)
         u, v, ways = paths.row[some], paths.col[some], paths.data[some]
-        apart = near[u, v] == 0
+        apart = table[u, v] == 0
         u, v, ways = u[apart], v[apart], ways[apart]
         common = first[u] * second.T.tocsr()[v]
         return (ways * (ways - 1) // 2).sum() - (common @ near * common).sum() // 2

@@ -94,7 +94,7 @@ def open_walks(dyads: Dyads, tree: Tree, rows: Matches, size: Any, phase: Any) -
         ask = (after >= 0) & ((after >> a) & 1 > 0)
         bound = jnp.maximum(bound, jnp.where(ask, rows.nodes[a] - rows.base + 1, 0))
     begin, stop = take(dyads.offsets, node), take(dyads.offsets, node + 1)
-    begin, _ = ex.find(dyads.near, begin, stop, bound, steps=dyads.n.bit_length())
+    begin, _ = ex.find(dyads.near, begin, stop, bound, steps=dyads.degree_bits)
     length = jnp.where(after >= 0, stop - begin, 0)
     some = length > 0
     place = jnp.where(some, jnp.cumsum(some, dtype=jnp.int32) - 1, capacity)
