@@ -1,7 +1,8 @@
 """A double-ended queue of work units that fast and slow devices empty together, each from its own end.
 
-Rossi & Zhou, 4.3: units are ordered by difficulty; CPU workers take small helpings from the irregular end, GPU
-workers large ones from the regular end, until nothing is left.
+Rossi & Zhou, 4.3 and 4.4: units are ordered by difficulty; CPU workers take small helpings from the irregular end, GPU
+workers large ones from the regular end. When nothing is left there, whoever is free takes from the helping of whoever
+is furthest behind.
 """
 
 from __future__ import annotations
@@ -62,29 +63,40 @@ def run_queue(
     queue, lock = deque(units), threading.Lock()
     total = sum(unit.work for unit in units)
     done = [0] * len(workers)
+    held: list[deque[Unit]] = [deque() for _ in workers]
     failures: list[BaseException] = []
     ended = [threading.Event() for _ in workers]
 
-    def take(number: int) -> list[Unit]:
-        worker, helping, size = workers[number], [], 0
+    def take(number: int) -> Unit | None:
+        """The next unit of a worker, which alone changes ``done[number]``."""
+        worker, own = workers[number], held[number]
+
+        def may(unit: Unit, size: int = 0) -> bool:
+            return worker.limit >= 1 or done[number] + size + unit.work <= worker.limit * total
+
         with lock:
-            while queue and not failures and (not helping or size < worker.helping * total):
-                unit = queue[0] if worker.end == "front" else queue[-1]
-                if worker.limit < 1 and done[number] + size + unit.work > worker.limit * total:
-                    break
-                helping.append(queue.popleft() if worker.end == "front" else queue.pop())
-                size += unit.work
-        return helping
+            if failures:
+                return None
+            if not own:
+                size = 0
+                while queue and (not own or size < worker.helping * total):
+                    unit = queue[0] if worker.end == "front" else queue[-1]
+                    if not may(unit, size):
+                        break
+                    own.append(queue.popleft() if worker.end == "front" else queue.pop())
+                    size += unit.work
+            if not own and not queue:
+                behind = max(held, key=lambda units: sum(unit.work for unit in units))
+                if behind and may(behind[-1]):
+                    own.append(behind.pop())
+            return own.popleft() if own else None
 
     def serve(number: int) -> None:
         try:
-            while helping := take(number):
-                for unit in helping:
-                    if failures:
-                        return
-                    workers[number].step(unit.task)
-                    done[number] += unit.work
-                    advance(unit.work)
+            while unit := take(number):
+                workers[number].step(unit.task)
+                done[number] += unit.work
+                advance(unit.work)
         except BaseException as failure:  # handed to the caller below
             failures.append(failure)
         finally:

@@ -48,11 +48,33 @@ def test_two_ends_meet():
 
 
 def test_a_helping_is_several_units():
-    """A quarter of the work (5 of 20) is h, g and f from the back; the front worker cannot have them meanwhile."""
-    turns = Turns([1, 0, 0, 0, 0, 0, 1, 1])
+    """A quarter of the work (5 of 20) is h, g and f from the back; the front worker has the others first."""
+    turns = Turns([1, 0, 0, 0, 0, 0, 1, 0])
     done = run_queue(UNITS, [Worker(turns.step(0), "front"), Worker(turns.step(1), "back", helping=0.25)])
-    assert turns.log == [(1, "h"), *((0, x) for x in "abcde"), (1, "g"), (1, "f")]
-    assert done == [12, 8]
+    assert turns.log[:6] == [(1, "h"), *((0, x) for x in "abcde")]
+    assert sorted(turns.log[6:]) == [(0, "f"), (1, "g")]
+    assert done == [16, 4]
+
+
+def test_whoever_is_free_takes_from_whoever_is_behind():
+    """The last of a helping, one at a time; but no more than a limit allows."""
+    units = [Unit(name, 1) for name in "abcde"]
+    for limit, expected in ((1.0, "edcb"), (0.4, "ed")):
+        begun, taken, enough = threading.Event(), [], threading.Event()
+
+        def slow(_, begun=begun, enough=enough):
+            begun.set()
+            assert enough.wait(20)
+
+        def quick(task, begun=begun, taken=taken, enough=enough, expected=expected):
+            assert begun.wait(20)
+            taken.append(task)
+            if len(taken) == len(expected):
+                enough.set()
+
+        done = run_queue(units, [Worker(slow, helping=1.0), Worker(quick, "back", limit=limit)])
+        assert "".join(taken) == expected
+        assert done == [5 - len(expected), len(expected)]
 
 
 def test_limits_hold_and_the_rest_is_done_by_others():
