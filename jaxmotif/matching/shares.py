@@ -20,8 +20,8 @@ from jaxmotif.kernels import lanes
 from jaxmotif.matching.plan import Plan
 from jaxmotif.matching.run import Standing, run_count
 
-SHARES = 16
-"""Parts of the search for each device, and at least four times as many where there are checkpoints."""
+SHARES = 8
+"""Parts of the search for each device, and for at least eight where there are checkpoints."""
 
 FEW_STEPS = 48
 """A search that ends within so many steps is not divided."""
@@ -98,7 +98,7 @@ def count_in_shares(
     def longest_lists(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
 
-    parts = SHARES * max(len(selection.devices), 1 if store is None else 4)
+    parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
     difficulty = None if selection.helper is None else longest_lists
     job = Job("matching", starts, parts, added, "candidates", "search", difficulty)
     done = run_job(job, make, places(selection), selection, store, show)

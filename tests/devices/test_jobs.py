@@ -44,6 +44,13 @@ def test_several_devices(small, name, devices):
     assert digest(name, devices=devices) == expected(name)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("devices", ["gpu", "hybrid", "all"])
+@pytest.mark.parametrize("name", JOBS)
+def test_gpus(small, name, devices):
+    assert digest(name, devices=jax.device_count() if devices == "all" else devices) == digest(name, devices="cpu")
+
+
 @pytest.mark.parametrize("name", MOST)
 def test_gpus_and_the_cpu(small, monkeypatch, name):
     """The queue does not care what a device is: the second stands for a GPU, the first helps."""
