@@ -186,11 +186,12 @@ def test_killed_twenty_times(monkeypatch, tmp_path, name):
         assert launch(name, "--slow", 0.2).communicate(timeout=300)[0].split() == [name, expected(name)]
         usual, moments, kills, number = time.monotonic() - started, random.Random(name), 0, 0
         while kills < 20:
+            started = time.monotonic()
             process = launch(name, "--slow", 0.2, "--checkpoint", tmp_path / f"state{number}")
             try:
                 output, errors = process.communicate(timeout=usual * (0.3 + 0.7 * moments.random()))
                 assert output.split() == [name, expected(name)], errors
-                number += 1
+                usual, number = time.monotonic() - started, number + 1
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
