@@ -171,8 +171,11 @@ def main():
     networks = {}
     for path in sorted(args.data.glob("*.edges")):
         graph = read_graph(path, directed=True)
-        census = subgraph_census(graph, args.size)
-        if census.total <= args.most or path.stem == args.sweep:
+        for size in range(3, args.size + 1):  # small ones first: a network that is too large is soon known
+            census = subgraph_census(graph, size)
+            if census.total > args.most and path.stem != args.sweep:
+                break
+        else:
             sample = random_graphs(graph, args.random, jax.random.key(0))
             whole = plan_matching(graph, args.size, census.classes)
             networks[path.stem] = graph, census.classes, whole, sample

@@ -1,6 +1,6 @@
 """Random graphs against long sequential chains, written here without the library, one move at a time.
 
-    python experiments/motifs_sequential.py DATA [R]
+    python experiments/motifs_sequential.py DATA [R [NETWORK ...]]
 
 DATA holds the directed networks as NAME.edges. Each of four chains starts at the network; after 100 attempted moves an
 edge it is read every 20 an edge. A move switches two one-way arcs, or two reciprocated pairs, or turns the heads of
@@ -8,7 +8,6 @@ three one-way arcs, and is made when all new dyads are free. R random graphs of 
 """
 
 import sys
-import time
 from pathlib import Path
 
 import jax
@@ -19,6 +18,7 @@ from jaxmotif.graph import read_graph
 from jaxmotif.motifs import random_graphs
 
 CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
+SETTINGS = (("reject", 20), ("reject", 80), ("global", 10))
 NETWORKS = ("yeast", "ecoli_alon423", "celegans_cect_varshney")
 
 
@@ -99,29 +99,31 @@ def chain(arcs, n, seed):
         yield statistics(np.array([*single, *pairs, *(p[::-1] for p in pairs)]), n)
 
 
-def main(data, num):
-    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {num} random graphs, 20 attempts per edge\n")
-    print("| network | statistic | count | random graphs | sequential | z of the difference | sd | sd, sequential |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
-    for name in NETWORKS:
+def main(data, num, networks):
+    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {num} random graphs\n")
+    print("| network | statistic | count | sequential, sd | step, attempts per edge | random graphs, sd | z |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for name in networks:
         graph = read_graph(data / f"{name}.edges", directed=True)
         arcs = graph.edge_list()
-        started = time.process_time()
         readings = [list(chain(arcs, graph.n, seed)) for seed in range(CHAINS)]
-        took = time.process_time() - started
-        sample = random_graphs(graph, num, jax.random.key(4))
-        drawn = [statistics(sample.edges(i)[0], graph.n) for i in range(num)]
-        for statistic, count in statistics(arcs, graph.n).items():
-            x = np.array([s[statistic] for s in drawn])
-            y = np.array([[s[statistic] for s in chain] for chain in readings])
-            # Successive readings may hang together: the error of their mean is from blocks of ten.
-            blocks = y.reshape(-1, 10).mean(axis=1)
-            error = np.hypot(x.std(ddof=1) / num**0.5, blocks.std(ddof=1) / blocks.size**0.5)
-            z = (x.mean() - y.mean()) / error if error else 0.0
-            cells = (f"{x.mean():.2f}", f"{y.mean():.2f}", f"{z:.1f}", f"{x.std(ddof=1):.2f}", f"{y.std(ddof=1):.2f}")
-            print("|", name, "|", statistic, "|", int(count), "|", " | ".join(cells), "|", flush=True)
-        print(f"{name}: chains took {took:.0f} s", file=sys.stderr)
+        counts = statistics(arcs, graph.n)
+        for step, attempts in SETTINGS:
+            sample = random_graphs(graph, num, jax.random.key(4), step=step, attempts=attempts)
+            drawn = [statistics(sample.edges(i)[0], graph.n) for i in range(num)]
+            for statistic, count in counts.items():
+                x = np.array([s[statistic] for s in drawn])
+                y = np.array([[s[statistic] for s in chain] for chain in readings])
+                if not x.any() and not y.any():
+                    continue
+                # Successive readings may hang together: the error of their mean is from blocks of ten.
+                blocks = y.reshape(-1, 10).mean(axis=1)
+                error = np.hypot(x.std(ddof=1) / num**0.5, blocks.std(ddof=1) / blocks.size**0.5)
+                z = (x.mean() - y.mean()) / error if error else 0.0
+                found, wanted = (f"{values.mean():.2f}, {values.std(ddof=1):.2f}" for values in (x, y))
+                row = (name, statistic, count, wanted, f"{step}, {attempts}", found, f"{z:.1f}")
+                print("|", " | ".join(map(str, row)), "|", flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000, sys.argv[3:] or NETWORKS)
