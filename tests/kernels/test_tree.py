@@ -14,7 +14,6 @@ from jaxmotif.motifs.dyads import graph_slots, to_dyads
 from jaxmotif.motifs.matching_engine import plan_matching
 from tests.motifs.test_census import brute_force
 
-
 OPEN = jax.jit(tree.open_walks)
 
 
