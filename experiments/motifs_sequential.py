@@ -18,7 +18,7 @@ from jaxmotif.graph import read_graph
 from jaxmotif.motifs import random_graphs
 
 CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
-SETTINGS = (("reject", 20), ("reject", 80), ("global", 10))
+SETTINGS = (("reject", 20), ("reject", 40), ("reject", 80), ("global", 10))
 NETWORKS = ("yeast", "ecoli_alon423", "celegans_cect_varshney")
 
 

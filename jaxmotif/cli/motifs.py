@@ -36,7 +36,7 @@ def add_parser(subparsers) -> None:
         help="a motif's count is at least T standard deviations above the mean (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--attempts", type=float, default=20.0, metavar="A",
+        "--attempts", type=float, default=40.0, metavar="A",
         help="switches to try per edge for every random graph (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(

@@ -20,7 +20,7 @@ from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.kernels.switching import Accepted, Ends, Fixed, Step, hash_slots, switch_steps
 
 Keep = Literal["bidegree", "degree"]
-DEFAULT_ATTEMPTS = 20.0  # pair switches tried per edge; measured in experiments/results/motifs_mixing.md
+DEFAULT_ATTEMPTS = 40.0  # pair switches tried per edge; see experiments/results/motifs_null.md
 CPU_LABELS = 2**13  # labels that a CPU moves at once
 
 

@@ -33,7 +33,7 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph):
     assert found.is_motif[row]
     assert found.significance.z[row] > 3
     assert "reciprocated pairs" in found.null_model
-    assert found.attempts == 20
+    assert found.attempts == 40
     split = find_motifs(graph, 3, 40, devices=4, memory=40 * 26**2)
     np.testing.assert_array_equal(split.random_counts, found.random_counts)
     np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
