@@ -423,6 +423,7 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     columns = np.argsort(plan.order)
     with wide_ints():
         state = start_state(entries=table_entries(program.entries), tables=power_of_four(k, 16), backend="xla")
+        state = jax.device_put(state, *plan.operands.offsets.devices())  # where later states are: one compilation
         while True:
             state = advance(
                 plan.operands, state, state.steps + jnp.int32(quota), sizes=stage.sizes, backend="xla", ordered=True

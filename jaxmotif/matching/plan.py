@@ -214,7 +214,9 @@ def make_plan(
     most = max(int(longest[: len(families)].max(initial=1)), int(sizes[free].max(initial=1)))
 
     def arrays(rows: BitRows) -> tuple[Any, Any]:
-        return rows.arrays(reduced, table) if rows.words else (np.zeros(1, np.int32), np.zeros(1, np.int32))
+        if not rows.words and not leaf_plan.nodes:
+            return np.zeros(1, np.int32), np.zeros(1, np.int32)
+        return rows.arrays(reduced, table)
 
     def stage(block: int, most_steps: int | None, steps: list[Step], ahead: bool) -> Stage:
         static = _fit(block, steps, groups, options, device, bitmap)._replace(ahead=ahead)

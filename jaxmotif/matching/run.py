@@ -14,11 +14,10 @@ from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import power_of_four
 from jaxmotif.matching.plan import Plan
-from jaxmotif.search import advance, start_state
+from jaxmotif.search import Progress, advance, search_shortly, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
-
 
 FEW = 16
 """A search that tests so many candidates for each match is better off looking ahead."""
@@ -57,29 +56,28 @@ class Run:
         """Of the tables of the next dispatch."""
         return table_entries(self._stage.program.entries)
 
-    def dispatch(self) -> tuple[jax.Array, ...]:
+    def dispatch(self) -> jax.Array:
         """Search on; returns what :meth:`receive` asks for."""
-        operands, stage = self._operands, self._stage
+        operands, stage = self._operands._replace(program=self._stage.code), self._stage
         (device,) = operands.offsets.devices()
         with wide_ints(), jax.default_device(device):
             whole = stage.sizes.block % LANES == stage.sizes.window % LANES == 0
             backend = kernel_backend(device) if whole else "xla"
-            state = self._state
-            if state is None:
-                tables = power_of_four(stage.program.tables, 16)
-                state = start_state(entries=self.entries, tables=tables, backend=backend)
-                state = jax.device_put(state, device)  # as later states are: both share a compilation
+            size = {"entries": self.entries, "tables": power_of_four(stage.program.tables, 16), "backend": backend}
             stop = np.int32(min(self._last, self._steps + self._quota))
-            state = advance(operands._replace(program=stage.code), state, stop, sizes=stage.sizes, backend=backend)
-            self._state = state
-            return state.rows, state.matches, state.positions, state.steps
+            if stage.most_steps is not None:
+                return search_shortly(operands, stop, sizes=stage.sizes, **size)
+            if self._state is None:  # on the device, as later states are: both share a compilation
+                self._state = jax.device_put(start_state(**size), device)
+            self._state = advance(operands, self._state, stop, sizes=stage.sizes, backend=backend)
+            return self._state.report
 
-    def receive(self, values: Sequence[np.ndarray], seconds: float) -> Standing | None:
+    def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
         """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
-        rows, (low, high), positions, steps = values
-        self._steps = int(steps)
-        standing = Standing(int(low) + (int(high) << 32), int(positions), self._steps, "running")
-        if not (rows[1] < rows[0])[:-1].any():
+        now = Progress.read(report)
+        self._steps = now.steps
+        standing = Standing(now.matches, now.positions, now.steps, "running")
+        if now.drained:
             self._state = None
             return standing._replace(status="done")
         if self._steps >= self._last:

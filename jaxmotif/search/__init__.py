@@ -1,6 +1,6 @@
 """The bounded-memory level search, shared by matching and motif discovery."""
 
-from jaxmotif.search.level_search import SearchState, advance, start_state
+from jaxmotif.search.level_search import Progress, SearchState, advance, search_shortly, start_state
 from jaxmotif.search.program import (
     Block,
     LeafSet,
@@ -17,11 +17,13 @@ __all__ = [
     "LeafSet",
     "Pair",
     "Program",
+    "Progress",
     "SearchState",
     "Step",
     "Term",
     "advance",
     "build_program",
+    "search_shortly",
     "start_state",
     "table_columns",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ from jaxmotif.kernels.lanes import Operands, Sizes
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("table", "rows", "matches", "positions", "steps"),
+    data_fields=("table", "rows", "matches", "positions", "steps", "report"),
     meta_fields=(),
 )
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,6 +39,7 @@ class SearchState:
       matches: uint64 ``[2]``: counted so far, as ``low + 2^32 high``.
       positions: uint64 scalar, flat positions tested.
       steps: int32 scalar.
+      report: uint32, all but the table, to be read at once.
     """
 
     table: Any
@@ -46,24 +47,46 @@ class SearchState:
     matches: Any
     positions: Any
     steps: Any
+    report: Any
 
     @property
     def count(self) -> int:
         """The matches counted so far (host)."""
-        low, high = (int(word) for word in np.asarray(self.matches))
-        return low + (high << 32)
+        return Progress.read(np.asarray(self.report)).matches
+
+
+class Progress(NamedTuple):
+    """A report, read on the host: int32 rows as in the state, whether all tables are drained, and Python integers."""
+
+    rows: np.ndarray
+    drained: bool
+    matches: int
+    positions: int
+    steps: int
+
+    @classmethod
+    def read(cls, report: np.ndarray) -> Progress:
+        rows, steps = report[:-7].view(np.int32).reshape(3, -1), int(report[-1])
+        low, high, positions = np.ascontiguousarray(report[-7:-1]).view(np.uint64).tolist()
+        drained = not (rows[1] < rows[0])[:-1].any()
+        return cls(rows, drained, low + (high << 32), positions, steps)
+
+
+def _report(rows: Any, matches: Any, positions: Any, steps: Any) -> Any:
+    words = lax.bitcast_convert_type(jnp.append(matches, positions), jnp.uint32)  # [3, 2], low words first
+    rows = lax.bitcast_convert_type(jnp.append(rows.reshape(-1), steps), jnp.uint32)
+    return jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]])
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "backend"))
 def start_state(*, entries: int, tables: int, backend: Backend) -> SearchState:
     """A search that has not begun: one row without columns in table 0. Call inside ``wide_ints()``."""
     rows = jnp.zeros((3, tables + 1), jnp.int32).at[0, 0].set(1)
-    zero = jnp.zeros((), jnp.uint64)
-    return SearchState(blank_table(entries, backend), rows, jnp.zeros(2, jnp.uint64), zero, jnp.int32(0))
+    numbers = jnp.zeros(2, jnp.uint64), jnp.zeros((), jnp.uint64), jnp.int32(0)
+    return SearchState(blank_table(entries, backend), rows, *numbers, _report(rows, *numbers))
 
 
-@partial(jax.jit, static_argnames=("sizes", "backend", "ordered"), donate_argnames=("state",))
-def advance(
+def _advance(
     op: Operands, state: SearchState, stop_step: Any, *, sizes: Sizes, backend: Backend, ordered: bool = False
 ) -> SearchState:
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
@@ -77,7 +100,8 @@ def advance(
     Call inside ``wide_ints()``.
     """
     tables = state.rows.shape[1] - 1
-    number = jnp.arange(tables, dtype=jnp.int32)
+    column = jnp.arange(tables + 1, dtype=jnp.int32)
+    number = column[:-1]
     count = op.program[lanes.NUM_TABLES]
     most_rows = jnp.minimum(jnp.int32(sizes.window), op.program[lanes.MOST_ROWS])
 
@@ -93,27 +117,44 @@ def advance(
 
     def step(state):
         able = ready(state.rows)
-        t = tables - 1 - jnp.argmax(able[::-1]) if ordered else jnp.argmax(able)
-        t = t.astype(jnp.int32)
+        t = jnp.where(able, number, -1).max() if ordered else jnp.where(able, number, tables).min()
+        here, after = column == t, column == t + 1
         held, cursor, used = state.rows
-        window = Window(t, cursor[t], jnp.minimum(held[t] - cursor[t], most_rows), used[t])
+        first, left, begun, room = (jnp.where(mask, x, 0).sum(dtype=jnp.int32) for mask, x in (
+            (here, cursor), (here, held - cursor), (here, used), (after, held),
+        ))  # fmt: skip
+        window = Window(t, first, jnp.minimum(left, most_rows), begun)
         lengths, places, anchors = prepare_window(op, state.table, window, sizes, backend)
         ends = jnp.cumsum(lengths, dtype=jnp.int32)
-        starts = ends - lengths
         total = jnp.minimum(ends[-1], sizes.block)
         table, added, counts = extend(
-            op, state.table, window, (starts, places, anchors), total, held[t + 1], sizes, backend
+            op, state.table, window, (ends - lengths, places, anchors), total, room, sizes, backend
         )
         # Rows wholly expanded, and how far the next one is.
-        over = ends[-1] > sizes.block
-        done = jnp.where(over, (ends <= sizes.block).sum(dtype=jnp.int32), window.rows)
-        within = sizes.block - starts[jnp.minimum(done, sizes.window - 1)] + jnp.where(done == 0, window.used, 0)
-        rows = state.rows.at[0, t + 1].add(added)
-        rows = rows.at[1, t].set(window.first + done).at[2, t].set(jnp.where(over, within, 0))
-        empty = (rows[1] >= rows[0])[None]
-        rows = jnp.where(empty, 0, rows)
+        over, whole = ends[-1] > sizes.block, ends <= sizes.block
+        done = jnp.where(over, whole.sum(dtype=jnp.int32), window.rows)
+        within = sizes.block - jnp.where(whole, ends, 0).max() + jnp.where(done == 0, begun, 0)
+        held = held + jnp.where(after, added, 0)
+        cursor = jnp.where(here, first + done, cursor)
+        used = jnp.where(here, jnp.where(over, within, 0), used)
+        rows = jnp.where((cursor >= held)[None], 0, jnp.stack([held, cursor, used]))
         low, high = state.matches + counts.astype(jnp.uint64).sum(axis=0)
         matches = jnp.stack([low & jnp.uint64(2**32 - 1), high + (low >> jnp.uint64(32))])
-        return SearchState(table, rows, matches, state.positions + total.astype(jnp.uint64), state.steps + jnp.int32(1))
+        positions, steps = state.positions + total.astype(jnp.uint64), state.steps + jnp.int32(1)
+        return SearchState(table, rows, matches, positions, steps, state.report)
 
-    return lax.while_loop(go_on, step, state)
+    state = lax.while_loop(go_on, step, state)
+    report = _report(state.rows, state.matches, state.positions, state.steps)
+    return dataclasses.replace(state, report=report)
+
+
+advance = jax.jit(_advance, static_argnames=("sizes", "backend", "ordered"), donate_argnames=("state",))
+
+
+@partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))
+def search_shortly(
+    op: Operands, stop_step: Any, *, entries: int, tables: int, sizes: Sizes, backend: Backend
+) -> jax.Array:
+    """:func:`start_state` and :func:`advance` in one dispatch; returns the report. Call inside ``wide_ints()``."""
+    state = start_state(entries=entries, tables=tables, backend=backend)
+    return _advance(op, state, stop_step, sizes=sizes, backend=backend).report
