@@ -27,6 +27,15 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason="slow (--slow)"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_memory_maps():
+    """Compiled code takes several memory maps a program; Linux ends a process (65,530 by default) that has too many."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > 20_000:
+        jax.clear_caches()
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real networks with verified answers: $JAXMOTIF_DATA, or shared/data beside the repository."""
