@@ -13,7 +13,10 @@ from jaxmotif.matching import candidates, leaves
 from jaxmotif.matching.conditions import power_of_four
 from jaxmotif.search import Block, LeafSet, Pair, Step, Term
 
-MOST_AHEAD_WORDS = 2**7
+MOST_AHEAD_NODES = 62
+"""Nodes in a domain that is looked ahead to: larger ones are seldom used up, and cost more to test than that saves."""
+
+MOST_AHEAD_WORDS = 2**6
 """Words read to see whether one node has a candidate left; those that need more are not looked at."""
 
 MOST_ROW_WORDS = 2**24
@@ -150,6 +153,8 @@ def look_ahead(steps: Sequence[Step], layout: Layout, rows: BitRows, sizes: np.n
             tests = len(anchors) + len(layout.strangers) * len(others)
             new_words = layout.nodes * width * (len(anchors) + len(layout.strangers))
             if x in before or (tests == 1 and not used):  # consistency has seen to that
+                continue
+            if sizes[x] > MOST_AHEAD_NODES:
                 continue
             if tests * width > MOST_AHEAD_WORDS or rows.words + new_words > MOST_ROW_WORDS:
                 continue

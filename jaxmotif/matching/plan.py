@@ -82,8 +82,8 @@ class Plan:
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
       ids: int32 ``[N]``, target nodes of the reduced target's.
-      ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand; ``None`` if it must not
-        be used.
+      ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand (``None``: there is
+        nothing to look ahead to); ``None`` if it must not be used.
     """
 
     operands: Operands | None
@@ -94,7 +94,7 @@ class Plan:
     multiplier: int
     domain_sizes: np.ndarray
     ids: Any
-    ahead: Callable[[Operands], tuple[Operands, Stage]] | None = None
+    ahead: Callable[[Operands], tuple[Operands, Stage] | None] | None = None
 
 
 def make_plan(
@@ -237,9 +237,12 @@ def make_plan(
         if stages[-1].most_steps is None:
             break
 
-    def ahead(operands: Operands) -> tuple[Operands, Stage]:
+    def ahead(operands: Operands) -> tuple[Operands, Stage] | None:
         more = rows.copy()
-        last = stage(stages[-1].sizes.block, None, look_ahead(steps, layout, more, sizes), True)
+        looking = look_ahead(steps, layout, more, sizes)
+        if not any(step.ahead for step in looking):
+            return None
+        last = stage(stages[-1].sizes.block, None, looking, True)
         (place,) = operands.offsets.devices()
         leaf_rows, ranks, code = jax.device_put((*arrays(more), last.code), place)
         return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)

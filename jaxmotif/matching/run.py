@@ -84,8 +84,10 @@ class Run:
             return standing._replace(status=f"stopped at max_steps={self._last}")
         if self._stage.most_steps is not None:
             if self._ahead is not None and FEW * standing.count < standing.positions:
-                self._operands, last = self._ahead(self._operands)
-                self._stages = [last]
+                looking = self._ahead(self._operands)
+                if looking is not None:
+                    self._operands, last = looking
+                    self._stages = [last]
             self._begin()
             return None
         self._quota = max(1, min(2**24, int(self._quota * min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6)))))
