@@ -128,9 +128,10 @@ def measure(query, target, kind, known, args):
 def report(rows):
     for device, here in itertools.groupby(sorted(rows, key=lambda row: row["device"]), key=lambda row: row["device"]):
         members = list(here)
+        limits = " or ".join(f"{limit:g}" for limit in sorted({row["limit"] for row in members}))
         right = sum(row["exact"] and row["known"] == row["matches"] for row in members)
         wrong = [row for row in members if row["exact"] and row["known"] not in (None, row["matches"])]
-        print(f"{device}, jax {members[0]['jax']}, limit {members[0]['limit']:g} s: {len(members)} instances, ", end="")
+        print(f"{device}, jax {members[0]['jax']}, limit {limits} s: {len(members)} instances, ", end="")
         print(f"{sum(row['exact'] for row in members)} solved, {right} equal to a known count, {len(wrong)} not\n")
         for row in wrong:
             print("WRONG", row)
