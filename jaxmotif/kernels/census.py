@@ -323,7 +323,7 @@ def pattern_runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> Runs:
     block = keys.shape[0]
     lane = jnp.arange(block, dtype=jnp.int32)
     with wide_ints():
-        real = keys != jnp.iinfo(keys.dtype).max
+        real = keys != jnp.array(jnp.iinfo(keys.dtype).max, keys.dtype)
         begins = real & jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
         number = begins.sum(dtype=jnp.int32)
         place = jnp.where(begins, jnp.cumsum(begins, dtype=jnp.int32) - 1, block)

@@ -147,7 +147,7 @@ def _distinct(codes: Any, weights: Any, graph_bits: int, distinct: int) -> tuple
     if weights is None:
         codes, before = jnp.sort(codes), jnp.arange(codes.shape[0] + 1, dtype=jnp.int64)
     else:
-        codes = jnp.where(weights > 0, codes, jnp.iinfo(codes.dtype).max)
+        codes = jnp.where(weights > 0, codes, jnp.array(jnp.iinfo(codes.dtype).max, codes.dtype))
         codes, weights = lax.sort((codes, weights), num_keys=1)
         before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
     plain = codes >> graph_bits
@@ -163,7 +163,7 @@ def _count(counts: Any, codes: Any, before: Any, order: Any, index: Any, graph_b
     """Add what :func:`_distinct` found to counts ``[graphs, width]``, given the classes of the distinct codes."""
     graphs, width = counts.shape
     change, one = codes[1:] != codes[:-1], jnp.ones(1, bool)
-    real = codes != jnp.iinfo(codes.dtype).max
+    real = codes != jnp.array(jnp.iinfo(codes.dtype).max, codes.dtype)
     edges = (jnp.concatenate([change, one]), before[1:]), (jnp.concatenate([one, change]), -before[:-1])
     graph = (codes & ((1 << graph_bits) - 1)).astype(jnp.int64)
     cells = counts.reshape(-1)
