@@ -435,15 +435,14 @@ def _marked(words: tuple[Any, Any], valid: Any) -> tuple[Any, Any]:
 
 
 def _pallas(dyads: Dyads, rows: Rows, added: Candidates, first: Any, block: int, wide: bool) -> Any:
-    i = rows.nodes.shape[0]
+    i, capacity = rows.nodes.shape
     items, starts = ex.window(added.work, first, block)
     with wide_ints():
         count = jnp.clip(added.work.total - first, 0, block).astype(jnp.int32)
     lists, n, bits, mask = items.shape[0], dyads.n, dyads.state_bits, (1 << dyads.new_bits(i)) - 1
 
     def kernel(count_ref, items, starts, begin, row_of, local_of, low_of, high_of, near, states_of, matrix, base_of,
-               rank_of, *refs):  # fmt: skip
-        nodes, out = refs[:i], refs[i:]
+               rank_of, nodes, *out):  # fmt: skip
         count, tile = count_ref[0], pl.program_id(0)
 
         @pl.when(tile * LANES >= count)
@@ -459,11 +458,11 @@ def _pallas(dyads: Dyads, rows: Rows, added: Candidates, first: Any, block: int,
             local, row = ex.load(near, slot, valid), ex.load(row_of, at, valid)
             base, rank = ex.load(base_of, row, valid), ex.load(rank_of, row, valid)
             low, node = ex.load(low_of, at, valid), base + local
-            last = ex.load(nodes[i - 1], row, valid)
+            last = ex.load(nodes, (i - 1) * capacity + row, valid)
             states = jnp.zeros((LANES,), jnp.int32)
             candidate = jnp.zeros((LANES,), bool)
             for a in range(i):
-                old = ex.load(nodes[a], row, valid)
+                old = ex.load(nodes, a * capacity + row, valid)
                 state = ex.load(matrix, old * n + local, valid).astype(jnp.int32)
                 valid = valid & (node != old)
                 candidate = candidate | ((states == 0) & (state != 0) & ((a > rank) | ((a == rank) & (node > last))))
@@ -487,7 +486,7 @@ def _pallas(dyads: Dyads, rows: Rows, added: Candidates, first: Any, block: int,
     low, high = (lax.bitcast_convert_type(x, jnp.int32) for x in (added.low, added.high))
     operands = [
         count[None], items, starts, added.begin, added.row, added.local, low, high, dyads.near, dyads.states,
-        dyads.matrix, rows.base, rows.rank, *(rows.nodes[a] for a in range(i)),
+        dyads.matrix, rows.base, rows.rank, rows.nodes.reshape(-1),
     ]  # fmt: skip
     with jax.enable_x64(False):
         out = pl.pallas_call(

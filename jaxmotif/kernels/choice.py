@@ -14,3 +14,10 @@ def kernel_backend(device: jax.Device | None = None) -> Backend:
     device = device if device is not None else jax.devices()[0]
     is_nvidia = device.platform == "gpu" and "amd" not in device.device_kind.lower()
     return "pallas-triton" if is_nvidia else "xla"
+
+
+def power_of_four(x: int, least: int) -> int:
+    """The smallest of least, 4 least, 16 least, .. that is at least x."""
+    while least < x:
+        least *= 4
+    return least

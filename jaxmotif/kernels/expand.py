@@ -79,10 +79,13 @@ def expand(work: FlatWork, first: Any, stop: Any, block: int) -> tuple[jax.Array
       valid), and which positions are valid.
     """
     items, starts = window(work, first, block)
-    marks = jnp.zeros(block, jnp.int32).at[jnp.maximum(starts, 0)].add(1, mode="drop")
-    index = jnp.cumsum(marks, dtype=jnp.int32) - 1
+    count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
+    # Lists begun before, and padding, all lie at one place: on a GPU, writing there takes longer than all the rest.
+    inside = (starts > 0) & (starts < count)
+    marks = jnp.zeros(block, jnp.int32).at[jnp.where(inside, starts, block)].add(1, mode="drop")
+    index = jnp.cumsum(marks, dtype=jnp.int32) + ((starts <= 0).sum(dtype=jnp.int32) - 1)
     position = jnp.arange(block, dtype=jnp.int32)
-    valid = position < jnp.clip(stop - first, 0, block).astype(jnp.int32)
+    valid = position < count
     index = jnp.where(valid, index, 0)
     return take(items, index), jnp.where(valid, position - take(starts, index), 0), valid
 

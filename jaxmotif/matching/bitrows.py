@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.matching import candidates, leaves
-from jaxmotif.matching.conditions import power_of_four
 from jaxmotif.search import Block, LeafSet, Pair, Step, Term
 
 MOST_AHEAD_NODES = 62

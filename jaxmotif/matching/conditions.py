@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.patterns import Pattern
 
 MOST_NODES = 1024
@@ -131,13 +132,6 @@ def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, w
         np.int32(k), labels, free, degrees, table, np.int32(len(kinds)), _bits(near), _bits(hub), frequent,
         np.pad(values, (0, L - len(values))).astype(np.int32), np.int32(len(values)),
     )  # fmt: skip
-
-
-def power_of_four(x: int, least: int) -> int:
-    """The smallest of least, 4 least, 16 least, .. that is at least x."""
-    while least < x:
-        least *= 4
-    return least
 
 
 def _bits(mask: np.ndarray) -> np.ndarray:

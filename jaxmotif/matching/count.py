@@ -20,8 +20,9 @@ from jaxmotif.devices.progress import progress as progress_meter
 from jaxmotif.devices.select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import lanes
+from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.conditions import MOST_NODES, power_of_four
+from jaxmotif.matching.conditions import MOST_NODES
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.lockstep import lockstep
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory

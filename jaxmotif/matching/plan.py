@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
+from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.kernels.lanes import Operands, Sizes
 from jaxmotif.matching import candidates, leaves
 from jaxmotif.matching.bitrows import BitRows, Layout, leaf_terms, look_ahead
 from jaxmotif.matching.conditions import (
     PairKind,
     pair_kinds,
-    power_of_four,
     query_conditions,
 )
 from jaxmotif.matching.domains import filter_domains

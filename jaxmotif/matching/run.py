@@ -9,10 +9,9 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.kernels.choice import kernel_backend
+from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.conditions import power_of_four
 from jaxmotif.matching.plan import Plan
 from jaxmotif.search import Progress, advance, search_shortly, start_state
 

@@ -132,4 +132,6 @@ def plan(backend: Backend, memory: int | None) -> tuple[Sizes, int]:
         return GPU_SIZES, 1 << 31
     scale = max(0, min(6, (memory // 2**30).bit_length()))  # 16 GiB or more: the full sizes
     codes = 1 << (20 + scale)
-    return Sizes(1 << (15 + scale), 1 << (17 + scale), 1 << (17 + scale), codes, GPU_SIZES.distinct), memory // 4
+    table, candidates = 1 << (17 + scale), 1 << (19 + scale)
+    distinct = min(codes, GPU_SIZES.distinct)
+    return Sizes(1 << (15 + scale), table, candidates, codes, distinct, min(table, GPU_SIZES.least)), memory // 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -52,25 +53,28 @@ def class_names(directed: bool) -> dict[str, str]:
     }  # fmt: skip
 
 
+AT_ONCE = 1 << 14  # codes brought to normal form together on the host, so that they stay in its cache
+
+
 class Classifier:
-    """Assigns codes of subgraphs of one size to classes; remembers every code it has seen; for any thread.
+    """Assigns codes of subgraphs of one size to classes; for any thread.
 
     Attributes:
+      alphabet, size: of the subgraphs.
       classes: canonical strings, in the order in which they were first met.
     """
 
     def __init__(self, alphabet: Alphabet, size: int):
-        self._alphabet, self._size = alphabet, size
-        self._codes = np.zeros(0, np.uint64)
+        self.alphabet, self.size = alphabet, size
+        self._forms = np.zeros(0, np.uint64)
         self._index = np.zeros(0, np.int64)
-        self._by_form: dict[bytes, int] = {}
         self._by_name: dict[str, int] = {}
         self._lock = threading.Lock()
 
     @property
     def known(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every code seen, uint64 ascending, and its class, int64."""
-        return self._codes, self._index
+        """Every normal form seen, uint64 ascending, and its class, int64."""
+        return self._forms, self._index
 
     @property
     def classes(self) -> list[str]:
@@ -78,33 +82,32 @@ class Classifier:
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:
         """The class of each code (uint64 ``[U]``), int64 indices into :attr:`classes`."""
+        pieces = np.split(codes, range(AT_ONCE, codes.size, AT_ONCE))
+        normal = np.concatenate([normal_codes(np, piece, self.alphabet, self.size) for piece in pieces])
+        forms, inverse = np.unique(normal, return_inverse=True)
+        return self.of_forms(forms)[inverse]
+
+    def of_forms(self, forms: np.ndarray) -> np.ndarray:
+        """The same for codes that :func:`normal_codes` made, ascending and distinct."""
         with self._lock:
-            new = np.setdiff1d(codes, self._codes)
+            new = np.setdiff1d(forms, self._forms, assume_unique=True)
             if new.size:
-                all_codes = np.concatenate([self._codes, new])
-                order = np.argsort(all_codes)
-                self._codes = all_codes[order]
+                all_forms = np.concatenate([self._forms, new])
+                order = np.argsort(all_forms)
+                self._forms = all_forms[order]
                 self._index = np.concatenate([self._index, self._classify(new)])[order]
-            return self._index[np.searchsorted(self._codes, codes)]
+            return self._index[np.searchsorted(self._forms, forms)]
 
     def _classify(self, codes: np.ndarray) -> np.ndarray:
-        labels, entries = _normal(*decode(codes, self._alphabet, self._size))
-        forms = np.concatenate([labels[:, :, None], entries], axis=2).astype(np.uint16).reshape(codes.size, -1)
-        forms, inverse = np.unique(forms, axis=0, return_inverse=True)
-        index = np.empty(forms.shape[0], np.int64)
-        for i, form in enumerate(forms):
-            key = form.tobytes()
-            if key not in self._by_form:
-                table = form.reshape(self._size, -1).astype(np.int64)
-                name = self._name(table[:, 0], table[:, 1:])
-                self._by_form[key] = self._by_name.setdefault(name, len(self._by_name))
-            index[i] = self._by_form[key]
-        return index[inverse.ravel()]
+        index = np.empty(codes.size, np.int64)
+        for i, (labels, entries) in enumerate(zip(*decode(codes, self.alphabet, self.size), strict=True)):
+            index[i] = self._by_name.setdefault(self._name(labels, entries), len(self._by_name))
+        return index
 
     def _name(self, labels: np.ndarray, entries: np.ndarray) -> str:
-        a = self._alphabet
+        a = self.alphabet
         if a.node_labels is None and a.edge_labels is None:
-            return _plain_string((entries > 0).tobytes(), self._size, a.directed)
+            return _plain_string((entries > 0).tobytes(), self.size, a.directed)
         nodes = None if a.node_labels is None else np.asarray(a.node_labels)[labels]
         edges = None if a.edge_labels is None else np.where(entries > 0, np.asarray(a.edge_labels)[entries - 1], 0)
         return canonical_string(Pattern(entries > 0, nodes, edges, a.directed))
@@ -138,20 +141,45 @@ def decode(codes: np.ndarray, alphabet: Alphabet, size: int) -> tuple[np.ndarray
     return labels, entries
 
 
-def _normal(labels: np.ndarray, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes sorted by a hash of what surrounds them: few forms of one class are left, most often one."""
-    size = labels.shape[1]
-    pair = _scramble(entries.astype(np.uint64) * np.uint64(0x10001) + entries.transpose(0, 2, 1).astype(np.uint64))
-    off = ~np.eye(size, dtype=bool)
-    colour = _scramble(labels.astype(np.uint64) + np.uint64(1))
+def normal_codes(xp: Any, codes: Any, alphabet: Alphabet, size: int) -> Any:
+    """Codes of the same subgraphs (``xp``: NumPy, or jax.numpy in its 64-bit mode; uint64 ``[U]``), nodes sorted by a
+    hash of what surrounds them: few codes of one class are left, most often one."""
+    width, labels, word = alphabet.state_bits, alphabet.label_bits, np.uint64
+    pairs = np.arange(size)[:, None], np.arange(size)[None]
+    young, old = np.maximum(*pairs), np.minimum(*pairs)
+
+    def place(nodes: Any) -> Any:  # where the bits that came with a node begin
+        later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
+        return later * width + (size - 1 - nodes) * labels
+
+    def mask(bits: int) -> np.uint64:
+        return word((1 << bits) - 1)
+
+    off = (young != old)[:, :, None]
+    near = (codes[None, None] >> (place(young) + old * width).astype(word)[:, :, None]) & mask(width)
+    if alphabet.directed:
+        entries = word(alphabet.entries)
+        near = xp.where((pairs[0] > pairs[1])[:, :, None], near // entries + near % entries * entries, near)
+    pair = _scramble(near + word(1))
+    node = np.arange(size)
+    label = (codes[None] >> (place(node) + node * width).astype(word)[:, None]) & mask(labels)
+    colour = _scramble(label + word(1))
     for _ in range(3):
-        colour = _scramble(colour + (_scramble(pair ^ colour[:, None, :]) * off).sum(axis=2, dtype=np.uint64))
-    order = np.argsort(colour, axis=1, kind="stable")
-    rows = np.arange(labels.shape[0])[:, None]
-    return labels[rows, order], entries[rows[:, :, None], order[:, :, None], order[:, None, :]]
+        seen = xp.where(off, _scramble(pair ^ colour[None]), word(0))
+        colour = _scramble(colour + seen.sum(axis=1, dtype=word))
+    ties = (colour[None] == colour[:, None]) & (pairs[1] < pairs[0])[:, :, None]
+    rank = ((colour[None] < colour[:, None]) | ties).sum(axis=1, dtype=np.int32)
+
+    def put(value: Any, nodes: Any, within: Any) -> Any:
+        return (value << (place(nodes) + within * width).astype(word)).sum(axis=0, dtype=word)
+
+    a, b = np.triu_indices(size, 1)
+    first, second = xp.minimum(rank[a], rank[b]), xp.maximum(rank[a], rank[b])
+    state = xp.where(rank[a] < rank[b], near[a, b], near[b, a])
+    return put(state, second, first) + (put(label, rank, rank) if labels else word(0))
 
 
-def _scramble(x: np.ndarray) -> np.ndarray:
+def _scramble(x: Any) -> Any:
     """A 64-bit mixing function (splitmix64's)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -14,10 +14,11 @@ from jax import lax
 
 from jaxmotif.kernels import census as kernel
 from jaxmotif.kernels.census import Candidates, Dyads, Rows, Walks
-from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.choice import Backend, power_of_four
 from jaxmotif.kernels.expand import FlatWork, take
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.motifs.classes import Classifier
+from jaxmotif.motifs.classes import Classifier, normal_codes
+from jaxmotif.motifs.dyads import Alphabet
 from jaxmotif.motifs.tally import Tally
 
 
@@ -27,8 +28,8 @@ class Sizes:
 
     Attributes:
       block: positions tried at once; table: rows a level holds; candidates: of the last table, looked at together.
-      codes: codes grouped at once; distinct: distinct codes among them that a device groups by itself, 0 for grouping
-        on the host.
+      codes: codes grouped at once; distinct: different ones looked at together when a device does it, 0 for the host.
+      least: no smaller where less would do, so that few sizes are compiled.
     """
 
     block: int
@@ -36,10 +37,15 @@ class Sizes:
     candidates: int
     codes: int
     distinct: int
+    least: int
+
+    def fit(self, need: int, most: int) -> int:
+        """A size of at most ``most`` for so many, or for a part of them."""
+        return min(most, power_of_four(need, self.least))
 
 
-CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0)
-GPU_SIZES = Sizes(1 << 22, 1 << 23, 1 << 23, 1 << 27, 1 << 20)
+CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0, 1 << 17)
+GPU_SIZES = Sizes(1 << 22, 1 << 23, 1 << 25, 1 << 27, 1 << 22, 1 << 17)
 
 
 def count_classes(
@@ -67,7 +73,7 @@ def count_classes(
         return tally.counts()
 
     def close(rows: Rows, count: int, walks: Walks) -> None:
-        first, block = 0, sizes.candidates
+        first, block = 0, sizes.fit(max(count, int(walks.work.total)), sizes.candidates)
         while first < count:
             with wide_ints():
                 added, stop = _candidates(
@@ -87,19 +93,21 @@ def count_classes(
             keys = jnp.sort(added.keys) if sizes.distinct else np.sort(np.asarray(added.keys))
             runs, found = _runs(keys, np.int32(first), bits=bits, backend=backend)
             total, found = jax.device_get((runs.work.total, found))
-            for position in range(0, int(total), sizes.candidates):
-                codes = _pairs(dyads, rows, runs, np.int64(position), block=sizes.candidates, wide=tally.wide)
+            block = sizes.fit(int(total), sizes.candidates)
+            for position in range(0, int(total), block):
+                codes = _pairs(dyads, rows, runs, np.int64(position), block=block, wide=tally.wide)
                 tally.add(*codes)
         return int(found)
 
     def visit(rows: Rows, added: Candidates, positions: int) -> None:
-        per_call = sizes.codes // sizes.block
+        block = sizes.fit(positions, sizes.block)
+        per_call = sizes.codes // block
         with wide_ints():
-            for first in range(0, positions, per_call * sizes.block):
-                blocks = min(per_call, -(-(positions - first) // sizes.block))
+            for first in range(0, positions, per_call * block):
+                blocks = min(per_call, -(-(positions - first) // block))
                 tally.add(_visits(
                     dyads, rows, added, np.int64(first), np.int32(blocks), per_call=_pieces(blocks, per_call),
-                    block=sizes.block, wide=tally.wide, backend=backend,
+                    block=block, wide=tally.wide, backend=backend,
                 ))  # fmt: skip
 
     search(dyads, size - 2, sizes, backend, close)
@@ -110,36 +118,43 @@ def count_participation(dyads: Dyads, size: int, classifier: Classifier, backend
     """How many subgraphs of each class each node lies in, for one graph.
 
     Args:
-      size: at least 3. classifier: that knows every code that occurs.
+      size: at least 3. classifier: that knows every form that occurs.
 
     Returns:
       int64 ``[n, classes]``, nodes in the order of the dyads.
     """
-    codes, index = classifier.known
+    forms, index = classifier.known
+    alphabet = classifier.alphabet
     classes = len(classifier.classes)
     with wide_ints():
         counts = jnp.zeros((dyads.offsets.shape[0] - 1) * classes, jnp.int64)
-        known = jnp.asarray(codes), jnp.asarray(index.astype(np.int32))
+        known = jnp.asarray(forms), jnp.asarray(index.astype(np.int32))
 
     def close(rows: Rows, count: int, walks: Walks) -> None:
         nonlocal counts
         with wide_ints():
-            counts = _participate(dyads, rows, walks.work, counts, *known, classes=classes, block=sizes.block)
+            counts = _participate(
+                dyads, rows, walks.work, counts, *known, alphabet=alphabet, classes=classes, block=sizes.block
+            )
 
     if classes:
         search(dyads, size - 1, sizes, backend, close)
     return np.asarray(counts).reshape(-1, classes)
 
 
-@partial(jax.jit, static_argnames=("classes", "block"))
+@partial(jax.jit, static_argnames=("alphabet", "classes", "block"))
 def _participate(
-    dyads: Dyads, rows: Rows, work: FlatWork, counts: Any, codes: Any, index: Any, *, classes: int, block: int
-) -> Any:
+    dyads: Dyads, rows: Rows, work: FlatWork, counts: Any, forms: Any, index: Any,
+    *, alphabet: Alphabet, classes: int, block: int,
+) -> Any:  # fmt: skip
+    size = rows.nodes.shape[0] + 1
+
     def body(number: Any, counts: Any) -> Any:
         found = kernel.extensions(dyads, rows, work, number * block, work.total, block=block)
         low, high = take(rows.low, found.row), take(rows.high, found.row)
-        code = kernel.ordered_pair(dyads, low, high, found.pattern, rows.nodes.shape[0] - 1)
-        at = jnp.minimum(jnp.searchsorted(codes, code), codes.shape[0] - 1)
+        code = kernel.ordered_pair(dyads, low, high, found.pattern, size - 2)
+        at = jnp.searchsorted(forms, normal_codes(jnp, code, alphabet, size))
+        at = jnp.minimum(at, forms.shape[0] - 1)  # where no subgraph is
         one = found.valid.astype(jnp.int64)
         for member in [*(take(nodes, found.row) for nodes in rows.nodes), take(rows.base, found.row) + found.local]:
             counts = counts.at[member * classes + take(index, at)].add(one, mode="promise_in_bounds")
@@ -162,14 +177,17 @@ def search(dyads: Dyads, size: int, sizes: Sizes, backend: Backend, close: Calla
         if i == size:
             close(rows, count, walks)
             return
-        positions, first, held, table = int(walks.work.total), 0, 0, _empty(i + 1, sizes)
+        positions, first, held = int(walks.work.total), 0, 0
+        block = sizes.fit(positions, sizes.block)
+        capacity = sizes.fit(positions + block, sizes.table)
+        table = _empty(i + 1, capacity + block)
         while first < positions:
             with wide_ints():
                 table, held, first = _fill(
-                    dyads, rows, walks.work, np.int64(first), table, np.int32(held), block=sizes.block, backend=backend
+                    dyads, rows, walks.work, np.int64(first), table, np.int32(held), block=block, backend=backend
                 )
-                held, first = int(held), int(first)
-            if held + sizes.block > sizes.table or (first >= positions and held):
+                held, first = map(int, jax.device_get((held, first)))
+            if held + block > capacity or (first >= positions and held):
                 descend(table, held)
                 held = 0
 
@@ -180,11 +198,11 @@ def search(dyads: Dyads, size: int, sizes: Sizes, backend: Backend, close: Calla
 
 def _pieces(blocks: int, most: int) -> int:
     """Capacity of a call in blocks: few different ones, so few compilations."""
-    return min(most, next(p for p in (1, 16, most) if p >= blocks))
+    return min(most, 1 << (blocks - 1).bit_length())
 
 
-def _empty(nodes: int, sizes: Sizes) -> Rows:
-    capacity = sizes.table + sizes.block
+@partial(jax.jit, static_argnums=(0, 1))
+def _empty(nodes: int, capacity: int) -> Rows:
     column, word = jnp.zeros(capacity, jnp.int32), jnp.zeros(capacity, jnp.uint32)
     columns = jnp.zeros((nodes, capacity), jnp.int32)
     return Rows(column, columns, columns, column, word, word)

@@ -11,10 +11,13 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels.census import Dyads
+from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.motifs.classes import Classifier
+from jaxmotif.motifs.classes import Classifier, normal_codes
+from jaxmotif.motifs.dyads import Alphabet
 
+FEW = 1 << 12  # normal forms fetched together with their number
 MERGE_AT = 1 << 23  # (code, count) entries held on the host before they are merged
 
 
@@ -49,8 +52,8 @@ class Tally:
         """
         if self._distinct:
             with wide_ints():
-                if self._add_on_device(codes, weights):
-                    return
+                self._add_on_device(codes, weights)
+            return
         words = np.asarray(codes)
         if words.ndim == 2:
             words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
@@ -106,24 +109,33 @@ class Tally:
         elif self._parts:
             self._parts = [(self._parts[0][0].astype(np.uint64), self._parts[0][1])]
 
-    def _add_on_device(self, codes: Any, weights: Any) -> bool:
-        """Whether few enough different codes were among them."""
-        codes, before, order, found, number = _distinct(codes, weights, self._graph_bits, self._distinct)
-        number = int(number)
-        if number > self._distinct:
-            return False
-        some = min(self._distinct, 1 << max(number - 1, 0).bit_length())  # few different sizes, so few compilations
-        distinct = np.asarray(found[:some])[:number].astype(np.uint64)
-        real = distinct.size - (number > 0 and bool(distinct[-1] >= np.iinfo(found.dtype).max >> self._graph_bits))
-        index = np.full((2, some), -1, np.int32)
-        index[:, :real] = self._classes(distinct[:real])
-        width = 1 << max(8, 2 * (len(self._classifier.classes).bit_length() + 1) // 2)
-        if self._on_device is None:
-            self._on_device = jnp.zeros((self._graphs, width), jnp.int64)
-        elif self._on_device.shape[1] < width:
-            self._on_device = jnp.pad(self._on_device, ((0, 0), (0, width - self._on_device.shape[1])))
-        self._on_device = _count(self._on_device, codes, before, order, index, self._graph_bits)
-        return True
+    def _add_on_device(self, codes: Any, weights: Any) -> None:
+        codes, before, order, number = _ordered(codes, weights)
+        number, most = int(number), min(self._distinct, codes.shape[-1])
+        size = _capacity(number, most)
+        bits = self._graph_bits, self._before, self._edge
+        for first in range(0, number, size):
+            graph, times, forms, which, (several, few) = _forms(
+                codes, before, order, np.int32(number), np.int32(first), *bits,
+                size=size, alphabet=self._classifier.alphabet, nodes=self._size,
+            )  # fmt: skip
+            several, few = jax.device_get((several, few))
+            room = _capacity(int(several), 2 * size)
+            if several > few.size:
+                few = np.asarray(forms[:room])
+            index = np.zeros(room, np.int32)
+            index[:several] = self._classifier.of_forms(few[:several])
+            width = 1 << max(8, 2 * (len(self._classifier.classes).bit_length() + 1) // 2)
+            if self._on_device is None:
+                self._on_device = jnp.zeros((self._graphs, width), jnp.int64)
+            elif self._on_device.shape[1] < width:
+                self._on_device = jnp.pad(self._on_device, ((0, 0), (0, width - self._on_device.shape[1])))
+            self._on_device = _count(self._on_device, graph, times, which, index)
+
+
+def _capacity(number: int, most: int) -> int:
+    """A size for so many: few different ones, so few compilations."""
+    return min(most, power_of_four(number, FEW))
 
 
 def _begins(codes: np.ndarray) -> np.ndarray:
@@ -138,39 +150,65 @@ def _merged(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, n
     return codes[begins], np.add.reduceat(counts, begins) if begins.size else counts
 
 
-@partial(jax.jit, static_argnames=("graph_bits", "distinct"))
-def _distinct(codes: Any, weights: Any, graph_bits: int, distinct: int) -> tuple[Any, ...]:
-    """Codes in order; counts before each and in all, int64 ``[L + 1]``; the number of each among the distinct ones
-    (graphs not told apart); these, ``[distinct]``; and how many they are."""
+@jax.jit
+def _ordered(codes: Any, weights: Any) -> tuple[Any, ...]:
+    """Codes in order; the sum of the weights before each and of all, int64 ``[L + 1]``; the number of each among the
+    different ones; how many these are."""
     if codes.ndim == 2:
         codes = (codes[0].astype(jnp.uint64) << 32) | codes[1].astype(jnp.uint64)
+    before = None
     if weights is None:
-        codes, before = jnp.sort(codes), jnp.arange(codes.shape[0] + 1, dtype=jnp.int64)
+        codes = jnp.sort(codes)
     else:
-        codes = jnp.where(weights > 0, codes, jnp.array(jnp.iinfo(codes.dtype).max, codes.dtype))
-        codes, weights = lax.sort((codes, weights), num_keys=1)
+        codes, weights = lax.sort((jnp.where(weights > 0, codes, _none(codes.dtype)), weights), num_keys=1)
         before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
-    plain = codes >> graph_bits
-    begins = jnp.concatenate([jnp.ones(1, bool), plain[1:] != plain[:-1]])
-    order = jnp.cumsum(begins, dtype=jnp.int32) - 1
-    place = jnp.where(begins, order, distinct)
-    found = jnp.zeros(distinct, codes.dtype).at[place].set(plain, mode="drop")
-    return codes, before, order, found, order[-1] + 1
+    order = jnp.cumsum(_first_ones(codes), dtype=jnp.int32) - 1
+    return codes, before, order, order[-1] + (codes[-1] != _none(codes.dtype)).astype(jnp.int32)
 
 
-@partial(jax.jit, donate_argnums=0, static_argnames="graph_bits")
-def _count(counts: Any, codes: Any, before: Any, order: Any, index: Any, graph_bits: int) -> Any:
-    """Add what :func:`_distinct` found to counts ``[graphs, width]``, given the classes of the distinct codes."""
-    graphs, width = counts.shape
-    change, one = codes[1:] != codes[:-1], jnp.ones(1, bool)
-    real = codes != jnp.array(jnp.iinfo(codes.dtype).max, codes.dtype)
-    edges = (jnp.concatenate([change, one]), before[1:]), (jnp.concatenate([one, change]), -before[:-1])
-    graph = (codes & ((1 << graph_bits) - 1)).astype(jnp.int64)
-    cells = counts.reshape(-1)
-    for classes, sign in ((index[0], 1), (index[1], -1)):
-        group = take(classes, jnp.minimum(order, classes.shape[0] - 1))
-        cell = graph * width + group.astype(jnp.int64)
-        for edge, value in edges:
-            at = jnp.where(edge & real & (group >= 0), cell, graphs * width)
-            cells = cells.at[at].add(sign * value, mode="drop")
-    return cells.reshape(graphs, width)
+def _first_ones(codes: Any) -> Any:
+    """Which codes differ from the one before."""
+    return jnp.concatenate([jnp.ones(1, bool), codes[1:] != codes[:-1]])
+
+
+@partial(jax.jit, static_argnames=("graph_bits", "size", "alphabet", "nodes"))
+def _forms(
+    codes: Any, before: Any, order: Any, number: Any, first: Any, graph_bits: int, old: Any, edge: Any,
+    *, size: int, alphabet: Alphabet, nodes: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Of ``size`` different codes from one on: the graph of each, and how often it occurs; the different normal forms,
+    ascending, ``[2 * size]``; which of them each has, and the same pair of nodes without its edge, int32
+    ``[2, size]``, or -1; how many there are, and the first few."""
+    lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
+    place = jnp.where(_first_ones(codes) & (order >= first), order - first, size + 1)
+    start = jnp.full(size + 1, (codes != _none(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
+    real = jnp.arange(size, dtype=jnp.int32) < number - first
+    ends = start.astype(jnp.int64) if before is None else take(before, start)
+    times = jnp.where(real, ends[1:] - ends[:-1], 0)
+    own = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
+    graph, own = (own & ((1 << graph_bits) - 1)).astype(jnp.int32), own >> graph_bits
+
+    joined = real & (own & old != 0) & (own & edge != 0)
+    both = normal_codes(jnp, jnp.concatenate([own, own & ~edge]), alphabet, nodes)
+    both = jnp.where(jnp.concatenate([real, joined & (nodes > 2)]), both, _none(both.dtype))
+    ordered, place = lax.sort((both, jnp.arange(both.size, dtype=jnp.int32)), num_keys=1)
+    some = ordered != _none(both.dtype)
+    begins = some & _first_ones(ordered)
+    number = jnp.cumsum(begins, dtype=jnp.int32) - 1
+    which = jnp.zeros(both.size, jnp.int32).at[place].set(jnp.where(some, number, -1), unique_indices=True)
+    forms = jnp.zeros_like(both).at[jnp.where(begins, number, both.size)].set(ordered, mode="drop")
+    return graph, times, forms, which.reshape(2, -1), (begins.sum(dtype=jnp.int32), forms[:FEW])
+
+
+@partial(jax.jit, donate_argnums=0)
+def _count(counts: Any, graph: Any, times: Any, which: Any, index: Any) -> Any:
+    """Add what :func:`_forms` found to counts ``[graphs, width]``, given the classes of the forms."""
+    for forms, sign in ((which[0], 1), (which[1], -1)):
+        at = jnp.where(forms >= 0, graph, counts.shape[0]), take(index, jnp.maximum(forms, 0))
+        counts = counts.at[at].add(sign * times, mode="drop")
+    return counts
+
+
+def _none(dtype: Any) -> Any:
+    """What stands for no code."""
+    return jnp.array(jnp.iinfo(dtype).max, dtype)

@@ -84,7 +84,7 @@ def test_tiny_tables_change_nothing(matrix_bytes):
     assert (dyads.matrix is None) == (matrix_bytes == 0)
     wanted = subgraph_census(graph, 5)
     assert wanted.total > 20_000
-    tiny = Sizes(block=64, table=128, candidates=16, codes=256, distinct=0)
+    tiny = Sizes(block=64, table=128, candidates=16, codes=256, distinct=0, least=16)
     for sizes in (tiny, dataclasses.replace(tiny, distinct=8), dataclasses.replace(tiny, distinct=256)):
         classifier = Classifier(Alphabet.of(graph), 5)
         counts = count_classes(dyads, 5, classifier, "xla", sizes)
