@@ -183,9 +183,9 @@ def main() -> None:
                 base = base or row
                 machine = machine or f"{row['device']}, jax {row['jax']}"
                 gain = base["best"] / row["best"]
-                same = "same" if row["bits"] == base["bits"] else "DIFFERENT"
+                bits = row["bits"][:8] + ("" if row["bits"] == base["bits"] else " DIFFERENT")
                 each = "" if count == "hybrid" else f"{gain / count:.2f}"
-                figures = f"{row['first']:.2f} | {row['best']:.4f} | {gain:.2f} | {each} | {same}"
+                figures = f"{row['first']:.2f} | {row['best']:.4f} | {gain:.2f} | {each} | {bits}"
                 print(f"| {name} | {on} | {figures} |", flush=True)
     print(machine)
 
