@@ -15,12 +15,11 @@ from jaxmotif.devices.ledger import Arrays, Store, joined
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
-from jaxmotif.kernels.census import Dyads
 from jaxmotif.kernels.choice import kernel_backend
-from jaxmotif.kernels.switching import Step
+from jaxmotif.kernels.switching import Ends, Step
 from jaxmotif.motifs.census import check_size, plan, subgraph_census
 from jaxmotif.motifs.classes import Classifier, class_names
-from jaxmotif.motifs.dyads import Alphabet, graph_slots, sample_dyads, to_dyads
+from jaxmotif.motifs.dyads import Alphabet, sample_dyads
 from jaxmotif.motifs.enumerate import count_classes
 from jaxmotif.motifs.matching_engine import TreePlan, count_by_matching, plan_matching
 from jaxmotif.motifs.random_graphs import DEFAULT_ATTEMPTS, Keep, RandomGraphs, null_model, random_graphs, wiring
@@ -148,17 +147,18 @@ def find_motifs(
     selection = select_devices(devices)
     helper = () if selection.helper is None else (selection.helper,)
     workers = len(selection.devices) * (CPU_WORKERS if selection.main.platform == "cpu" else 1)
+    longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
+    every = num_random // longer_chains
 
     def batch_on(device: jax.Device) -> int:
-        return _batch(graph, size, num_random, memory, workers, kernel_backend(device))
+        return _batch(graph, size, num_random, every, memory, workers, kernel_backend(device))
 
-    longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
     matching = None
     if engine == "matching":
         of_graph = subgraph_census(graph, size, devices=[selection.main], memory=memory)
         matching = plan_matching(graph, size, of_graph.classes)
     work = _Work(
-        graph, size, num_random, key, {"keep": keep, "attempts": attempts, "step": step}, longer_chains,
+        graph, size, key, {"keep": keep, "attempts": attempts, "step": step}, longer_chains, every,
         Classifier(Alphabet.of(graph), size), matching,
     )  # fmt: skip
     store = None
@@ -180,14 +180,15 @@ def find_motifs(
 
 
 class _Work(NamedTuple):
-    """What there is to do: random graphs drawn with options, some of them to double length, and all counted."""
+    """What there is to do: random graphs drawn with options, a number of them (one in ``every``) to double length too,
+    and all counted."""
 
     graph: Graph
     size: int
-    num: int
     key: Any
     options: dict[str, Any]
     longer: int
+    every: int
     classifier: Classifier
     matching: TreePlan | None
 
@@ -201,43 +202,54 @@ class _Hand:
 
     def step(self, span: Span) -> None:
         found: Arrays = {}
-        if span.first == 0:
-            graph, matrix_bytes = self._work.graph, plan(kernel_backend(self._device), self._memory)[1]
-            dyads = to_dyads(graph, graph_slots(graph), matrix_bytes, self._device, self._batch)
-            found = {f"input/{name}": array for name, array in self._census(dyads, 1).items()}
-        for low in range(max(span.first - 1, 0), span.stop - 1, self._batch):
-            piece = self._counts(low, min(low + self._batch, span.stop - 1))
-            found |= {f"{low}/{name}": array for name, array in piece.items()}
-        self._found |= found
+        last = max(span.stop - 1, 1)  # at least one graph is drawn, also for the given graph alone
+        for low in range(max(span.first - 1, 0), last, self._batch):
+            found |= self._counts(low, min(low + self._batch, span.stop - 1))
+        self._found |= {name: array for name, array in found.items() if span.first == 0 or name[:5] != "input"}
 
     def _counts(self, low: int, stop: int) -> Arrays:
-        """Of graphs low to stop - 1; the last batch is drawn whole and cut, so that all share their compilations."""
-        work, batch, checked = self._work, self._batch, min(stop, self._work.longer) - low
-        options = {**work.options, "first": low, "devices": [self._device], "memory": self._memory}
-        sample = random_graphs(work.graph, batch, work.key, **options)
-        made = self._census(self._dyads(sample), stop - low) | {"switches": sample.switches[: stop - low]}
-        if checked > 0:
-            longer = random_graphs(work.graph, checked, work.key, start=sample[:checked], **options)
-            made |= {f"longer_{name}": array for name, array in self._census(self._dyads(longer), checked).items()}
-        return made
+        """Of the given graph and the random graphs low to stop - 1, some of these at double length too, all counted
+        together; the last batch is drawn whole and cut, so that all share their compilations."""
+        work, batch, every = self._work, self._batch, self._work.every
+        options = {**work.options, "devices": [self._device], "memory": self._memory}
+        sample = random_graphs(work.graph, batch, work.key, first=low, **options)
+        first = -(-low // every)
+        checked = max(0, min(-(-stop // every), work.longer) - first)
+        rows = np.minimum(first * every - low + every * np.arange(-(-batch // every)), batch - 1)
+        longer = random_graphs(work.graph, rows.size, work.key, start=sample[rows], **options)
+        given = (x[None] for x in sample.wiring.ends)
+        ends = (np.concatenate(parts) for parts in zip(given, sample.ends, longer.ends, strict=True))
+        classes, counts = self._census(dataclasses.replace(sample, ends=Ends(*ends)))
 
-    def _dyads(self, sample: RandomGraphs) -> Dyads:
-        matrix_bytes = plan(kernel_backend(self._device), self._memory)[1]
-        return sample_dyads(sample, self._batch, matrix_bytes, self._device)
+        def part(name: str, field: str, some: np.ndarray) -> Arrays:
+            seen = some.any(axis=0)
+            return {f"{name}/{field}classes": classes[seen], f"{name}/{field}counts": some[:, seen]}
 
-    def _census(self, dyads: Dyads, used: int) -> Arrays:
+        made = part("input", "", counts[:1])
+        if low < stop:
+            made |= part(str(low), "", counts[1 : 1 + stop - low])
+            made[f"{low}/switches"] = sample.switches[: stop - low]
+        return made | (part(str(low), "longer_", counts[1 + batch :][:checked]) if checked else {})
+
+    def _census(self, sample: RandomGraphs) -> tuple[np.ndarray, np.ndarray]:
+        """Classes, and their counts in every graph."""
         work, backend = self._work, kernel_backend(self._device)
+        together = _together(work.graph, work.size)
+        pieces = []
         with jax.default_device(self._device):
-            sizes, _ = plan(backend, self._memory)
-            if work.matching is None:
-                counts = count_classes(dyads, work.size, work.classifier, backend, sizes)[:used]
-                classes = work.classifier.classes[: counts.shape[1]]
-            else:
-                tables = [sizes.table] * work.size
-                counts = count_by_matching(dyads, work.matching, block=sizes.block, tables=tables)[:used]
-                classes = work.matching.classes
-        seen = counts.any(axis=0)
-        return {"classes": np.array(classes, dtype=str)[seen], "counts": counts[:, seen]}
+            sizes, matrix_bytes = plan(backend, self._memory)
+            for low in range(0, len(sample), together):
+                graphs = min(together, len(sample))
+                dyads = sample_dyads(sample[low : low + together], graphs, matrix_bytes, self._device)
+                if work.matching is None:
+                    pieces.append(count_classes(dyads, work.size, work.classifier, backend, sizes))
+                else:
+                    tables = [sizes.table] * work.size
+                    pieces.append(count_by_matching(dyads, work.matching, block=sizes.block, tables=tables))
+        width = pieces[-1].shape[1]
+        counts = np.concatenate([np.pad(piece, ((0, 0), (0, width - piece.shape[1]))) for piece in pieces])
+        classes = work.classifier.classes if work.matching is None else work.matching.classes
+        return np.array(classes[:width], dtype=str), counts[: len(sample)]
 
     def collect(self) -> Arrays:
         found, self._found = self._found, {}
@@ -284,10 +296,16 @@ def _joined(graph, size, keep, engine, threshold, attempts, found: Arrays, notes
     )  # fmt: skip
 
 
-def _batch(graph: Graph, size: int, num: int, memory: int | None, devices: int, backend: str) -> int:
-    """Random graphs in one disjoint union: as many as let the matrix of dyads fit, and their number fit the code."""
+def _together(graph: Graph, size: int) -> int:
+    """Graphs in one disjoint union: as many as let their number fit the code."""
+    return 1 << min(63 - Alphabet.of(graph).code_bits(size), 20)
+
+
+def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, devices: int, backend: str) -> int:
+    """Random graphs to draw and count together with the given one and one of so many at double length: as many as let
+    the matrix of dyads fit."""
     budget = 1 << 25 if backend == "xla" else (memory or 1 << 33) // 4
     fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
-    spare_bits = 63 - Alphabet.of(graph).code_bits(size)
-    most = max(1, min(fits, -(-num // devices), 1 << min(spare_bits, 20)))
+    most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
+    most = min(most, -(-num // devices))
     return -(-num // -(-num // most))  # batches of one size

@@ -86,6 +86,7 @@ class RandomGraphs(Sequence):
       step: how the moves were decided.
       steps: steps each chain took.
       attempts: pair switches tried per edge, in each chain.
+      numbers: int32 ``[num]``, which graphs of the row of all they are.
       switches, triples: int64 ``[num]``, pair switches and turns of three arcs made.
       ends: the states, int32 arrays with a leading axis ``[num]`` (host).
       wiring: the given graph in the same form.
@@ -96,6 +97,7 @@ class RandomGraphs(Sequence):
     step: Step
     steps: int
     attempts: float
+    numbers: np.ndarray
     switches: np.ndarray
     triples: np.ndarray
     ends: Ends
@@ -105,9 +107,9 @@ class RandomGraphs(Sequence):
         return self.ends.head.shape[0]
 
     def __getitem__(self, index) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        if isinstance(index, slice):
+        if isinstance(index, slice | np.ndarray):
             return dataclasses.replace(
-                self, switches=self.switches[index], triples=self.triples[index],
+                self, numbers=self.numbers[index], switches=self.switches[index], triples=self.triples[index],
                 ends=Ends(*(x[index] for x in self.ends)),
             )  # fmt: skip
         edges, labels = self.edges(index)
@@ -184,7 +186,7 @@ def random_graphs(
       attempts: pair switches to try per edge.
       step: ``"reject"`` (cheap, refuses switches that might clash) or ``"global"`` (decides as if one by one).
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
-      start: graphs of an earlier call with the same key and ``first``, whose chains go on for ``attempts`` more.
+      start: graphs of an earlier call with the same key, whose chains go on for ``attempts`` more.
       devices: as everywhere; chains are divided among them.
       memory: bytes to work in, on each device.
       progress: show a meter.
@@ -219,12 +221,13 @@ def random_graphs(
     per_step = (wired.fixed.tail.shape[0] // 2 + wired.ends.left.shape[0] // 2) / max(labels, 1)
     steps = math.ceil(attempts / per_step) if per_step else 0
     done = start.steps if start is not None else 0
+    numbers = start.numbers if start is not None else first + np.arange(num, dtype=np.int32)
 
     selection = select_devices(devices)
 
     def make(device: jax.Device) -> _Hand:
         chunk = _chunk(wired, num, kernel_backend(device), memory, len(selection.devices))
-        return _Hand(wired, start, key, step, (num, first, done, steps), device, chunk)
+        return _Hand(wired, start, key, step, numbers, (done, steps), device, chunk)
 
     parts = -(-num // _chunk(wired, num, kernel_backend(selection.main), memory, len(selection.devices)))
     job = Job("random-graphs", np.arange(num + 1), parts, joined, "graphs", "random graphs")
@@ -239,17 +242,18 @@ def random_graphs(
     if start is not None:
         switches, triples = switches + start.switches, triples + start.triples
     total = done + steps
-    return RandomGraphs(graph, keep, step, total, total * per_step, switches, triples, ends, wired)
+    return RandomGraphs(graph, keep, step, total, total * per_step, numbers, switches, triples, ends, wired)
 
 
 class _Hand:
     """Draws graphs on a device, some chains at a time; what they are is on the host already."""
 
     def __init__(
-        self, wired: Wiring, start: RandomGraphs | None, key: Any, step: Step, numbers: tuple[int, int, int, int],
-        device: jax.Device, chunk: int,
+        self, wired: Wiring, start: RandomGraphs | None, key: Any, step: Step, numbers: np.ndarray,
+        steps: tuple[int, int], device: jax.Device, chunk: int,
     ):  # fmt: skip
-        self._wired, self._start, self._key, self._step, self._numbers = wired, start, key, step, numbers
+        self._wired, self._start, self._key, self._step = wired, start, key, step
+        self._numbers, self._steps = numbers, steps
         self._device, self._chunk, self._backend = device, chunk, kernel_backend(device)
         self._found: Arrays = {}
 
@@ -258,13 +262,13 @@ class _Hand:
             self._draw(low, min(low + self._chunk, span.stop))
 
     def _draw(self, low: int, stop: int) -> None:
-        (num, first, done, steps), chunk = self._numbers, self._chunk
+        (done, steps), chunk = self._steps, self._chunk
         # The last chunk is made whole with chains nobody looks at, so that all share a compilation.
-        which = first + low + np.arange(chunk, dtype=np.int32)
+        rows = np.minimum(low + np.arange(chunk), self._numbers.size - 1)
+        which = self._numbers[rows]
         if self._start is None:
             initial = Ends(*(np.broadcast_to(x, (chunk, x.shape[0])) for x in self._wired.ends))
         else:
-            rows = np.minimum(low + np.arange(chunk), num - 1)
             initial = Ends(*(x[rows] for x in self._start.ends))
         numbers = which, np.int32(done), np.int32(steps)
         arrays = jax.device_put((self._wired.fixed, initial, self._key, *numbers), self._device)

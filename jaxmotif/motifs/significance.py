@@ -81,9 +81,9 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
 
 
 def mixing_of(random_counts: np.ndarray, longer: np.ndarray) -> Mixing:
-    """Compare counts ``[r, classes]`` with those of the first chains at double length, ``[c, classes]``."""
+    """Compare counts ``[r, classes]`` with those of every ``r // c``-th chain at double length, ``[c, classes]``."""
     r, c = random_counts.shape[0], longer.shape[0]
-    a, b = random_counts[:c].astype(np.float64), longer.astype(np.float64)
+    a, b = random_counts[:: r // c][:c].astype(np.float64), longer.astype(np.float64)
     da, db = a - a.mean(axis=0), b - b.mean(axis=0)
     spread = np.sqrt((da**2).sum(axis=0) * (db**2).sum(axis=0))
     correlation = np.where(spread > 0, (da * db).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)

@@ -27,16 +27,23 @@ def test_matches_a_census_of_every_random_graph(graph):
     )
 
 
-def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph):
+def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkeypatch):
     found = find_motifs(graph, 3, 40)
     row = found.names.index("030T feed-forward loop")
     assert found.is_motif[row]
     assert found.significance.z[row] > 3
     assert "reciprocated pairs" in found.null_model
     assert found.attempts == 40
-    split = find_motifs(graph, 3, 40, devices=4, memory=40 * 26**2)
-    np.testing.assert_array_equal(split.random_counts, found.random_counts)
-    np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
+    for together in (1 << 20, 4):  # graphs that one code can tell apart
+        monkeypatch.setattr("jaxmotif.motifs.discovery._together", lambda graph, size, together=together: together)
+        split = find_motifs(graph, 3, 40, devices=4, memory=40 * 26**2)
+        np.testing.assert_array_equal(split.random_counts, found.random_counts)
+        np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
+    longer = random_graphs(graph, 40, jax.random.key(0), attempts=80)
+    counts = [subgraph_census(longer[i], 3).as_dict().get(found.classes[row], 0) for i in range(0, 40, 2)]
+    differences = found.random_counts[::2, row] - counts
+    wanted = differences.mean() / (differences.std(ddof=1) / np.sqrt(20))
+    np.testing.assert_allclose(found.mixing.double_length_z[row], wanted)
 
 
 def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
