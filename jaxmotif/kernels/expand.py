@@ -134,8 +134,22 @@ def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> 
 
     zero, all_lists = jnp.int32(0), jnp.int32(lists)
     low, _, high, _ = lax.fori_loop(0, lists.bit_length(), halve, (zero, all_lists, zero, all_lists))
-    position = first + jnp.arange(lanes, dtype=jnp.int32)
-    valid = position <= last
+    index, position, valid = between(starts, low, high, count, lanes, tile)
+    return index, position - load(starts, index, valid), valid
+
+
+def tile_lists(starts: jax.Array, lanes: int, tiles: int) -> jax.Array:
+    """The list in which each tile of lanes begins, and the one after the last: int32 ``[tiles + 1]``."""
+    firsts = lanes * jnp.arange(tiles + 1, dtype=jnp.int32)
+    found = jnp.searchsorted(starts, firsts, side="right", method="scan_unrolled")
+    return jnp.maximum(found.astype(jnp.int32) - 1, 0)
+
+
+def between(starts: Any, low: Any, high: Any, count: Any, lanes: int, tile: Any) -> tuple[Any, Any, Any]:
+    """For one tile of lanes whose lists are the ones from low to high: int32 ``[lanes]`` index into the window and flat
+    position, and which lanes are valid."""
+    position = tile * lanes + jnp.arange(lanes, dtype=jnp.int32)
+    valid = position < count
 
     def narrow(_, bounds):
         a, b = bounds
@@ -146,7 +160,7 @@ def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> 
 
     a = jnp.zeros((lanes,), jnp.int32) + low
     index, _ = lax.fori_loop(0, 32 - lax.clz(high - low), narrow, (a, a - low + high + 1))
-    return index, position - load(starts, index, valid), valid
+    return index, position, valid
 
 
 def find_lanes(values: Any, low: Any, high: Any, wanted: Any, valid: Any) -> tuple[Any, Any]:

@@ -33,6 +33,7 @@ from jaxmotif.kernels.lanes import (
     NUM_BELOW,
     NUM_COLUMNS,
     NUM_STRANGERS,
+    SEARCH_STEPS,
     STRANGERS,
     Lanes,
     Operands,
@@ -59,18 +60,27 @@ class Window(NamedTuple):
 
 def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
     """For each row of a window: how many candidates its shortest list has left, their place in ``entries``, and which
-    anchor it belongs to."""
+    anchor it belongs to. Lists begin, as they are ascending, after the nodes that the new node must exceed."""
     where = index < window.rows
     head = level(window.table)
     anchors, base = io.program(head + ANCHORS), io.program(head + BASE)
     zero = jnp.zeros_like(index)
+    below, trims = io.program(head + BELOW), io.program(head + NUM_BELOW)
+
+    def exceed(number, least):
+        node = io.column(base, io.program(below + number), window.first + index, zero, where)
+        return jnp.maximum(least, node + 1)
+
+    least = loop(trims, exceed, zero)
+    halvings = jnp.where(trims > 0, io.program(SEARCH_STEPS), jnp.zeros_like(trims))
 
     def look(number, best):
         pair = anchors + 3 * number
         u = io.column(base, io.program(pair), window.first + index, zero, where)
         place = io.program(pair + 1) + u
-        start = io.load(io.op.offsets, place, where)
-        length = io.load(io.op.offsets, place + 1, where) - start
+        start, end = io.load(io.op.offsets, place, where), io.load(io.op.offsets, place + 1, where)
+        start = io.first_from(least, start, end, where, halvings)
+        length = end - start
         shorter = length < best[0]
         return (
             jnp.where(shorter, length, best[0]), jnp.where(shorter, start, best[1]),
@@ -83,7 +93,7 @@ def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
 
 
 def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: Any) -> Any:
-    """Which candidates w extend their rows, int32 0 or 1."""
+    """Which candidates w extend their rows, int32 0 or 1; lists hold none that does not exceed what it must."""
     head = level(table)
     base = io.program(head + BASE)
     zero = jnp.zeros_like(w)
@@ -91,14 +101,11 @@ def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: An
     def column(pointer, number, width, mask):
         return io.column(base, io.program(pointer + width * number), row, zero, mask)
 
-    apart, below = io.program(head + APART), io.program(head + BELOW)
+    apart = io.program(head + APART)
     anchors, strangers = io.program(head + ANCHORS), io.program(head + STRANGERS)
 
     def differs(number, ok):
         return ok & (column(apart, number, 1, where) != w).astype(jnp.int32)
-
-    def exceeds(number, ok):
-        return ok & (column(below, number, 1, where) < w).astype(jnp.int32)
 
     def adjacent(number, ok):
         test = (ok > 0) & (anchor != number)
@@ -110,7 +117,6 @@ def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: An
         return ok & (1 - io.adjacent(column(strangers, number, 3, test), w, strangers + 3 * number, test))
 
     ok = loop(io.program(head + NUM_APART), differs, where.astype(jnp.int32))
-    ok = loop(io.program(head + NUM_BELOW), exceeds, ok)
     count = io.program(head + NUM_ANCHORS)
     ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
     ok = loop(io.program(head + NUM_STRANGERS), stranger, ok)
@@ -208,7 +214,7 @@ def extend(
     base, next_base = io.program(head + BASE), io.program(head + NEXT_BASE)
     columns = io.program(head + COLUMNS)
     last = io.program(head + IS_LAST) > 0
-    weight = leaf_weight(io, window.table, row, w, (ok > 0) & last)
+    weight = _weight(io, window, row, w, (ok > 0) & last)
     # No weight is negative, but XLA cannot know: tables are written only when all is read, and so in place.
     zero = jnp.minimum(weight.max(), 0).astype(jnp.int32)
     place = next_base + held + zero + jnp.cumsum(ok, dtype=jnp.int32) - 1
@@ -220,7 +226,8 @@ def extend(
         to = jnp.where(ok > 0, place + number * sizes.capacity, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
 
-    counts = lax.bitcast_convert_type(weight.reshape(-1, min(LANES, sizes.block)).sum(axis=1), jnp.uint32)
+    sums = weight.reshape(-1, min(LANES, sizes.block)).sum(axis=1, dtype=jnp.int64)
+    counts = lax.bitcast_convert_type(sums, jnp.uint32)
     added = jnp.where(last, 0, ok.sum(dtype=jnp.int32))
     return loop(io.program(head + NUM_COLUMNS), append, table), added, counts
 
@@ -228,8 +235,9 @@ def extend(
 def _extend_pallas(op, table, window, lists, total, held, sizes):
     starts, places, anchors = lists
     programs = sizes.block // LANES
+    tiles = ex.tile_lists(starts, LANES, programs)
 
-    def kernel(window_ref, extent, starts, places, anchors, zero, *refs):
+    def kernel(window_ref, extent, tiles, starts, shifts, anchors, zero, *refs):
         operands = Operands(*refs[: len(op)])
         _, table_ref, added, counts = refs[len(op) :]
         count, held = extent[0], extent[1]
@@ -244,15 +252,16 @@ def _extend_pallas(op, table, window, lists, total, held, sizes):
         @pl.when(first < count)
         def _():
             io = kernel_lanes(operands, table_ref, sizes)
-            index, offset, valid = ex.expand_lanes(starts, sizes.window, count, LANES, pl.program_id(0))
-            w = ex.load(operands.entries, ex.load(places, index, valid) + offset, valid)
+            tile = pl.program_id(0)
+            index, position, valid = ex.between(starts, tiles[tile], tiles[tile + 1], count, LANES, tile)
+            w = ex.load(operands.entries, ex.load(shifts, index, valid) + position, valid)
             row = window.first + index
             ok = filter_lanes(io, window.table, row, w, ex.load(anchors, index, valid), valid)
             last = io.program(head + IS_LAST) > 0
 
             @pl.when(last)
             def _():
-                low, high = _two_words(leaf_weight(io, window.table, row, w, ok > 0))
+                low, high = _two_words(_weight(io, window, row, w, ok > 0))
                 counts[...] = jnp.concatenate([low.reshape(1, 1), high.reshape(1, 1)], axis=1)
 
             @pl.when(~last)
@@ -279,15 +288,24 @@ def _extend_pallas(op, table, window, lists, total, held, sizes):
                 jax.ShapeDtypeStruct(table.shape, jnp.int32), jax.ShapeDtypeStruct((1,), jnp.int32),
                 jax.ShapeDtypeStruct((programs, 2), jnp.uint32),
             ],
-            in_specs=[ex.WHOLE] * (7 + len(op)),
+            in_specs=[ex.WHOLE] * (8 + len(op)),
             out_specs=[ex.WHOLE, ex.WHOLE, pl.BlockSpec((1, 2), lambda i: (i, 0))],
-            input_output_aliases={5: 1, 6 + len(op): 0}, compiler_params=ex.triton(), name="extend",
-        )(jnp.stack(window), extent, starts, places, anchors, jnp.zeros(1, jnp.int32), *op, table)  # fmt: skip
+            input_output_aliases={6: 1, 7 + len(op): 0}, compiler_params=ex.triton(), name="extend",
+        )(
+            jnp.stack(window), extent, tiles, starts, places - starts, anchors, jnp.zeros(1, jnp.int32), *op, table
+        )  # fmt: skip
     return table, added[0], counts
 
 
+def _weight(io: Lanes, window: Window, row: Any, w: Any, where: Any) -> Any:
+    """Ways to map the leaves for each lane, int64; int32 where no program has any."""
+    return leaf_weight(io, window.table, row, w, where) if io.sizes.leaves else where.astype(jnp.int32)
+
+
 def _two_words(weight: Any) -> tuple[Any, Any]:
-    """Sum of int64 lanes as two uint32 words."""
+    """Sum of lanes as two uint32 words."""
+    if weight.dtype == jnp.int32:
+        return jnp.sum(weight).astype(jnp.uint32), jnp.uint32(0)
     with jax.enable_x64(True):
         total = jnp.sum(weight)
         return total.astype(jnp.uint32), lax.shift_right_logical(total, jnp.int64(32)).astype(jnp.uint32)

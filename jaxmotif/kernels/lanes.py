@@ -45,14 +45,15 @@ class Operands(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Static sizes: flat positions a step, rows a window, rows a table holds; whether bit matrices are there, and
-    whether the program looks ahead."""
+    """Static sizes: flat positions a step, rows a window, rows a table holds; whether bit matrices are there, whether
+    the program looks ahead, and whether it has leaves to count."""
 
     block: int
     window: int
     capacity: int
     bitmap: bool
     ahead: bool = False
+    leaves: bool = True
 
 
 class Lanes(NamedTuple):
@@ -83,6 +84,12 @@ class Lanes(NamedTuple):
     def listed(self, u: Any, w: Any, place: Any, where: Any) -> Any:
         """Whether w is in the list of u, int32."""
         low, end = self.load(self.op.offsets, place + u, where), self.load(self.op.offsets, place + u + 1, where)
+        low = self.first_from(w, low, end, where, self.program(SEARCH_STEPS))
+        inside = where & (low < end)
+        return (inside & (self.load(self.op.entries, low, inside) == w)).astype(jnp.int32)
+
+    def first_from(self, w: Any, low: Any, end: Any, where: Any, halvings: Any) -> Any:
+        """The place of the first of some ascending entries that is at least w."""
 
         def halve(_, bounds):
             a, b = bounds
@@ -91,9 +98,7 @@ class Lanes(NamedTuple):
             less = self.load(self.op.entries, middle, active) < w
             return jnp.where(active & less, middle + 1, a), jnp.where(active & ~less, middle, b)
 
-        low, _ = loop(self.program(SEARCH_STEPS), halve, (low, end))
-        inside = where & (low < end)
-        return (inside & (self.load(self.op.entries, low, inside) == w)).astype(jnp.int32)
+        return loop(halvings, halve, (low, end))[0]
 
 
 def loop(count: Any, body: Any, init: Any) -> Any:

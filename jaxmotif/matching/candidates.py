@@ -22,20 +22,21 @@ SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
 
 
 class Reduced(NamedTuple):
-    """The reduced target: ids of its nodes in the target, int32 ``[N]``; itself; domains, uint32 ``[W, N]``."""
+    """The reduced target and domains, uint32 ``[W, N]``."""
 
-    ids: jax.Array
     target: Target
     bits: jax.Array
 
 
 class ListSizes(NamedTuple):
     """Offsets of every list family, int32 ``[J, N + 1]``, each from 0; their totals and longest lists, int32 ``[J]``;
-    and which domains have a node in common, bool ``[K, K]``."""
+    the length of the list that an entry is in, on average, float32 ``[J]``; and which domains have a node in common,
+    bool ``[K, K]``."""
 
     offsets: jax.Array
     totals: jax.Array
     longest: jax.Array
+    typical: jax.Array
     meet: jax.Array
 
 
@@ -70,7 +71,7 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
 
     rows = [direction(d) for d in range(target.offsets.shape[0])]
     joined = {name: None if rows[0][name] is None else jnp.stack([row[name] for row in rows]) for name in rows[0]}
-    return Reduced(ids, Target(size=size, node_labels=None, **joined), kept_bits)
+    return Reduced(Target(size=size, ids=take(target.ids, ids), node_labels=None, **joined), kept_bits)
 
 
 @jax.jit
@@ -100,7 +101,9 @@ def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_list
         return meet | (inside @ inside.T > 0)
 
     meet = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, jnp.zeros((K, K), bool))
-    return ListSizes(offsets, offsets[:, -1], (offsets[:, 1:] - offsets[:, :-1]).max(axis=1), meet)
+    lengths, totals = offsets[:, 1:] - offsets[:, :-1], offsets[:, -1]
+    squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
+    return ListSizes(offsets, totals, lengths.max(axis=1), squares / jnp.maximum(totals, 1).astype(jnp.float32), meet)
 
 
 @partial(jax.jit, static_argnames=("capacity",))

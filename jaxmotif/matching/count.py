@@ -190,7 +190,7 @@ def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, dom
     search = [str(options.order), *options.filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
     free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
     return fingerprint(
-        "matching", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
+        "matching by degree", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
         target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
     )  # fmt: skip
 
@@ -250,7 +250,7 @@ def _count_queries(patterns, target, options, per, time_limit, devices) -> Itera
             yield count_matches(pattern, target, **fields, per=per, time_limit=time_limit, devices=devices)
         return
     chip = selection.main
-    index, _ = _index(target, chip)
+    index, _ = _index(target, chip, by_degree=True)
     together = _together(index)
     for first in range(0, len(patterns), together):
         some, chosen = patterns[first : first + together], options[first : first + together]
@@ -394,18 +394,18 @@ def _plan(
 ) -> tuple[Plan, dict[str, float]]:
     """The plan, and seconds by phase."""
     allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
-    index, indexed = _index(target, device)
+    index, indexed = _index(target, device, by_degree=not options.listing)
     with wide_ints():
         [(plan, seconds)] = lockstep([make_plan(pattern, index, allowed, options)])
     return plan, {"index": indexed} | seconds
 
 
-def _index(target: Graph, device: jax.Device) -> tuple[Target, float]:
+def _index(target: Graph, device: jax.Device, by_degree: bool) -> tuple[Target, float]:
     """The target as indexed where the search is to run, and the seconds that took."""
     if device not in target.out_offsets.devices():
         target = target.to_device(device)
     started = time.perf_counter()
-    index = index_target(target)
+    index = index_target(target, by_degree)
     jax.block_until_ready(index.targets)
     return index, time.perf_counter() - started
 

@@ -17,7 +17,13 @@ MOST_WEIGHT = 2**52
 """Ways to map all leaves of one partial match: a block of lanes must add up within 63 bits."""
 
 MOST_WORDS = 64
-"""Words of a bit row over the union of a group's domains."""
+"""Words of a bit row over the union of a group's domains, unless the group is of twins."""
+
+MOST_ROW_WORDS = 2**26
+"""Words of the bit rows of all nodes, for twins."""
+
+PAIRS_A_WORD = 8
+"""Twins are worth wider bit rows if they have so many pairs of candidates, which a search would test, for each word."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,16 +52,23 @@ class LeafPlan:
 
 
 def choose_leaves(
-    query: Pattern, sizes: np.ndarray, meet: np.ndarray, longest: np.ndarray, nodes: int, order: Sequence[int]
+    query: Pattern,
+    sizes: np.ndarray,
+    meet: np.ndarray,
+    longest: np.ndarray,
+    likely: np.ndarray,
+    nodes: int,
+    order: Sequence[int],
 ) -> LeafPlan:
     """Pick leaves: an independent set whose removal leaves every component connected.
 
     Nodes of one neighbour come first, then the others from the end of the order, as long as their candidates fit
-    short bit rows.
+    short bit rows, or wider ones for twins with many candidates.
 
     Args:
       sizes: integers ``[k]``, of the domains. meet: bool ``[k, k]``, which domains have a node in common.
       longest: integers ``[k]``, candidates of each node at most, given its neighbours.
+      likely: floats ``[k]``, the candidates that a candidate of each node is one of, given a neighbour, on average.
       nodes: how many target nodes are in any domain.
       order: the matching order of all nodes.
     """
@@ -66,6 +79,18 @@ def choose_leaves(
     groups: list[list[int]] = []
     chosen, weight = 0, 1
     rest = (1 << query.num_nodes) - 1
+
+    def worth(x: int, words: int) -> bool:
+        """Whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
+        mates = sum(1 << y for y in range(query.num_nodes) if twins[y] == twins[x])
+        return (
+            mates.bit_count() > 1
+            and not near[x] & mates
+            and _connected(near, near[x], rest & ~mates)
+            and nodes * words <= MOST_ROW_WORDS
+            and PAIRS_A_WORD * words * degree[x] <= likely[x] ** 2
+        )
+
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
         if near[x] & chosen or weight * max(1, longest[x]) > MOST_WEIGHT:
             continue
@@ -77,7 +102,9 @@ def choose_leaves(
         alike = len({int(twins[y]) for y in group}) == 1
         intersects = not alike or any(degree[y] > 1 for y in group)
         union = min(nodes, sum(sizes[y] for y in group))
-        if (len(group) > MOST_IN_GROUP and not alike) or (intersects and union >= 32 * MOST_WORDS):
+        if len(group) > MOST_IN_GROUP and not alike:
+            continue
+        if intersects and union >= 32 * MOST_WORDS and not (alike and worth(x, union // 32 + 1)):
             continue
         groups = [g for g in groups if g not in touching] + [group]
         chosen, rest, weight = chosen | 1 << x, left, weight * max(1, longest[x])

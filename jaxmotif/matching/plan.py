@@ -62,7 +62,7 @@ class Options:
 
 class Stage(NamedTuple):
     """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps
-    to start again with the next stage (``None``: never)."""
+    to go over to the next stage (``None``: never), which goes on if it has the same program and else starts again."""
 
     program: Program
     code: jax.Array
@@ -81,7 +81,7 @@ class Plan:
       order: the query nodes searched, in order; leaves are not in it.
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
-      ids: int32 ``[N]``, target nodes of the reduced target's.
+      ids: int32 ``[N]``, the graph's nodes of the reduced target's.
       ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand (``None``: there is
         nothing to look ahead to); ``None`` if it must not be used.
     """
@@ -109,7 +109,7 @@ def make_plan(
     device = next(iter(target.offsets.devices()))
     kinds, which = pair_kinds(query, options.induced, options.wildcard)
     conditions = query_conditions(query, kinds, which, options.wildcard)
-    begin = None if allowed is None else _domain_words(allowed, conditions.near.shape[-1], target.nodes)
+    begin = None if allowed is None else _domain_words(allowed, conditions.near.shape[-1], np.asarray(target.ids))
     bits, sizes, left = filter_domains(target, conditions, begin, filters=options.filters)
     sizes, left = yield "filter", (sizes, left)
     sizes = sizes[:k].astype(np.int64)
@@ -137,13 +137,13 @@ def make_plan(
     table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
     num_lists = np.int32(len(families))
     measured = candidates.measure_lists(reduced, table, lists, num_lists)
-    totals, longest, meet = yield "reduce", measured[1:]
+    totals, longest, typical, meet = yield "reduce", measured[1:]
     meet = meet[:k, :k]
 
-    closest = np.full(k, np.iinfo(np.int64).max)
+    closest, likely = np.full(k, np.iinfo(np.int64).max), np.full(k, np.inf)
     for (c, x), j in families.items():
         if c < edge_kinds:
-            closest[x] = min(closest[x], int(longest[j]))
+            closest[x], likely[x] = min(closest[x], int(longest[j])), min(likely[x], float(typical[j]))
     closest = np.minimum(closest, sizes)
     often = np.zeros((k, k))
     for u, x in zip(*np.nonzero(which >= 0), strict=True):
@@ -153,7 +153,7 @@ def make_plan(
     leaf_plan = leaves.LeafPlan([], np.arange(k))
     if options.leaves and not options.induced and not options.listing and k > 1:
         colors = query if allowed is None else _colored(query, allowed)
-        leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, int(left[0]), order)
+        leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, likely, int(left[0]), order)
     core = [v for v in order if v not in set(leaf_plan.nodes)]
     if isinstance(wanted, str):
         core = _core_order(query, wanted, sizes, often, core)
@@ -225,17 +225,19 @@ def make_plan(
         )
         code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
         code[: len(program.code)] = program.code
-        # Every level takes a step at least; and smaller steps than asked for are as large as they get.
-        limit = None if most_steps is None or static.block < block else most_steps + 2 * len(steps)
-        return Stage(program, jax.device_put(code, device), static, limit)
+        return Stage(program, jax.device_put(code, device), static, most_steps)
 
     if options.lookahead:
         steps = look_ahead(steps, layout, rows, sizes)
-    stages: list[Stage] = []
-    for block, most_steps in _blocks(options, device):
-        stages.append(stage(block, most_steps, steps, bool(options.lookahead)))
-        if stages[-1].most_steps is None:
-            break
+    block, first = _blocks(options, device)
+    stages = [stage(block, None, steps, bool(options.lookahead))]
+    if first and first[0] < stages[0].sizes.block:
+        small, most_steps = first[0], first[1] + 2 * len(steps)  # every level takes a step at least
+        if _small_tables(device):
+            stages.insert(0, stage(small, most_steps, steps, bool(options.lookahead)))
+        else:
+            few = stages[0].sizes._replace(block=small, window=_window(small, device))
+            stages.insert(0, stages[0]._replace(sizes=few, most_steps=most_steps))
 
     def ahead(operands: Operands) -> tuple[Operands, Stage] | None:
         more = rows.copy()
@@ -250,7 +252,7 @@ def make_plan(
     fixed = jax.device_put((matrices, domains, *arrays(rows)), device)
     operands = Operands(stages[0].code, offsets, entries, *fixed)
     return Plan(
-        operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.ids,
+        operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.target.ids,
         ahead if options.lookahead is None else None,
     )  # fmt: skip
 
@@ -282,22 +284,22 @@ def _colored(query: Pattern, allowed: np.ndarray) -> Pattern:
     return dataclasses.replace(query, node_labels=colors)
 
 
-def _domain_words(allowed: np.ndarray, words: int, nodes: int) -> np.ndarray:
-    """Bool ``[k, n]`` as uint32 ``[W, N]``."""
+def _domain_words(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:
+    """Bool ``[k, n]`` as uint32 ``[W, N]``, of the nodes in the order of ``ids``, padding last."""
     k, n = allowed.shape
-    bits = np.zeros((nodes, 32 * words), bool)
-    bits[:n, :k] = allowed.T
+    bits = np.zeros((len(ids), 32 * words), bool)
+    bits[:n, :k] = allowed[:, ids[:n]].T
     packed = np.packbits(bits, axis=-1, bitorder="little").view(np.uint32)
     return np.ascontiguousarray(packed.T)
 
 
-def _blocks(options: Options, device: jax.Device) -> list[tuple[int, int | None]]:
-    """Flat positions a step, and after how many steps to go over to the next size."""
+def _blocks(options: Options, device: jax.Device) -> tuple[int, tuple[int, int] | None]:
+    """Flat positions a step; and how many to begin with, for how many steps."""
     if options.block is not None:
-        return [(options.block, None)]
+        return options.block, None
     if device.platform == "cpu":
-        return [(2**14, None)] if options.listing else [(2**10, 256), (2**14, None)]
-    return [(2**22, None)] if options.listing else [(2**20, 48), (2**24, None)]
+        return 2**14, None if options.listing else (2**10, 256)
+    return (2**22, None) if options.listing else (2**25, (2**20, 48))
 
 
 def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap: bool) -> Sizes:
@@ -314,8 +316,16 @@ def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap
             f"memory={memory} bytes is too little for tables of {columns} columns: the smallest take "
             f"{(block + block // 2) * columns * 4}"
         )
-    window = block // 2 if on_cpu else block // 8
-    return Sizes(block, max(window, min(block, 1024)), block + block // 2, bitmap)
+    return Sizes(block, _window(block, device), block + block // 2, bitmap, leaves=bool(groups))
+
+
+def _small_tables(device: jax.Device) -> bool:
+    """Whether small steps had better have small tables, which stay in the cache."""
+    return device.platform == "cpu"
+
+
+def _window(block: int, device: jax.Device) -> int:
+    return max(block // 2 if device.platform == "cpu" else block // 8, min(block, 1024))
 
 
 def table_memory(memory: int | None, device: jax.Device) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.plan import Plan
-from jaxmotif.search import Progress, advance, search_shortly, start_state
+from jaxmotif.matching.plan import Plan, Stage
+from jaxmotif.search import Progress, SearchState, advance, begin, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
@@ -43,12 +43,13 @@ class Run:
             raise ValueError("some domain is empty: there is nothing to search")
         self._operands, self._ahead = plan.operands, plan.ahead
         self._last = 2**31 - 1 if max_steps is None else max_steps
+        self._state: SearchState | None
         self._stages = list(plan.stages)
-        self._begin()
+        self._start(self._stages.pop(0))
 
-    def _begin(self) -> None:
-        self._stage = self._stages.pop(0)
-        self._steps, self._quota, self._state = 0, self._stage.most_steps or STEPS_AT_FIRST, None
+    def _start(self, stage: Stage) -> None:
+        self._stage, self._state = stage, None
+        self._steps, self._quota = 0, stage.most_steps or STEPS_AT_FIRST
 
     @property
     def entries(self) -> int:
@@ -65,11 +66,13 @@ class Run:
             size = {"entries": self.entries, "tables": power_of_four(stage.program.tables, 16), "backend": backend}
             stop = np.int32(min(self._last, self._steps + self._quota))
             if stage.most_steps is not None:
-                return search_shortly(operands, stop, sizes=stage.sizes, **size)
-            if self._state is None:  # on the device, as later states are: both share a compilation
-                self._state = jax.device_put(start_state(**size), device)
-            self._state = advance(operands, self._state, stop, sizes=stage.sizes, backend=backend)
-            return self._state.report
+                state = begin(operands, stop, sizes=stage.sizes, **size)
+            else:
+                state = start_state(**size) if self._state is None else self._state
+                state = jax.device_put(state, device)  # as later states are: all share a compilation
+                state = advance(operands, state, stop, sizes=stage.sizes, backend=backend)
+            self._state = state
+            return state.report
 
     def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
         """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
@@ -82,12 +85,15 @@ class Run:
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
         if self._stage.most_steps is not None:
+            last, looking = self._stages.pop(0), None
             if self._ahead is not None and FEW * standing.count < standing.positions:
                 looking = self._ahead(self._operands)
-                if looking is not None:
-                    self._operands, last = looking
-                    self._stages = [last]
-            self._begin()
+            if looking is None and last.program is self._stage.program:
+                self._stage, self._quota = last, STEPS_AT_FIRST
+                return standing
+            if looking is not None:
+                self._operands, last = looking
+            self._start(last)
             return None
         self._quota = max(1, min(2**24, int(self._quota * min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6)))))
         return standing

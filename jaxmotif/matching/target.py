@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import ABSENT, ANY
 
-_cache: weakref.WeakKeyDictionary[Graph, Target] = weakref.WeakKeyDictionary()
+_cache: weakref.WeakKeyDictionary[Graph, dict[bool, Target]] = weakref.WeakKeyDictionary()
 
 
 @jax.tree_util.register_dataclass
@@ -27,6 +28,7 @@ class Target:
 
     Attributes:
       size: int32 scalar, the number of nodes.
+      ids: int32 ``[N]``, the graph's nodes by the numbers they have here.
       node_labels: int32 ``[N]`` or ``None``.
       offsets: int32 ``[D, N + 1]``.
       sources, targets: int32 ``[D, S]``; ``N`` in padding.
@@ -36,6 +38,7 @@ class Target:
     """
 
     size: Any
+    ids: Any
     node_labels: Any
     offsets: Any
     sources: Any
@@ -71,23 +74,33 @@ class Target:
         return ok
 
 
-def index_target(graph: Graph) -> Target:
-    """Index a graph for matching; a graph is indexed once and the index lives as long as the graph."""
-    found = _cache.get(graph)
-    if found is None:
+def index_target(graph: Graph, by_degree: bool = False) -> Target:
+    """Index a graph for matching; a graph is indexed once and the index lives as long as the graph.
+
+    Args:
+      by_degree: number the nodes by ascending degree, so that few of a node's neighbours have higher numbers.
+    """
+    found = _cache.setdefault(graph, {})
+    if by_degree not in found:
         with wide_ints():
-            found = _cache[graph] = _index(graph)
-    return found
+            found[by_degree] = _index(graph, by_degree)
+    return found[by_degree]
 
 
-@jax.jit
-def _index(graph: Graph) -> Target:
+@partial(jax.jit, static_argnames=("by_degree",))
+def _index(graph: Graph, by_degree: bool) -> Target:
+    index = _plain_index(graph)
+    return _by_degree(index) if by_degree else index
+
+
+def _plain_index(graph: Graph) -> Target:
     N, S = graph.node_capacity, graph.slot_capacity
+    ids = jnp.arange(N, dtype=jnp.int32)
     if not graph.directed:
         offsets, targets = graph.out_offsets[None], graph.out_targets[None]
         labels = None if graph.edge_labels is None else graph.edge_labels[None]
         return Target(
-            graph.num_nodes, graph.node_labels, offsets, _sources(graph.out_offsets, targets[0], N)[None], targets,
+            graph.num_nodes, ids, graph.node_labels, offsets, _sources(graph.out_offsets, targets[0], N)[None], targets,
             labels, None, None,
         )  # fmt: skip
     slots = jnp.minimum(graph.in_slots, S - 1)
@@ -104,10 +117,46 @@ def _index(graph: Graph) -> Target:
         reverse_labels = jnp.stack([back, take(back, slots)])
     reverse = there.astype(jnp.int32)
     return Target(
-        graph.num_nodes, graph.node_labels, jnp.stack([graph.out_offsets, graph.in_offsets]), jnp.stack(sources),
+        graph.num_nodes, ids, graph.node_labels, jnp.stack([graph.out_offsets, graph.in_offsets]), jnp.stack(sources),
         jnp.stack([graph.out_targets, graph.in_targets]), labels, jnp.stack([reverse, take(reverse, slots)]),
         reverse_labels,
     )  # fmt: skip
+
+
+def _by_degree(target: Target) -> Target:
+    """Number the nodes by ascending degree, ties by id; padding stays last."""
+    N = target.nodes
+    number = jnp.arange(N, dtype=jnp.int32)
+    lengths = target.offsets[:, 1:] - target.offsets[:, :-1]
+    degree = jnp.where(number < target.size, lengths.sum(axis=0, dtype=jnp.int32), jnp.int32(2**31 - 1))
+    ids = _low(lax.sort(_pair(degree, number)))
+    rank = jnp.append(jnp.zeros(N, jnp.int32).at[ids].set(number), jnp.int32(N))
+
+    def direction(d: int) -> dict[str, Any]:
+        one = target.direction(d)
+        ends = jnp.cumsum(take(lengths[d], ids), dtype=jnp.int32)
+        pairs = _pair(take(rank, one.sources), take(rank, one.targets))
+        names = [name for name in ("labels", "reverse", "reverse_labels") if getattr(one, name) is not None]
+        pairs, *values = lax.sort((pairs, *(getattr(one, name) for name in names)), num_keys=1)
+        return dict(zip(names, values, strict=True)) | {
+            "offsets": jnp.append(jnp.int32(0), ends),
+            "sources": (pairs >> jnp.uint64(32)).astype(jnp.int32),
+            "targets": _low(pairs),
+        }
+
+    rows = [direction(d) for d in range(target.offsets.shape[0])]
+    labels = None if target.node_labels is None else take(target.node_labels, ids)
+    joined = {name: jnp.stack([row[name] for row in rows]) for name in rows[0]}
+    return dataclasses.replace(target, ids=ids, node_labels=labels, **joined)
+
+
+def _pair(high: jax.Array, low: jax.Array) -> jax.Array:
+    """Two numbers as one key to sort by."""
+    return high.astype(jnp.uint64) << jnp.uint64(32) | low.astype(jnp.uint64)
+
+
+def _low(pair: jax.Array) -> jax.Array:
+    return pair.astype(jnp.uint32).astype(jnp.int32)
 
 
 def slot_sources(graph: Graph) -> jax.Array:

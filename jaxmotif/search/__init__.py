@@ -1,6 +1,6 @@
 """The bounded-memory level search, shared by matching and motif discovery."""
 
-from jaxmotif.search.level_search import Progress, SearchState, advance, search_shortly, start_state
+from jaxmotif.search.level_search import Progress, SearchState, advance, begin, start_state
 from jaxmotif.search.program import (
     Block,
     LeafSet,
@@ -22,8 +22,8 @@ __all__ = [
     "Step",
     "Term",
     "advance",
+    "begin",
     "build_program",
-    "search_shortly",
     "start_state",
     "table_columns",
 ]

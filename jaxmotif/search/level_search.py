@@ -152,9 +152,7 @@ advance = jax.jit(_advance, static_argnames=("sizes", "backend", "ordered"), don
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))
-def search_shortly(
-    op: Operands, stop_step: Any, *, entries: int, tables: int, sizes: Sizes, backend: Backend
-) -> jax.Array:
-    """:func:`start_state` and :func:`advance` in one dispatch; returns the report. Call inside ``wide_ints()``."""
+def begin(op: Operands, stop_step: Any, *, entries: int, tables: int, sizes: Sizes, backend: Backend) -> SearchState:
+    """:func:`start_state` and :func:`advance` in one dispatch. Call inside ``wide_ints()``."""
     state = start_state(entries=entries, tables=tables, backend=backend)
-    return _advance(op, state, stop_step, sizes=sizes, backend=backend).report
+    return _advance(op, state, stop_step, sizes=sizes, backend=backend)

@@ -55,13 +55,12 @@ def test_a_step_appends_what_passes_in_order(bitmap):
             op, jnp.asarray(table), window, (ends - lengths, places, anchors), jnp.minimum(ends[-1], BLOCK),
             jnp.int32(3), sizes, "xla",
         )  # fmt: skip
-    degree = near.sum(axis=1)
-    flat = [
-        (u, v, w)
-        for number, (u, v) in enumerate(rows)
-        for w in np.flatnonzero(near[u if degree[u] <= degree[v] else v])[number == 0 :]
-    ]
-    expected = [(u, v, w) for u, v, w in flat[:BLOCK] if near[u, w] and near[v, w] and v < w]
+    flat = []
+    for number, (u, v) in enumerate(rows):
+        lists = [v + 1 + np.flatnonzero(near[x, v + 1 :]) for x in (u, v)]
+        flat += [(u, v, w) for w in min(lists, key=len)[number == 0 :]]
+    assert int(ends[-1]) == len(flat)
+    expected = [(u, v, w) for u, v, w in flat[:BLOCK] if near[u, w] and near[v, w]]
     assert 0 < len(expected) == int(added)
     columns = np.asarray(out)[3 * base :][: 3 * sizes.capacity].reshape(3, -1)[:, 3 : 3 + len(expected)]
     assert columns.T.tolist() == [list(map(int, row)) for row in expected]

@@ -78,6 +78,20 @@ def test_filters_change_nothing():
         assert (sizes[1] >= sizes[2]).all()
 
 
+def test_twins_that_need_wide_rows():
+    near = np.triu(np.random.default_rng(8).random((2100, 2100)) < 0.03, 1)
+    target = Graph.from_edges(np.argwhere(near), 2100)
+    near = (near | near.T).astype(np.float32)
+    common = near @ near
+    pairs = common * (common - 1) / 2
+    for edges, leaves, expected in (
+        ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], [2, 3], (near * pairs).sum() / 2),
+        ([(0, 1), (1, 2), (2, 3), (3, 0)], [], np.triu(pairs, 1).sum(dtype=np.int64) / 2),
+    ):
+        found = count_matches(Pattern.from_edges(edges), target, per="occurrence")
+        assert (found.count, sorted(found.leaves)) == (expected, leaves)
+
+
 def test_given_domains():
     for rng, query, host, target in cases(8, 12, False):
         allowed = rng.random((query.num_nodes, host.num_nodes)) < 0.6

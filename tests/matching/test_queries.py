@@ -30,7 +30,7 @@ def queries():
 def test_the_same_as_one_by_one(monkeypatch, target, queries, together):
     monkeypatch.setattr("jaxmotif.matching.count._together", lambda index: together)
     # Steps so few that some searches outgrow their first stage, and memory for the tables of about two.
-    monkeypatch.setattr(plan, "_blocks", lambda options, device: [(64, 6), (192, None)])
+    monkeypatch.setattr(plan, "_blocks", lambda options, device: (192, (64, 6)))
     for options in ({"induced": True, "memory": 2**20}, {"per": "occurrence", "leaves": False}):
         alone = [count_matches(query, target, **options) for query in queries]
         found = list(count_queries(queries, target, **options))

@@ -26,8 +26,11 @@ def test_blocks_change_nothing(target, expected):
     assert counts == {expected}
 
 
-def test_a_search_that_outgrows_its_first_stage_starts_again(monkeypatch, target, expected):
-    monkeypatch.setattr(plan, "_blocks", lambda options, device: [(64, 3), (192, None)])
+@pytest.mark.parametrize("again", [True, False])
+def test_a_search_that_outgrows_its_first_stage(monkeypatch, target, expected, again):
+    """Starts again, or goes on with larger steps."""
+    monkeypatch.setattr(plan, "_blocks", lambda options, device: (192, (64, 3)))
+    monkeypatch.setattr(plan, "_small_tables", lambda device: again)
     found = count_matches(PATH, target, leaves=False, symmetry=False)
     assert (found.count, found.status) == (expected, "done")
 
@@ -42,7 +45,7 @@ def test_several_devices_take_turns(target, expected):
 
 
 def test_a_search_of_few_matches_looks_ahead(monkeypatch):
-    monkeypatch.setattr(plan, "_blocks", lambda options, devices: [(64, 3), (192, None)])
+    monkeypatch.setattr(plan, "_blocks", lambda options, device: (192, (64, 3)))
     labels = np.random.default_rng(1).integers(0, 2, 60)
     target = Graph.from_edges(list(nx.gnp_random_graph(60, 0.2, seed=1).edges), 60, node_labels=labels)
     query = Pattern.from_edges(list(nx.petersen_graph().edges), node_labels=[0, 1] * 5)
