@@ -16,8 +16,9 @@ def greatest_constraint_first(
     """RI's order: next comes the node with the most edges to nodes already placed.
 
     Ties go to the node with more neighbours that touch a placed node, then with more neighbours that do not, then to
-    the smaller domain, then to the lower id. The first node of each component is one of largest degree, ties
-    likewise.
+    the smaller domain, then (RI leaves this open) to the neighbour of the node placed first, then to the lower id. The
+    first node of each component is one of largest degree, ties likewise. Two nodes next to an early node come before
+    the node next to both: what symmetry asks of the two is tested before that node's candidates are looked at.
 
     Args:
       domain_sizes: integers ``[k]``, how many target nodes each node can map to.
@@ -49,7 +50,8 @@ def greatest_constraint_first(
             touching = (joined > 0) & ~placed
             shared = near @ touching
             beyond = near @ (~placed & ~touching)
-            keys = (rest, sizes[rest], -beyond[rest], -shared[rest], -joined[rest])
+            first = near[:, order].argmax(axis=1)
+            keys = (rest, first[rest], sizes[rest], -beyond[rest], -shared[rest], -joined[rest])
         else:
             keys = (rest, sizes[rest], -degree[rest])
         v = int(rest[np.lexsort(keys)[0]])
