@@ -28,7 +28,8 @@ from jaxmotif.devices.spans import Span, cut, divide, from_array, gaps, length
 
 
 class Unfinished(Exception):
-    """Raised by a step that a limit stopped: no further unit is started. ``found`` is what it gave so far."""
+    """Raised by a step, or a collection, that a limit stopped: no further unit is started. ``found`` is what it and all
+    steps since the last collection gave so far."""
 
     def __init__(self, found: Arrays):
         super().__init__("stopped by a limit")
@@ -237,8 +238,7 @@ class _Taken:
             try:
                 self._hand.step(todo[-1])
             except Unfinished as stop:
-                self._stopped.set()
-                self._ledger.leave(stop.found)
+                self._leave(stop)
             except Exception as failure:
                 if not out_of_memory(failure):
                     self._busy = False  # the step has failed as a whole
@@ -253,8 +253,16 @@ class _Taken:
 
     def hand_in(self) -> None:
         if self._pending:
-            self._ledger.add(self._pending, self._hand.collect())
+            try:
+                self._ledger.add(self._pending, self._hand.collect())
+            except Unfinished as stop:
+                self._leave(stop)
             self._pending = []
+
+    def _leave(self, stop: Unfinished) -> None:
+        self._stopped.set()
+        self._ledger.leave(stop.found)
+        self._pending = []
 
     def hand_in_if_whole(self) -> None:
         """After a failure: Ctrl-C may have come where what the hand holds belongs to no known stretches."""

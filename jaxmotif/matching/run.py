@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,7 +13,7 @@ from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.plan import Plan, Stage
-from jaxmotif.search import Progress, SearchState, advance, begin, start_state
+from jaxmotif.search import Progress, SearchState, advance, begin, refill, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
@@ -43,6 +43,7 @@ class Run:
             raise ValueError("some domain is empty: there is nothing to search")
         self._operands, self._ahead = plan.operands, plan.ahead
         self._last = 2**31 - 1 if max_steps is None else max_steps
+        self._keep: int | None = None
         self._state: SearchState | None
         self._stages = list(plan.stages)
         self._start(self._stages.pop(0))
@@ -56,21 +57,31 @@ class Run:
         """Of the tables of the next dispatch."""
         return table_entries(self._stage.program.entries)
 
+    @property
+    def _size(self) -> dict[str, Any]:
+        sizes, (device,) = self._stage.sizes, self._operands.offsets.devices()
+        whole = sizes.block % LANES == sizes.window % LANES == 0
+        backend = kernel_backend(device) if whole else "xla"
+        tables = power_of_four(self._stage.program.tables, 16)
+        return {"entries": self.entries, "tables": tables, "backend": backend}
+
+    def _begun(self) -> SearchState:
+        """On the device, as later states are: all share a compilation."""
+        (device,) = self._operands.offsets.devices()
+        return jax.device_put(start_state(**self._size) if self._state is None else self._state, device)
+
     def dispatch(self) -> jax.Array:
         """Search on; returns what :meth:`receive` asks for."""
         operands, stage = self._operands._replace(program=self._stage.code), self._stage
         (device,) = operands.offsets.devices()
         with wide_ints(), jax.default_device(device):
-            whole = stage.sizes.block % LANES == stage.sizes.window % LANES == 0
-            backend = kernel_backend(device) if whole else "xla"
-            size = {"entries": self.entries, "tables": power_of_four(stage.program.tables, 16), "backend": backend}
+            size = self._size
             stop = np.int32(min(self._last, self._steps + self._quota))
             if stage.most_steps is not None:
                 state = begin(operands, stop, sizes=stage.sizes, **size)
             else:
-                state = start_state(**size) if self._state is None else self._state
-                state = jax.device_put(state, device)  # as later states are: all share a compilation
-                state = advance(operands, state, stop, sizes=stage.sizes, backend=backend)
+                keep = None if self._keep is None else np.int32(self._keep)
+                state = advance(operands, self._begun(), stop, keep, sizes=stage.sizes, backend=size["backend"])
             self._state = state
             return state.report
 
@@ -80,8 +91,10 @@ class Run:
         self._steps = now.steps
         standing = Standing(now.matches, now.positions, now.steps, "running")
         if now.drained:
-            self._state = None
+            self._state = None if self._keep is None else self._state
             return standing._replace(status="done")
+        if self._keep and now.wants_more(self._keep):
+            return standing._replace(status="wants more")
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
         if self._stage.most_steps is not None:
@@ -97,6 +110,29 @@ class Run:
             return None
         self._quota = max(1, min(2**24, int(self._quota * min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6)))))
         return standing
+
+
+class FedRun(Run):
+    """A search in parts: of the candidates of the first node a few are given at a time, and it asks for more before its
+    tables are too empty for full steps. For plans of one stage."""
+
+    def __init__(self, plan: Plan):
+        if len(plan.stages) > 1 or plan.ahead is not None:
+            raise ValueError("a search in parts cannot start again: its plan must have one stage")
+        super().__init__(plan)
+        self._roots = plan.roots
+        self._full = max(1, self._stage.sizes.window // 4)
+
+    def feed(self, first: int, stop: int) -> None:
+        """Go on with the entries from first to stop - 1 of the first node; the last :meth:`dispatch` wanted more."""
+        self._keep = self._full
+        places = (np.int32(x) for x in (self._roots, first, stop))
+        with wide_ints():
+            self._operands, self._state = refill(self._operands, self._begun(), *places)
+
+    def finish(self) -> None:
+        """There is no more."""
+        self._keep = 0
 
 
 def run_count(plan: Plan, max_steps: int | None = None, time_limit: float | None = None) -> Iterator[Standing]:

@@ -18,9 +18,9 @@ from jaxmotif.devices.select import Selection
 from jaxmotif.devices.spans import Span
 from jaxmotif.kernels import lanes
 from jaxmotif.matching.plan import Plan
-from jaxmotif.matching.run import Standing, run_count
+from jaxmotif.matching.run import FEW, FedRun, Standing, finish, run_count
 
-SHARES = 8
+SHARES = 16
 """Parts of the search for each device, and for at least eight where there are checkpoints."""
 
 FEW_STEPS = 48
@@ -76,24 +76,28 @@ def count_in_shares(
     """
     if plan.operands is None:
         return Standing(0, 0, 0, "done"), ()
-    if store is None:
-        found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
-        if found.status == "done":
-            return found, notes
+    found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
+    if found.status == "done" and store is None:
+        return found, notes
     first, stop = np.asarray(plan.operands.offsets[plan.roots : plan.roots + 2]).tolist()
+    looks = FEW * found.count < found.positions
+    plan = _settled(plan, looks)
     starts = _work_before(plan, first, stop)
     ends = None if time_limit is None else time.perf_counter() + time_limit
 
     @functools.cache
     def plan_on(device: jax.Device) -> Plan:
         if device.platform != selection.main.platform:
-            return replan(device, None)
-        operands, codes = jax.device_put((plan.operands, [stage.code for stage in plan.stages]), device)
-        stages = [stage._replace(code=code) for stage, code in zip(plan.stages, codes, strict=True)]
-        return dataclasses.replace(plan, operands=operands, stages=stages)
+            return _settled(replan(device, None), looks)
+        (stage,) = plan.stages
+        operands, code = jax.device_put((plan.operands, stage.code), device)
+        return dataclasses.replace(plan, operands=operands, stages=[stage._replace(code=code)])
+
+    def settled_replan(device: jax.Device, block: int | None) -> Plan:
+        return _settled(replan(device, block), looks)
 
     def make(device: jax.Device) -> _Hand:
-        return _Hand(plan_on(device), replan, device, ends)
+        return _Hand(plan_on(device), settled_replan, device, ends)
 
     def longest_lists(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
@@ -104,6 +108,14 @@ def count_in_shares(
     done = run_job(job, make, places(selection), selection, store, show)
     found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
     return found, done.notes
+
+
+def _settled(plan: Plan, looks: bool) -> Plan:
+    """With its last stage alone, which looks ahead if it may and ``looks``."""
+    stage, operands = plan.stages[-1], plan.operands
+    if looks and plan.ahead is not None and operands is not None:
+        operands, stage = plan.ahead(operands) or (operands, stage)
+    return dataclasses.replace(plan, operands=operands, stages=[stage], ahead=None)
 
 
 def _work_before(plan: Plan, first: int, stop: int) -> np.ndarray:
@@ -122,32 +134,41 @@ def _work_before(plan: Plan, first: int, stop: int) -> np.ndarray:
 
 
 class _Hand:
-    """Searches shares on a device; what they found is on the host already."""
+    """Searches shares on a device, one run for all since they were last collected."""
 
     def __init__(self, plan: Plan, replan: Replan, device: jax.Device, ends: float | None):
         self._plan, self._replan, self._device, self._ends = plan, replan, device, ends
-        self._found: Arrays = {}
+        self._run: FedRun | None = None
+        self._first = 0
 
     def step(self, span: Span) -> None:
-        plan = self._plan
-        if plan.operands is None:
-            raise ValueError("a search that has candidates on one device has none on another")
-        offsets, roots = plan.operands.offsets, plan.roots
-        first = offsets[roots]
-        here = offsets.at[roots].set(first + span.first).at[roots + 1].set(first + span.stop)
-        part = dataclasses.replace(plan, operands=plan.operands._replace(offsets=here))
-        left = None if self._ends is None else self._ends - time.perf_counter()
-        standing = Standing(0, 0, 0, "stopped")
-        if left is None or left > 0:
-            *_, standing = run_count(part, None, left)
-        if standing.status != "done":
-            raise Unfinished(_arrays(standing))
-        found = _arrays(standing)
-        self._found = added(self._found, found) if self._found else found
+        if self._run is None:
+            if self._plan.operands is None:
+                raise ValueError("a search that has candidates on one device has none on another")
+            self._first = int(self._plan.operands.offsets[self._plan.roots])
+            self._run = FedRun(self._plan)
+        self._run.feed(self._first + span.first, self._first + span.stop)
+        self._search(self._run)
 
     def collect(self) -> Arrays:
-        found, self._found = self._found, {}
+        if self._run is None:
+            return _arrays(Standing(0, 0, 0, "done"))
+        self._run.finish()
+        found = self._search(self._run)
+        self._run = None
         return found
+
+    def _search(self, run: FedRun) -> Arrays:
+        left = None if self._ends is None else self._ends - time.perf_counter()
+        try:
+            *_, standing = finish(run, left)
+        except BaseException:
+            self._run = None
+            raise
+        if standing.status not in ("done", "wants more"):
+            self._run = None
+            raise Unfinished(_arrays(standing))
+        return _arrays(standing)
 
     def halve(self) -> str | None:
         smaller = _halved(self._plan, self._replan, self._device)

@@ -1,6 +1,6 @@
 """The bounded-memory level search, shared by matching and motif discovery."""
 
-from jaxmotif.search.level_search import Progress, SearchState, advance, begin, start_state
+from jaxmotif.search.level_search import Progress, SearchState, advance, begin, refill, start_state
 from jaxmotif.search.program import (
     Block,
     LeafSet,
@@ -24,6 +24,7 @@ __all__ = [
     "advance",
     "begin",
     "build_program",
+    "refill",
     "start_state",
     "table_columns",
 ]

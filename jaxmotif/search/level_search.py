@@ -71,6 +71,11 @@ class Progress(NamedTuple):
         drained = not (rows[1] < rows[0])[:-1].any()
         return cls(rows, drained, low + (high << 32), positions, steps)
 
+    def wants_more(self, keep: int) -> bool:
+        """Whether the first table is used up and the others hold fewer rows."""
+        left = self.rows[0] - self.rows[1]
+        return left[0] == 0 and int(left[1:-1].sum()) < keep
+
 
 def _report(rows: Any, matches: Any, positions: Any, steps: Any) -> Any:
     words = lax.bitcast_convert_type(jnp.append(matches, positions), jnp.uint32)  # [3, 2], low words first
@@ -87,13 +92,16 @@ def start_state(*, entries: int, tables: int, backend: Backend) -> SearchState:
 
 
 def _advance(
-    op: Operands, state: SearchState, stop_step: Any, *, sizes: Sizes, backend: Backend, ordered: bool = False
-) -> SearchState:
+    op: Operands, state: SearchState, stop_step: Any, keep: Any = None, *, sizes: Sizes, backend: Backend,
+    ordered: bool = False,
+) -> SearchState:  # fmt: skip
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
 
     Args:
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       stop_step: int32 scalar.
+      keep: int32 scalar; stop, too, when the first table is used up and the others hold fewer rows, so that a new
+        start there (:func:`refill`) finds full blocks; ``None`` or 0: never.
       sizes, backend: static.
       ordered: static; always the last nonempty table, whose matches then come in lexicographic order.
 
@@ -113,7 +121,11 @@ def _advance(
         return able & ((number == count - 1) | (sizes.capacity - held[1:] >= sizes.block))
 
     def go_on(state):
-        return ready(state.rows).any() & (state.steps < stop_step)
+        able = ready(state.rows).any() & (state.steps < stop_step)
+        if keep is None:
+            return able
+        left = state.rows[0] - state.rows[1]
+        return able & ((left[0] > 0) | (left[1:-1].sum(dtype=jnp.int32) >= keep))
 
     def step(state):
         able = ready(state.rows)
@@ -149,6 +161,14 @@ def _advance(
 
 
 advance = jax.jit(_advance, static_argnames=("sizes", "backend", "ordered"), donate_argnames=("state",))
+
+
+@partial(jax.jit, donate_argnames=("state",))
+def refill(op: Operands, state: SearchState, roots: Any, first: Any, stop: Any) -> tuple[Operands, SearchState]:
+    """Start again in the used up first table, with ``entries[first:stop]``; ``roots``: where ``offsets`` say so."""
+    offsets = op.offsets.at[roots].set(first).at[roots + 1].set(stop)
+    rows = state.rows.at[:, 0].set(jnp.array([1, 0, 0], jnp.int32))
+    return op._replace(offsets=offsets), dataclasses.replace(state, rows=rows)
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))

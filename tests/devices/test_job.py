@@ -30,7 +30,10 @@ class Summing:
         self.act, self.smaller, self.found = act, list(smaller), None
 
     def step(self, span):
-        self.act(span)
+        try:
+            self.act(span)
+        except Unfinished as stop:
+            raise Unfinished(added(self.found, stop.found) if self.found else stop.found) from None
         part = {"sum": VALUES[span.first : span.stop].sum(), "items": np.int64(span.stop - span.first)}
         self.found = added(self.found, part) if self.found else part
 
@@ -206,6 +209,16 @@ def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):
     items = int(done.found["items"]) - 1
     assert int(done.found["sum"]) == VALUES[:items].sum() + 5
     check(run(store=store))
+
+
+def test_a_limit_in_a_collection_counts_what_there_is():
+    class Late(Summing):
+        def collect(self):
+            raise Unfinished(super().collect())
+
+    done = run_job(job_of(), lambda device: Late(), [Place(DEVICE)] * 2, HERE)
+    assert not done.finished
+    assert int(done.found["sum"]) == VALUES.sum()
 
 
 @pytest.mark.parametrize("where", ["step", "collect", "merge"])
