@@ -72,14 +72,14 @@ def count_classes(
             tally.add(_edges(dyads, wide=tally.wide))
         return tally.counts()
 
-    def close(rows: Rows, count: int, walks: Walks) -> None:
-        first, block = 0, sizes.fit(max(count, int(walks.work.total)), sizes.candidates)
+    def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
+        first, block = 0, sizes.fit(max(count, positions), sizes.candidates)
         while first < count:
             with wide_ints():
-                added, stop = _candidates(
+                added, *numbers = _candidates(
                     dyads, rows, np.int32(count), walks, np.int32(first), block=block, backend=backend
                 )
-                stop, visits = jax.device_get((stop, added.work.total))
+                stop, visits = jax.device_get(numbers)
             if stop == first:  # a row that no block holds
                 block *= 2
                 continue
@@ -91,8 +91,8 @@ def count_classes(
         bits = dyads.new_bits(size - 2)
         with wide_ints():
             keys = jnp.sort(added.keys) if sizes.distinct else np.sort(np.asarray(added.keys))
-            runs, found = _runs(keys, np.int32(first), bits=bits, backend=backend)
-            total, found = jax.device_get((runs.work.total, found))
+            runs, *numbers = _runs(keys, np.int32(first), bits=bits, backend=backend)
+            total, found = jax.device_get(numbers)
             block = sizes.fit(int(total), sizes.candidates)
             for position in range(0, int(total), block):
                 codes = _pairs(dyads, rows, runs, np.int64(position), block=block, wide=tally.wide)
@@ -130,7 +130,7 @@ def count_participation(dyads: Dyads, size: int, classifier: Classifier, backend
         counts = jnp.zeros((dyads.offsets.shape[0] - 1) * classes, jnp.int64)
         known = jnp.asarray(forms), jnp.asarray(index.astype(np.int32))
 
-    def close(rows: Rows, count: int, walks: Walks) -> None:
+    def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
         nonlocal counts
         with wide_ints():
             counts = _participate(
@@ -163,21 +163,24 @@ def _participate(
     return lax.fori_loop(jnp.int64(0), -(-work.total // block), body, counts)
 
 
-def search(dyads: Dyads, size: int, sizes: Sizes, backend: Backend, close: Callable[[Rows, int, Walks], None]) -> None:
+def search(
+    dyads: Dyads, size: int, sizes: Sizes, backend: Backend, close: Callable[[Rows, int, Walks, int], None]
+) -> None:
     """Make every connected subgraph of ``size`` nodes, in tables of bounded size.
 
     Args:
-      close: called with a table of them, how many it holds, and their walks.
+      close: called with a table of them, how many it holds, their walks, and how long these are together.
     """
 
     def descend(rows: Rows, count: int) -> None:
         i = rows.nodes.shape[0]
         with wide_ints():
-            walks = _walks(dyads, rows, np.int32(count), backend=backend)
+            walks, positions = _walks(dyads, rows, np.int32(count), backend=backend)
+            positions = int(positions)
         if i == size:
-            close(rows, count, walks)
+            close(rows, count, walks, positions)
             return
-        positions, first, held = int(walks.work.total), 0, 0
+        first, held = 0, 0
         block = sizes.fit(positions, sizes.block)
         capacity = sizes.fit(positions + block, sizes.table)
         table = _empty(i + 1, capacity + block)
@@ -210,16 +213,30 @@ def _empty(nodes: int, capacity: int) -> Rows:
 
 _roots = jax.jit(kernel.roots)
 _edges = jax.jit(kernel.edge_codes, static_argnames="wide")
-_walks = jax.jit(kernel.open_walks, static_argnames="backend")
 _fill = jax.jit(kernel.fill, static_argnames=("block", "backend"))
-_candidates = jax.jit(kernel.candidates, static_argnames=("block", "backend"))
 _pairs = jax.jit(kernel.pair_codes, static_argnames=("block", "wide"))
+
+# Totals come with what they are totals of: an index taken outside copies the whole array.
+
+
+@partial(jax.jit, static_argnames="backend")
+def _walks(dyads: Dyads, rows: Rows, size: Any, *, backend: Backend) -> tuple[Walks, Any]:
+    walks = kernel.open_walks(dyads, rows, size, backend=backend)
+    return walks, walks.work.total
+
+
+@partial(jax.jit, static_argnames=("block", "backend"))
+def _candidates(
+    dyads: Dyads, rows: Rows, size: Any, walks: Walks, first: Any, *, block: int, backend: Backend
+) -> tuple[Candidates, Any, Any]:
+    added, stop = kernel.candidates(dyads, rows, size, walks, first, block=block, backend=backend)
+    return added, stop, added.work.total
 
 
 @partial(jax.jit, static_argnames=("bits", "backend"))
-def _runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> tuple[Any, Any]:
+def _runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> tuple[Any, Any, Any]:
     runs = kernel.pattern_runs(keys, first, bits=bits, backend=backend)
-    return runs, runs.count.sum(dtype=jnp.int32)
+    return runs, runs.work.total, runs.count.sum(dtype=jnp.int32)
 
 
 @partial(jax.jit, static_argnames=("per_call", "block", "wide", "backend"))

@@ -141,21 +141,21 @@ def count_by_matching(dyads: Dyads, plan: TreePlan, *, block: int, tables: Seque
         table, held = None if i == plan.size - 1 else _empty(i + 1, tables[i - 1]), 0
         for phase in range(i):
             with wide_ints():
-                walks = _open(dyads, tree, rows, np.int32(size), np.int32(phase))
+                walks, positions = _open(dyads, tree, rows, np.int32(size), np.int32(phase))
                 if table is None:
                     counts = _count(
                         dyads, tree, rows, walks, np.int32(phase), np.int32(plan.first_leaf), counts,
                         leaves=plan.leaves, size=cells, steps=steps, block=block, backend=backend,
                     )  # fmt: skip
                     continue
-                first, positions = 0, int(walks.work.total)
+                first, positions = 0, int(positions)
             while first < positions:
                 with wide_ints():
                     table, held, first = _fill(
                         dyads, tree, rows, walks, np.int32(phase), np.int64(first), table, np.int32(held),
                         steps=steps, block=block, backend=backend,
                     )  # fmt: skip
-                    held, first = int(held), int(first)
+                    held, first = map(int, jax.device_get((held, first)))
                 if held + block > tables[i - 1]:
                     descend(table, held)
                     held = 0
@@ -235,8 +235,13 @@ def _empty(nodes: int, capacity: int) -> Matches:
     return Matches(column, jnp.zeros((nodes, capacity), jnp.int32), column)
 
 
+@jax.jit
+def _open(dyads: Dyads, tree: Any, rows: Matches, size: Any, phase: Any) -> tuple[Any, Any]:
+    walks = kernel.open_walks(dyads, tree, rows, size, phase)
+    return walks, walks.work.total
+
+
 _roots = jax.jit(kernel.root_matches)
-_open = jax.jit(kernel.open_walks)
 _fill = jax.jit(kernel.fill_matches, static_argnames=("steps", "block", "backend"))
 _count = jax.jit(
     kernel.count_matches_by_graph, static_argnames=("leaves", "size", "steps", "block", "backend"),
