@@ -30,7 +30,7 @@ from jax import lax
 
 from jaxmotif.kernels.choice import Backend
 from jaxmotif.kernels.expand import take
-from jaxmotif.kernels.scatter import accumulator, add_at, put_at
+from jaxmotif.kernels.scatter import count_at, sum_at
 from jaxmotif.kernels.wide import wide_ints
 
 Step = Literal["reject", "global"]
@@ -156,7 +156,7 @@ def _decide_alone(fixed, tail, head, new_head, proposed, driver, across, salts, 
     slots = hash_slots(tail.shape[0])
     old, new = (_slot(fixed, tail, h, salts, slots) for h in (head, new_head))
     touched = jnp.concatenate([old, jnp.where(proposed, new, slots)])
-    touches = add_at(accumulator(slots, jnp.int32, backend), touched, 1, backend)
+    touches = count_at(slots, touched, backend)
     alone = proposed & (take(touches, old) == 1) & (take(touches, new) == 1)
     return alone & across(alone)
 
@@ -217,22 +217,22 @@ def _turn(fixed: Fixed, ends: Ends, salts: Any, backend: Backend) -> tuple[Any, 
     turn = jnp.concatenate([head[1:], head[:1]])
     proposed = whole & (tail != turn).all(axis=0)
 
-    uses = add_at(accumulator(arcs, jnp.int32, backend), jnp.where(named, labels, arcs).reshape(-1), 1, backend)
+    uses = count_at(arcs, jnp.where(named, labels, arcs).reshape(-1), backend)
     slots = hash_slots(arcs + ends.left.shape[0])
     slot = partial(_slot, fixed, salts=salts[3:], slots=slots)
     old, new = slot(tail, head), slot(tail, turn)
     present = jnp.concatenate([slot(fixed.tail, ends.head), slot(ends.left, ends.right)])
     asked = jnp.where(proposed[None], new, slots).reshape(-1)
     touched = jnp.concatenate([present, asked])
-    touches = add_at(accumulator(slots, jnp.int32, backend), touched, 1, backend)
+    touches = count_at(slots, touched, backend)
     mine = jnp.concatenate([old, new])
     by_me = (mine[:, None] == mine[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
-    made = proposed & (take(uses, labels) == 1).all(axis=0) & (take(touches, mine) == by_me).all(axis=0)
-    made = made & distinct[0] & distinct[1]
+    free = (take(touches, mine).astype(jnp.int32) == by_me).all(axis=0)
+    made = proposed & (take(uses, labels) == 1).all(axis=0) & free & distinct[0] & distinct[1]
     index = jnp.where(made[None], labels, arcs).reshape(-1)
-    spare = accumulator(arcs, jnp.int32, backend).at[:arcs].set(ends.head)
-    return put_at(spare, index, turn.reshape(-1), backend)[:arcs], made.sum(dtype=jnp.int32)
+    change = sum_at(arcs, index, (turn - head).reshape(-1), backend)[:arcs]  # no arc turns with two triples
+    return ends.head + change, made.sum(dtype=jnp.int32)
 
 
 def _paths(fixed: Fixed, ends: Ends, draw: Any) -> tuple[Any, Any, Any]:

@@ -307,5 +307,5 @@ def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, de
     budget = 1 << 25 if backend == "xla" else (memory or 1 << 33) // 4
     fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
     most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
-    most = min(most, -(-num // devices))
-    return -(-num // -(-num // most))  # batches of one size
+    pieces = devices * -(-num // (devices * most))  # as many for each device
+    return -(-num // pieces)

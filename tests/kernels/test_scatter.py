@@ -1,10 +1,11 @@
 """Scatters with a position that is left out, in both forms."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.kernels.scatter import accumulator, add_at, put_at
+from jaxmotif.kernels.scatter import accumulator, add_at, count_at, put_at, sum_at
 from jaxmotif.kernels.wide import wide_ints
 
 SIZE = 5
@@ -34,3 +35,19 @@ def test_put_is_whole(backend):
         found = put_at(accumulator(SIZE, jnp.int64, backend), jnp.asarray(INDEX), jnp.asarray(values), backend)
     for place in range(SIZE):
         assert int(found[place]) in (values[place == INDEX] if place in INDEX else [0])
+
+
+@pytest.mark.parametrize("batched", [(0, 0), (0, None), (None, 0)])
+def test_sums_and_counts_of_several_rows(backend, batched):
+    index = np.stack([INDEX, INDEX[::-1], (INDEX + 1) % (SIZE + 1)])
+    values = np.arange(21, dtype=np.int32).reshape(3, 7)
+    one = tuple(x if axis == 0 else x[0] for x, axis in zip((index, values), batched, strict=True))
+    sums = jax.vmap(lambda index, values: sum_at(SIZE, index, values, backend), batched)(*one)
+    counts = jax.vmap(lambda index: count_at(SIZE, index, backend))(index)
+    for row in range(3):
+        expected = np.zeros((2, SIZE + 1), np.int64)
+        i, v = (x[row] if axis == 0 else x for x, axis in zip(one, batched, strict=True))
+        np.add.at(expected[0], i, v)
+        np.add.at(expected[1], index[row], 1)
+        np.testing.assert_array_equal(sums[row][:SIZE], expected[0, :SIZE])
+        np.testing.assert_array_equal(counts[row][:SIZE], expected[1, :SIZE])
