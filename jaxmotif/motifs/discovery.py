@@ -27,7 +27,7 @@ from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, signif
 
 Engine = Literal["auto", "census", "matching"]
 
-CPU_WORKERS = 2  # threads that share a CPU: what one batch does is mostly sequential
+CPU_WORKERS = 3  # threads that share a CPU: what one batch does is mostly sequential
 MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
 
 
