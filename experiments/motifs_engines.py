@@ -26,7 +26,7 @@ from jaxmotif.motifs.matching_engine import count_by_matching, plan_matching
 
 DEVICE = jax.devices()[0]
 ON_CPU = DEVICE.platform == "cpu"
-SIZES, MATRIX_BYTES = plan(kernel_backend(DEVICE), None)
+SIZES, MATRIX_BYTES = plan(DEVICE, None)
 SINGLES = 2  # random graphs counted one by one
 ROW_BYTES = 4 * (2 + 8)  # of a partial match: graph, tree node, up to 8 nodes
 

@@ -12,6 +12,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+def device_memory(device: jax.Device) -> int | None:
+    """Bytes that JAX may use on an accelerator; ``None`` on a CPU, and where the device does not say."""
+    return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
+
+
 def out_of_memory(failure: BaseException) -> bool:
     """Whether an error says that a device has no memory left."""
     return isinstance(failure, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(failure)

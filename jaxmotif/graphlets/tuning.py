@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import jax
 
+from jaxmotif.devices.memory import device_memory
 from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.kernels.cliques import most_row_words, words_bound
 
@@ -53,7 +54,7 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
     backend = kernel_backend(device)
     fixed, least = fixed_bytes(nodes, edges), smallest_step_bytes(nodes, edges)
     if memory is None:
-        limit = (device.memory_stats() or {}).get("bytes_limit") if device.platform != "cpu" else None
+        limit = device_memory(device)
         memory = limit // 4 if limit else max(1024 * MIB, 2 * (fixed + least))
     free = memory - fixed
     if free < least:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
+from jaxmotif.devices.memory import device_memory
 from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.kernels.lanes import Operands, Sizes
 from jaxmotif.matching import candidates, leaves
@@ -332,5 +333,5 @@ def table_memory(memory: int | None, device: jax.Device) -> int:
     """Bytes that tables may take: as given, or by the device."""
     if memory is not None:
         return memory
-    limit = None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
+    limit = device_memory(device)
     return limit // 4 if limit else 2**29

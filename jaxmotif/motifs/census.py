@@ -8,15 +8,19 @@ from collections.abc import Mapping
 import jax
 import numpy as np
 
+from jaxmotif.devices.memory import device_memory, with_smaller_steps
 from jaxmotif.devices.progress import progress as meter
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.kernels.choice import Backend, kernel_backend
+from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, degree_rank, graph_slots, to_dyads
 from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_classes, count_participation
 
 SMALLEST, LARGEST = 2, 8
+
+ENOUGH, UNKNOWN = 24 << 30, 16 << 30
+"""Bytes that hold the largest tables; those of an accelerator that does not say."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,16 +96,24 @@ def subgraph_census(
     """
     check_size(graph, size)
     device = select_devices(devices).main
-    backend = kernel_backend(device)
-    sizes, matrix_bytes = plan(backend, memory)
-    dyads, classifier = to_dyads(graph, graph_slots(graph), matrix_bytes, device), Classifier(Alphabet.of(graph), size)
-    nodes = None
-    with jax.default_device(device):
-        with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-            counts = count_classes(dyads, size, classifier, backend, sizes, bar.advance).sum(axis=0)
-        if per_node:
-            nodes = count_participation(dyads, size, classifier, backend, sizes)[degree_rank(graph)]
-    return _census(graph, size, classifier.classes, counts, nodes)
+    backend, slots = kernel_backend(device), graph_slots(graph)
+
+    def attempt(memory: int | None) -> Census:
+        sizes, matrix_bytes = plan(device, memory)
+        dyads, classifier = to_dyads(graph, slots, matrix_bytes, device), Classifier(Alphabet.of(graph), size)
+        nodes = None
+        with jax.default_device(device):
+            with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
+                counts = count_classes(dyads, size, classifier, backend, sizes, bar.advance).sum(axis=0)
+            if per_node:
+                nodes = count_participation(dyads, size, classifier, backend, sizes)[degree_rank(graph)]
+        return _census(graph, size, classifier.classes, counts, nodes)
+
+    def halve(memory: int | None) -> tuple[int, str] | None:
+        less = less_memory(device, memory)
+        return None if less is None else (less, f"tables of {less} bytes")
+
+    return with_smaller_steps(attempt, memory, halve, device)[0]
 
 
 def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
@@ -124,14 +136,23 @@ def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:
         )
 
 
-def plan(backend: Backend, memory: int | None) -> tuple[Sizes, int]:
+def plan(device: jax.Device, memory: int | None) -> tuple[Sizes, int]:
     """Sizes of the search's tables, and bytes for the matrix of dyads."""
-    if backend == "xla":
+    if kernel_backend(device) == "xla":
         return CPU_SIZES, memory or 1 << 28
-    if memory is None:
-        return GPU_SIZES, 1 << 31
-    scale = max(0, min(6, (memory // 2**30).bit_length()))  # 16 GiB or more: the full sizes
+    matrix_bytes, memory = memory // 4 if memory else 1 << 31, memory or device_memory(device) or UNKNOWN
+    if memory >= ENOUGH:
+        return GPU_SIZES, matrix_bytes
+    scale = (memory // 2**30).bit_length()
     codes = 1 << (20 + scale)
     table, candidates = 1 << (17 + scale), 1 << (19 + scale)
     distinct = min(codes, GPU_SIZES.distinct)
-    return Sizes(1 << (15 + scale), table, candidates, codes, distinct, min(table, GPU_SIZES.least)), memory // 4
+    return Sizes(1 << (15 + scale), table, candidates, codes, distinct, min(table, GPU_SIZES.least)), matrix_bytes
+
+
+def less_memory(device: jax.Device, memory: int | None) -> int | None:
+    """Half as much for the tables; ``None`` if that is too little, or there is nothing to choose."""
+    if kernel_backend(device) == "xla":
+        return None
+    memory = min(memory or device_memory(device) or UNKNOWN, 2 * ENOUGH) // 2
+    return memory if memory >= 1 << 29 else None

@@ -17,7 +17,7 @@ from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.switching import Ends, Step
-from jaxmotif.motifs.census import check_size, plan, subgraph_census
+from jaxmotif.motifs.census import check_size, less_memory, plan, subgraph_census
 from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, sample_dyads
 from jaxmotif.motifs.enumerate import count_classes
@@ -237,7 +237,7 @@ class _Hand:
         together = _together(work.graph, work.size)
         pieces = []
         with jax.default_device(self._device):
-            sizes, matrix_bytes = plan(backend, self._memory)
+            sizes, matrix_bytes = plan(self._device, self._memory)
             for low in range(0, len(sample), together):
                 graphs = min(together, len(sample))
                 dyads = sample_dyads(sample[low : low + together], graphs, matrix_bytes, self._device)
@@ -256,14 +256,14 @@ class _Hand:
         return found
 
     def halve(self) -> str | None:
-        if self._batch > 1:
+        less = less_memory(self._device, self._memory)
+        if self._batch > 1 and (less is None or less < 2**32):  # small tables take longer than small batches
             self._batch //= 2
             return f"{self._batch} random graphs at a time"
-        memory = self._memory or 2**34
-        if kernel_backend(self._device) == "xla" or memory <= 2**30:
-            return None
-        self._memory = memory // 2
-        return f"tables of {self._memory} bytes"
+        if less is not None:
+            self._memory = less
+            return f"tables of {less} bytes"
+        return None
 
 
 def _joined(graph, size, keep, engine, threshold, attempts, found: Arrays, notes: tuple[str, ...]) -> Motifs:

@@ -1,5 +1,7 @@
 """Smaller steps where memory ends, in what is done in one call."""
 
+import itertools
+
 import jax
 import pytest
 
@@ -106,3 +108,42 @@ def test_matching(monkeypatch):
     monkeypatch.setattr(shares, "_LEAST_BLOCK", 128)
     with pytest.raises(MemoryError):
         jaxmotif.count_matches(query, target, **options)
+
+
+def test_census(monkeypatch):
+    from jaxmotif.motifs import census
+
+    graph = jaxmotif.datasets.load("karate")
+    expected = jaxmotif.subgraph_census(graph, 3)
+    counted, tries = census.count_classes, []
+
+    def failing(*arguments):
+        tries.append(arguments)
+        if len(tries) < 3:
+            raise EXHAUSTED
+        return counted(*arguments)
+
+    monkeypatch.setattr(census, "count_classes", failing)
+    with pytest.raises(MemoryError):
+        jaxmotif.subgraph_census(graph, 3)
+    tries.clear()
+    memory = []
+    monkeypatch.setattr(census, "less_memory", lambda device, before: memory.append(before) or (before or 2**30) // 2)
+    assert jaxmotif.subgraph_census(graph, 3).as_dict() == expected.as_dict()
+    assert memory == [None, 2**29]
+
+
+def test_sizes_of_a_census(monkeypatch):
+    from jaxmotif.motifs import census
+
+    monkeypatch.setattr(census, "kernel_backend", lambda device: "pallas-triton")
+    (device,) = jax.devices("cpu")[:1]
+    blocks = [census.plan(device, gib << 30)[0] for gib in (1, 2, 8, 16, 24, 100)]
+    assert blocks[-1] == blocks[-2] == census.GPU_SIZES
+    for less, more in itertools.pairwise(blocks[:-1]):
+        assert all(a <= b for a, b in zip(vars(less).values(), vars(more).values(), strict=True))
+    memory, tried = None, 0
+    while (memory := census.less_memory(device, memory)) is not None:
+        census.plan(device, memory)
+        tried += 1
+    assert tried == 5
