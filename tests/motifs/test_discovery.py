@@ -34,11 +34,10 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
     assert found.significance.z[row] > 3
     assert "reciprocated pairs" in found.null_model
     assert found.attempts == 40
-    for together in (1 << 20, 4):  # graphs that one code can tell apart
-        monkeypatch.setattr("jaxmotif.motifs.discovery._together", lambda graph, size, together=together: together)
-        split = find_motifs(graph, 3, 40, devices=4, memory=40 * 26**2)
-        np.testing.assert_array_equal(split.random_counts, found.random_counts)
-        np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
+    monkeypatch.setattr("jaxmotif.motifs.discovery._together", lambda graph, size: 16)  # what one code can tell apart
+    split = find_motifs(graph, 3, 40, devices=2)
+    np.testing.assert_array_equal(split.random_counts, found.random_counts)
+    np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
     longer = random_graphs(graph, 40, jax.random.key(0), attempts=80)
     counts = [subgraph_census(longer[i], 3).as_dict().get(found.classes[row], 0) for i in range(0, 40, 2)]
     differences = found.random_counts[::2, row] - counts
