@@ -35,6 +35,11 @@ LANES = 1024
 NO_CODE = 0xFFFFFFFF
 
 
+def all_ones(dtype: Any) -> Any:
+    """What stands for no key and no code, of an unsigned dtype (jax 0.11 refuses it as a Python integer)."""
+    return jnp.array(jnp.iinfo(dtype).max, dtype)
+
+
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=("offsets", "near", "states", "matrix", "node_codes"),
@@ -304,7 +309,7 @@ def candidates(
     with wide_ints():
         word = jnp.uint32 if bits + block.bit_length() < 32 else jnp.uint64
         keys = ((found.row - first).astype(word) << bits) | found.pattern.astype(word)
-        keys = jnp.where(found.valid, keys, jnp.array(jnp.iinfo(word).max, word))
+        keys = jnp.where(found.valid, keys, all_ones(word))
     return Candidates(found.row, found.local, begins, work, low, high, keys), stop
 
 
@@ -323,7 +328,7 @@ def pattern_runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> Runs:
     block = keys.shape[0]
     lane = jnp.arange(block, dtype=jnp.int32)
     with wide_ints():
-        real = keys != jnp.array(jnp.iinfo(keys.dtype).max, keys.dtype)
+        real = keys != all_ones(keys.dtype)
         begins = real & jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
         number = begins.sum(dtype=jnp.int32)
         place = jnp.where(begins, jnp.cumsum(begins, dtype=jnp.int32) - 1, block)

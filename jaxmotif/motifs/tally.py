@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.kernels.census import Dyads
+from jaxmotif.kernels.census import Dyads, all_ones
 from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.wide import wide_ints
@@ -160,10 +160,10 @@ def _ordered(codes: Any, weights: Any) -> tuple[Any, ...]:
     if weights is None:
         codes = jnp.sort(codes)
     else:
-        codes, weights = lax.sort((jnp.where(weights > 0, codes, _none(codes.dtype)), weights), num_keys=1)
+        codes, weights = lax.sort((jnp.where(weights > 0, codes, all_ones(codes.dtype)), weights), num_keys=1)
         before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
     order = jnp.cumsum(_first_ones(codes), dtype=jnp.int32) - 1
-    return codes, before, order, order[-1] + (codes[-1] != _none(codes.dtype)).astype(jnp.int32)
+    return codes, before, order, order[-1] + (codes[-1] != all_ones(codes.dtype)).astype(jnp.int32)
 
 
 def _first_ones(codes: Any) -> Any:
@@ -181,7 +181,7 @@ def _forms(
     ``[2, size]``, or -1; how many there are, and the first few."""
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
     place = jnp.where(_first_ones(codes) & (order >= first), order - first, size + 1)
-    start = jnp.full(size + 1, (codes != _none(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
+    start = jnp.full(size + 1, (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
     real = jnp.arange(size, dtype=jnp.int32) < number - first
     ends = start.astype(jnp.int64) if before is None else take(before, start)
     times = jnp.where(real, ends[1:] - ends[:-1], 0)
@@ -190,9 +190,9 @@ def _forms(
 
     joined = real & (own & old != 0) & (own & edge != 0)
     both = normal_codes(jnp, jnp.concatenate([own, own & ~edge]), alphabet, nodes)
-    both = jnp.where(jnp.concatenate([real, joined & (nodes > 2)]), both, _none(both.dtype))
+    both = jnp.where(jnp.concatenate([real, joined & (nodes > 2)]), both, all_ones(both.dtype))
     ordered, place = lax.sort((both, jnp.arange(both.size, dtype=jnp.int32)), num_keys=1)
-    some = ordered != _none(both.dtype)
+    some = ordered != all_ones(both.dtype)
     begins = some & _first_ones(ordered)
     number = jnp.cumsum(begins, dtype=jnp.int32) - 1
     which = jnp.zeros(both.size, jnp.int32).at[place].set(jnp.where(some, number, -1), unique_indices=True)
@@ -207,8 +207,3 @@ def _count(counts: Any, graph: Any, times: Any, which: Any, index: Any) -> Any:
         at = jnp.where(forms >= 0, graph, counts.shape[0]), take(index, jnp.maximum(forms, 0))
         counts = counts.at[at].add(sign * times, mode="drop")
     return counts
-
-
-def _none(dtype: Any) -> Any:
-    """What stands for no code."""
-    return jnp.array(jnp.iinfo(dtype).max, dtype)

@@ -125,7 +125,8 @@ def _advance(
         if keep is None:
             return able
         left = state.rows[0] - state.rows[1]
-        return able & ((left[0] > 0) | (left[1:-1].sum(dtype=jnp.int32) >= keep))
+        few = jnp.minimum(left[1:-1], keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
+        return able & ((left[0] > 0) | (few >= keep))
 
     def step(state):
         able = ready(state.rows)
