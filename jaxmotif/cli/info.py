@@ -9,7 +9,6 @@ from importlib.metadata import version
 
 import jaxmotif
 from jaxmotif.cli.output import Report, write_report
-from jaxmotif.devices.memory import device_memory
 
 
 def add_parser(subparsers) -> None:
@@ -43,5 +42,7 @@ def _memory(device) -> str:
         known = hasattr(os, "sysconf")
         size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else None
     else:
+        from jaxmotif.devices.memory import device_memory
+
         size = device_memory(device)
     return f"{size / 2**30:.1f} GiB" if size else "unknown"

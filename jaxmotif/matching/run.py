@@ -31,7 +31,7 @@ class Standing(NamedTuple):
     status: str
 
 
-RUNNING = Standing(0, 0, 0, "running")
+RUNNING, NOTHING = Standing(0, 0, 0, "running"), Standing(0, 0, 0, "done")
 
 
 class Run:
@@ -138,7 +138,7 @@ class FedRun(Run):
 def run_count(plan: Plan, max_steps: int | None = None, time_limit: float | None = None) -> Iterator[Standing]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.operands is None:
-        yield Standing(0, 0, 0, "done")
+        yield NOTHING
         return
     yield from finish(Run(plan, max_steps), time_limit)
 
@@ -146,7 +146,7 @@ def run_count(plan: Plan, max_steps: int | None = None, time_limit: float | None
 def run_counts(plans: Sequence[Plan], time_limit: float | None, memory: int) -> list[tuple[Standing, float]]:
     """Search for several plans on one device: the first dispatches together, as many as have tables of ``memory``
     bytes at most, then what is not done one after another. Returns for each where it ended, and its seconds."""
-    results = [(Standing(0, 0, 0, "done"), 0.0)] * len(plans)
+    results = [(NOTHING, 0.0)] * len(plans)
     todo = [(i, Run(plan)) for i, plan in enumerate(plans) if plan.operands is not None][::-1]
     while todo:
         some, entries = [todo.pop()], 0

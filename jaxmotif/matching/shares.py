@@ -18,7 +18,7 @@ from jaxmotif.devices.select import Selection
 from jaxmotif.devices.spans import Span
 from jaxmotif.kernels import lanes
 from jaxmotif.matching.plan import Plan
-from jaxmotif.matching.run import FEW, FedRun, Standing, finish, run_count
+from jaxmotif.matching.run import FEW, NOTHING, FedRun, Standing, finish, run_count
 
 SHARES = 16
 """Parts of the search for each device, and for at least eight where there are checkpoints."""
@@ -47,7 +47,7 @@ def count_at_a_stretch(
     """
 
     def attempt(plan: Plan) -> Standing:
-        found, tested = Standing(0, 0, 0, "done"), 0
+        found, tested = NOTHING, 0
         for found in run_count(plan, max_steps, time_limit):
             report(found.positions - tested)
             tested = found.positions
@@ -75,7 +75,7 @@ def count_in_shares(
       Where it ended (the sums over all shares), and notes.
     """
     if plan.operands is None:
-        return Standing(0, 0, 0, "done"), ()
+        return NOTHING, ()
     found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
     if found.status == "done" and store is None:
         return found, notes
@@ -139,36 +139,38 @@ class _Hand:
     def __init__(self, plan: Plan, replan: Replan, device: jax.Device, ends: float | None):
         self._plan, self._replan, self._device, self._ends = plan, replan, device, ends
         self._run: FedRun | None = None
-        self._first = 0
+        self._first, self._found = 0, NOTHING
 
     def step(self, span: Span) -> None:
         if self._run is None:
             if self._plan.operands is None:
                 raise ValueError("a search that has candidates on one device has none on another")
-            self._first = int(self._plan.operands.offsets[self._plan.roots])
+            self._first, self._found = int(self._plan.operands.offsets[self._plan.roots]), NOTHING
             self._run = FedRun(self._plan)
+        if self._ends is not None and time.perf_counter() >= self._ends:
+            self._run = None
+            raise Unfinished(_arrays(self._found))
         self._run.feed(self._first + span.first, self._first + span.stop)
         self._search(self._run)
 
     def collect(self) -> Arrays:
         if self._run is None:
-            return _arrays(Standing(0, 0, 0, "done"))
+            return _arrays(NOTHING)
         self._run.finish()
-        found = self._search(self._run)
+        self._search(self._run)
         self._run = None
-        return found
+        return _arrays(self._found)
 
-    def _search(self, run: FedRun) -> Arrays:
+    def _search(self, run: FedRun) -> None:
         left = None if self._ends is None else self._ends - time.perf_counter()
         try:
-            *_, standing = finish(run, left)
+            *_, self._found = finish(run, left)
         except BaseException:
             self._run = None
             raise
-        if standing.status not in ("done", "wants more"):
+        if self._found.status not in ("done", "wants more"):
             self._run = None
-            raise Unfinished(_arrays(standing))
-        return _arrays(standing)
+            raise Unfinished(_arrays(self._found))
 
     def halve(self) -> str | None:
         smaller = _halved(self._plan, self._replan, self._device)
