@@ -22,11 +22,11 @@ from jaxmotif.kernels.lanes import (
     AHEAD,
     ANCHORS,
     APART,
-    BASE,
     BELOW,
     COLUMNS,
     IS_LAST,
     NEXT_BASE,
+    NEXT_ROOM,
     NUM_AHEAD,
     NUM_ANCHORS,
     NUM_APART,
@@ -63,12 +63,12 @@ def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
     anchor it belongs to. Lists begin, as they are ascending, after the nodes that the new node must exceed."""
     where = index < window.rows
     head = level(window.table)
-    anchors, base = io.program(head + ANCHORS), io.program(head + BASE)
+    anchors, columns = io.program(head + ANCHORS), io.columns(window.table)
     zero = jnp.zeros_like(index)
     below, trims = io.program(head + BELOW), io.program(head + NUM_BELOW)
 
     def exceed(number, least):
-        node = io.column(base, io.program(below + number), window.first + index, zero, where)
+        node = io.column(columns, io.program(below + number), window.first + index, zero, where)
         return jnp.maximum(least, node + 1)
 
     least = loop(trims, exceed, zero)
@@ -76,7 +76,7 @@ def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
 
     def look(number, best):
         pair = anchors + 3 * number
-        u = io.column(base, io.program(pair), window.first + index, zero, where)
+        u = io.column(columns, io.program(pair), window.first + index, zero, where)
         place = io.program(pair + 1) + u
         start, end = io.load(io.op.offsets, place, where), io.load(io.op.offsets, place + 1, where)
         start = io.first_from(least, start, end, where, halvings)
@@ -95,11 +95,11 @@ def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
 def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: Any) -> Any:
     """Which candidates w extend their rows, int32 0 or 1; lists hold none that does not exceed what it must."""
     head = level(table)
-    base = io.program(head + BASE)
+    columns = io.columns(table)
     zero = jnp.zeros_like(w)
 
     def column(pointer, number, width, mask):
-        return io.column(base, io.program(pointer + width * number), row, zero, mask)
+        return io.column(columns, io.program(pointer + width * number), row, zero, mask)
 
     apart = io.program(head + APART)
     anchors, strangers = io.program(head + ANCHORS), io.program(head + STRANGERS)
@@ -126,7 +126,7 @@ def filter_lanes(io: Lanes, table: Any, row: Any, w: Any, anchor: Any, where: An
 
     def alive(number, ok):
         where = ok > 0
-        size = block_size(io, blocks + BLOCK * number, lambda slot: io.column(base, slot, row, w, where), where)
+        size = block_size(io, blocks + BLOCK * number, lambda slot: io.column(columns, slot, row, w, where), where)
         return ok & (size > 0).astype(jnp.int32)
 
     return loop(io.program(head + NUM_AHEAD), alive, ok)
@@ -211,8 +211,8 @@ def extend(
     ok = filter_lanes(io, window.table, row, w, take(anchors, index), valid)
 
     head = level(window.table)
-    base, next_base = io.program(head + BASE), io.program(head + NEXT_BASE)
-    columns = io.program(head + COLUMNS)
+    columns, appended = io.columns(window.table), io.program(head + COLUMNS)
+    next_base, next_room = io.program(head + NEXT_BASE), io.program(head + NEXT_ROOM)
     last = io.program(head + IS_LAST) > 0
     weight = _weight(io, window, row, w, (ok > 0) & last)
     # No weight is negative, but XLA cannot know: tables are written only when all is read, and so in place.
@@ -221,9 +221,8 @@ def extend(
     spare = jnp.int32(table.shape[0] - 1)
 
     def append(number, table):
-        slot = io.program(columns + number)
-        values = jnp.where(slot < 0, w, take(table, base + jnp.maximum(slot, 0) * sizes.capacity + row))
-        to = jnp.where(ok > 0, place + number * sizes.capacity, spare)
+        values = io._replace(table=table).column(columns, io.program(appended + number), row, w, valid)
+        to = jnp.where(ok > 0, place + number * next_room, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
 
     sums = weight.reshape(-1, min(LANES, sizes.block)).sum(axis=1, dtype=jnp.int64)
@@ -269,16 +268,16 @@ def _extend_pallas(op, table, window, lists, total, held, sizes):
                 counts[...] = jnp.zeros((1, 2), jnp.uint32)
                 here = plt.atomic_add(added, (pl.program_id(0) * 0,), jnp.sum(ok))
                 place = io.program(head + NEXT_BASE) + held + here + jnp.cumsum(ok, 0) - 1
-                base, columns = io.program(head + BASE), io.program(head + COLUMNS)
-                keep = ok > 0
+                columns, appended = io.columns(window.table), io.program(head + COLUMNS)
+                next_room, keep = io.program(head + NEXT_ROOM), ok > 0
 
                 def append(number, carry):
-                    values = io.column(base, io.program(columns + number), row, w, keep)
-                    to = jnp.where(keep, place + number * sizes.capacity, 0)
+                    values = io.column(columns, io.program(appended + number), row, w, keep)
+                    to = jnp.where(keep, place + number * next_room, 0)
                     plt.store(table_ref.at[to], values, mask=keep)
                     return carry + number  # a carry that never changes does not lower
 
-                loop(io.program(head + NUM_COLUMNS), append, base)
+                loop(io.program(head + NUM_COLUMNS), append, next_room)
 
     extent = jnp.stack([total, held])
     with jax.enable_x64(False):

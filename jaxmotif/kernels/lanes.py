@@ -25,11 +25,12 @@ STRIDE, SEARCH_STEPS, NUM_TABLES, MOST_ROWS = range(4)
 
 (
     NUM_ANCHORS, ANCHORS, NUM_APART, APART, NUM_BELOW, BELOW, NUM_STRANGERS, STRANGERS, NUM_COLUMNS, COLUMNS,
-    BASE, NEXT_BASE, IS_LAST, NUM_GROUPS, GROUPS, NUM_AHEAD, AHEAD,
-) = range(17)  # fmt: skip
+    BASE, NEXT_BASE, ROOM, NEXT_ROOM, IS_LAST, NUM_GROUPS, GROUPS, NUM_AHEAD, AHEAD,
+) = range(19)  # fmt: skip
 """Of a table: pairs that allow candidates; slots the new node must differ from, or exceed; pairs that must not be
-adjacent; slots to append (-1: the new node); first entries of this table and the next; whether matches are counted
-here; groups of leaves, and blocks that must not be empty (:mod:`jaxmotif.kernels.weigh`)."""
+adjacent; slots to append (-1: the new node); first entries of this table and the next, and the rows each has room
+for; whether matches are counted here; groups of leaves, and blocks that must not be empty
+(:mod:`jaxmotif.kernels.weigh`)."""
 
 
 class Operands(NamedTuple):
@@ -45,12 +46,11 @@ class Operands(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Static sizes: flat positions a step, rows a window, rows a table holds; whether bit matrices are there, whether
-    the program looks ahead, and whether it has leaves to count."""
+    """Static sizes: most flat positions a step, rows a window; whether bit matrices are there, whether the program
+    looks ahead, and whether it has leaves to count."""
 
     block: int
     window: int
-    capacity: int
     bitmap: bool
     ahead: bool = False
     leaves: bool = True
@@ -68,9 +68,13 @@ class Lanes(NamedTuple):
     def program(self, index: Any) -> Any:
         return self.at(self.op.program, index)
 
-    def column(self, base: Any, slot: Any, row: Any, missing: Any, where: Any) -> Any:
-        """Column ``slot`` of rows of the table at ``base``; ``missing`` where the slot is -1."""
-        place = base + jnp.maximum(slot, jnp.int32(0)) * self.sizes.capacity + row
+    def columns(self, table: Any) -> tuple[Any, Any]:
+        """Where a table's columns start: the first, and how far they are apart."""
+        return self.program(level(table) + BASE), self.program(level(table) + ROOM)
+
+    def column(self, columns: tuple[Any, Any], slot: Any, row: Any, missing: Any, where: Any) -> Any:
+        """Column ``slot`` of some rows; ``missing`` where the slot is -1."""
+        place = columns[0] + jnp.maximum(slot, jnp.int32(0)) * columns[1] + row
         return jnp.where(slot < 0, missing, self.load(self.table, place, where & (slot >= 0)))
 
     def adjacent(self, u: Any, w: Any, pair: Any, where: Any) -> Any:

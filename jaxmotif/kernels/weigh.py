@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxmotif.kernels.lanes import BASE, GROUPS, NUM_GROUPS, Lanes, level, loop, shift_right
+from jaxmotif.kernels.lanes import GROUPS, NUM_GROUPS, Lanes, level, loop, shift_right
 
 TERM, BLOCK, SET = 3, 7, 7
 
@@ -35,10 +35,10 @@ def leaf_weight(io: Lanes, table: Any, row: Any, w: Any, where: Any) -> Any:
       table: the table expanded. row: int32 rows. w: int32 nodes the rows are extended by.
     """
     head = level(table)
-    base, groups = io.program(head + BASE), io.program(head + GROUPS)
+    columns, groups = io.columns(table), io.program(head + GROUPS)
 
     def node(slot):
-        return io.column(base, slot, row, w, where)
+        return io.column(columns, slot, row, w, where)
 
     def weigh(number, product):
         at = groups + 2 * number

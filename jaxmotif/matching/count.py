@@ -6,13 +6,11 @@ import dataclasses
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxmotif.devices.checkpoint import fingerprint
 from jaxmotif.devices.ledger import Store
@@ -26,7 +24,7 @@ from jaxmotif.matching.conditions import MOST_NODES
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.lockstep import lockstep
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory
-from jaxmotif.matching.run import Standing, run_counts, table_entries
+from jaxmotif.matching.run import Standing, run_counts, table_entries, take_slice
 from jaxmotif.matching.shares import count_at_a_stretch, count_in_shares
 from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
@@ -186,11 +184,11 @@ def _divided(selection: Selection) -> bool:
 
 
 def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> str:
-    """A name for what is counted, and for the row of candidates that is divided."""
+    """A name for what is counted, and for the row of prefixes that is divided."""
     search = [str(options.order), *options.filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
     free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
     return fingerprint(
-        "matching by degree", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
+        "matching by prefixes", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
         target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
     )  # fmt: skip
 
@@ -415,10 +413,10 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     if plan.operands is None:
         return
     (stage,) = plan.stages
-    program, capacity = stage.program, stage.sizes.capacity
+    program = stage.program
     k = program.tables
     head = lanes.level(k - 1)
-    base = int(program.code[head + lanes.NEXT_BASE])
+    base, room = (int(program.code[head + field]) for field in (lanes.NEXT_BASE, lanes.NEXT_ROOM))
     started, quota = time.perf_counter(), 16
     ids = np.asarray(plan.ids)
     columns = np.argsort(plan.order)
@@ -434,17 +432,12 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
             drained = not (rows[1] < rows[0])[:k].any()
             out_of_time = time_limit is not None and time.perf_counter() - started >= time_limit
             status = "done" if drained or not out_of_time else f"stopped at time_limit={time_limit:g} s"
-            table = np.asarray(_slice(state.table, jnp.int32(base), size=capacity * k)).reshape(k, capacity)
+            table = np.asarray(take_slice(state.table, jnp.int32(base), size=room * k)).reshape(k, room)
             yield ids[table[:, :held].T][:, columns].astype(np.int64), status
             if drained or out_of_time:
                 return
             state = dataclasses.replace(state, rows=state.rows.at[0, k].set(0))
             quota = min(2 * quota, 2**12)
-
-
-@partial(jax.jit, static_argnames=("size",))
-def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
-    return lax.dynamic_slice(table, (start,), (size,))
 
 
 def _checked_query(query: Graph | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:

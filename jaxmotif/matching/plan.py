@@ -30,6 +30,9 @@ Order = Literal["ri", "quicksi"] | Sequence[int]
 MOST_MATRIX_WORDS = 2**26
 MOST_TABLE_ENTRIES = 2**31 - 2
 
+MOST_PREFIX, MOST_PREFIXES = 8, 2**20
+"""Nodes in a prefix of a search that is divided by prefixes, and about how many entries those of a length take."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Options:
@@ -62,13 +65,15 @@ class Options:
 
 
 class Stage(NamedTuple):
-    """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps
-    to go over to the next stage (``None``: never), which goes on if it has the same program and else starts again."""
+    """A search by steps of one size: its program, the same on the device, its static sizes, after how many steps to go
+    over to the next stage (``None``: never), which goes on if it has the same program and else starts again; and the
+    positions in the order that each table holds."""
 
     program: Program
     code: jax.Array
     sizes: Sizes
     most_steps: int | None
+    columns: list[list[int]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -78,23 +83,23 @@ class Plan:
     Attributes:
       operands: what it reads, on the device; ``None`` if some domain is empty, so that there is no match.
       stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
-      roots: where ``offsets`` bound the candidates of the first node.
       order: the query nodes searched, in order; leaves are not in it.
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
       ids: int32 ``[N]``, the graph's nodes of the reduced target's.
+      prefixes: makes a stage that lists the matches of the first nodes, into the last of its tables.
       ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand (``None``: there is
         nothing to look ahead to); ``None`` if it must not be used.
     """
 
     operands: Operands | None
     stages: list[Stage]
-    roots: int
     order: list[int]
     leaves: list[int]
     multiplier: int
     domain_sizes: np.ndarray
     ids: Any
+    prefixes: Callable[[], Stage] | None = None
     ahead: Callable[[Operands], tuple[Operands, Stage] | None] | None = None
 
 
@@ -115,7 +120,7 @@ def make_plan(
     sizes, left = yield "filter", (sizes, left)
     sizes = sizes[:k].astype(np.int64)
     if sizes.min() == 0:
-        return Plan(None, [], 0, list(range(k)), [], 1, sizes, None)
+        return Plan(None, [], list(range(k)), [], 1, sizes, None)
 
     nodes, slots = power_of_four(left[0], 256), power_of_four(left[1], 4096)
     reduced = candidates.reduce_target(target, bits, nodes=nodes, slots=slots)
@@ -220,13 +225,24 @@ def make_plan(
         return rows.arrays(reduced, table)
 
     def stage(block: int, most_steps: int | None, steps: list[Step], ahead: bool) -> Stage:
-        static = _fit(block, steps, groups, options, device, bitmap)._replace(ahead=ahead)
-        program = build_program(
-            steps, groups, capacity=static.capacity, stride=nodes // 32, longest=most, whole=options.listing
-        )
+        columns = table_columns(steps, groups, options.listing)
+        block, rooms = _fit(block, columns, options, device)
+        static = Sizes(block, _window(block, device), bitmap, ahead, leaves=bool(groups))
+        return Stage(*written(steps, groups, rooms, options.listing), static, most_steps, columns)
+
+    def written(steps: list[Step], groups: list[list[Term]], rooms: Any, whole: bool) -> tuple[Program, Any]:
+        program = build_program(steps, groups, rooms=rooms, stride=nodes // 32, longest=most, whole=whole)
         code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
         code[: len(program.code)] = program.code
-        return Stage(program, jax.device_put(code, device), static, most_steps)
+        return program, jax.device_put(code, device)
+
+    def prefixes() -> Stage:
+        first, block = steps[: min(len(steps) - 1, MOST_PREFIX)], 2**16
+        rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
+        if first:  # the first node's candidates all fit
+            rooms[0] = max(rooms[0], int(sizes[core[0]]) + 2 * block)
+        static = Sizes(block, _window(block, device), bitmap, leaves=False)
+        return Stage(*written(first, [], rooms, True), static, None, [list(range(t)) for t in range(len(first) + 1)])
 
     if options.lookahead:
         steps = look_ahead(steps, layout, rows, sizes)
@@ -253,7 +269,7 @@ def make_plan(
     fixed = jax.device_put((matrices, domains, *arrays(rows)), device)
     operands = Operands(stages[0].code, offsets, entries, *fixed)
     return Plan(
-        operands, stages, J * (nodes + 1), core, leaf_plan.nodes, multiplier, sizes, reduced.target.ids,
+        operands, stages, core, leaf_plan.nodes, multiplier, sizes, reduced.target.ids, prefixes,
         ahead if options.lookahead is None else None,
     )  # fmt: skip
 
@@ -303,21 +319,30 @@ def _blocks(options: Options, device: jax.Device) -> tuple[int, tuple[int, int] 
     return (2**22, None) if options.listing else (2**25, (2**20, 48))
 
 
-def _fit(block: int, steps, groups, options: Options, device: jax.Device, bitmap: bool) -> Sizes:
-    """The largest block up to a given one whose tables fit the memory."""
-    columns = sum(map(len, table_columns(steps, groups, options.listing))) + len(steps) * options.listing
-    on_cpu = device.platform == "cpu"
+def _fit(block: int, columns: Sequence[Sequence[int]], options: Options, device: jax.Device) -> tuple[int, np.ndarray]:
+    """Flat positions a step, at most a given number, and rows that each table but the first has room for.
+
+    Tables are of equal entries, so that the narrow ones, where most of the work is, have room for full steps.
+    """
+    widths = np.array([*map(len, columns[1:]), *([len(columns)] if options.listing else [])], np.int64)
     memory = table_memory(options.memory, device)
-    least = min(block, 2**6)
-    entries = min(memory // 4, MOST_TABLE_ENTRIES, 2**22 if on_cpu else 2**30)  # on a CPU, what stays in cache
-    while block > least and (block + block // 2) * columns > entries * (1 + 7 * (block <= 2**10)):
-        block //= 2
-    if (block + block // 2) * columns * 4 > memory:
+    words = min(memory // 4, MOST_TABLE_ENTRIES)
+    usual, _ = _blocks(dataclasses.replace(options, block=None), device)
+    least, most = min(block, 2**6), words * min(block, usual) // usual  # with smaller steps, smaller tables
+    entries = (block + block // 2) * int(widths.max(initial=1))
+    while True:
+        steps = 2 ** np.log2(np.maximum(entries // np.maximum(3 * widths, 3), 1)).astype(np.int64) * 2
+        steps = np.clip(steps, least, block)
+        rooms = steps + steps // 2
+        if (rooms * widths).sum() <= most or steps.max(initial=0) <= least:
+            break
+        entries //= 2
+    if (rooms * widths).sum() > words:
         raise ValueError(
-            f"memory={memory} bytes is too little for tables of {columns} columns: the smallest take "
-            f"{(block + block // 2) * columns * 4}"
+            f"memory={memory} bytes is too little for tables of {widths.sum()} columns: the smallest take "
+            f"{4 * (rooms * widths).sum()}"
         )
-    return Sizes(block, _window(block, device), block + block // 2, bitmap, leaves=bool(groups))
+    return int(steps.max()) if len(steps) else block, rooms
 
 
 def _small_tables(device: jax.Device) -> bool:

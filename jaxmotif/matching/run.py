@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from jaxmotif.kernels import lanes
 from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.plan import Plan, Stage
-from jaxmotif.search import Progress, SearchState, advance, begin, refill, start_state
+from jaxmotif.matching.plan import MOST_PREFIX, Plan, Stage
+from jaxmotif.search import Fed, Part, Progress, SearchState, advance, begin, feed, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
+
+MOST_PART = 2**16
+"""Prefixes given at a time, at most."""
 
 FEW = 16
 """A search that tests so many candidates for each match is better off looking ahead."""
@@ -43,7 +50,7 @@ class Run:
             raise ValueError("some domain is empty: there is nothing to search")
         self._operands, self._ahead = plan.operands, plan.ahead
         self._last = 2**31 - 1 if max_steps is None else max_steps
-        self._keep: int | None = None
+        self._fed: Fed | None = None
         self._state: SearchState | None
         self._stages = list(plan.stages)
         self._start(self._stages.pop(0))
@@ -80,8 +87,7 @@ class Run:
             if stage.most_steps is not None:
                 state = begin(operands, stop, sizes=stage.sizes, **size)
             else:
-                keep = None if self._keep is None else np.int32(self._keep)
-                state = advance(operands, self._begun(), stop, keep, sizes=stage.sizes, backend=size["backend"])
+                state = advance(operands, self._begun(), stop, self._fed, sizes=stage.sizes, backend=size["backend"])
             self._state = state
             return state.report
 
@@ -91,9 +97,9 @@ class Run:
         self._steps = now.steps
         standing = Standing(now.matches, now.positions, now.steps, "running")
         if now.drained:
-            self._state = None if self._keep is None else self._state
+            self._state = None if self._fed is None else self._state
             return standing._replace(status="done")
-        if self._keep and now.wants_more(self._keep):
+        if self._fed is not None and now.wants_more(self._fed):
             return standing._replace(status="wants more")
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
@@ -112,27 +118,77 @@ class Run:
         return standing
 
 
-class FedRun(Run):
-    """A search in parts: of the candidates of the first node a few are given at a time, and it asks for more before its
-    tables are too empty for full steps. For plans of one stage."""
+class Prefixes(NamedTuple):
+    """All partial matches of the first ``level`` nodes: int32 rows ``[level, R]`` (host)."""
 
-    def __init__(self, plan: Plan):
+    level: int
+    rows: np.ndarray
+
+
+def list_prefixes(plan: Plan, enough: int) -> Prefixes:
+    """The partial matches of the fewest nodes of which there are enough, or of as many nodes as there is room for.
+
+    They are the same on all devices, in the same order.
+    """
+    if plan.operands is None or plan.prefixes is None:
+        raise ValueError("some domain is empty: there is nothing to search")
+    stage, (device,) = plan.prefixes(), plan.operands.offsets.devices()
+    program = stage.program
+    if program.tables == 0:
+        return Prefixes(0, np.zeros((0, 1), np.int32))
+    operands = plan.operands._replace(program=stage.code)
+    size: dict[str, Any] = {"entries": table_entries(program.entries), "tables": 2 * MOST_PREFIX, "backend": "xla"}
+    with wide_ints(), jax.default_device(device):
+        state, last = jax.device_put(start_state(**size), device), np.int32(2**31 - 1)
+        state = advance(operands, state, last, None, np.int32(enough), sizes=stage.sizes, backend="xla")
+        now = Progress.read(np.asarray(state.report))
+        if now.drained:
+            return Prefixes(1, np.zeros((1, 0), np.int32))
+        held = int(now.rows[0, now.level])
+        base, room = (int(program.code[lanes.level(now.level - 1) + at]) for at in (lanes.NEXT_BASE, lanes.NEXT_ROOM))
+        table = np.asarray(take_slice(state.table, jnp.int32(base), size=room * now.level))
+    return Prefixes(now.level, table.reshape(now.level, room)[:, :held])
+
+
+class FedRun(Run):
+    """A search in parts: a few prefixes are given at a time, and it asks for more before its tables are too empty for
+    full steps. For plans of one stage.
+
+    Args:
+      prefixes: what all parts are of.
+    """
+
+    def __init__(self, plan: Plan, prefixes: Prefixes):
         if len(plan.stages) > 1 or plan.ahead is not None:
             raise ValueError("a search in parts cannot start again: its plan must have one stage")
         super().__init__(plan)
-        self._roots = plan.roots
-        self._full = max(1, self._stage.sizes.window // 4)
+        self._level, columns = prefixes.level, self._stage.columns[prefixes.level]
+        self._room = int(self._stage.program.code[lanes.level(self._level) + lanes.ROOM])
+        self._shape = np.int32(len(columns)), np.int32(prefixes.rows.shape[1])
+        rows = prefixes.rows[columns].reshape(-1)
+        padded = np.zeros(power_of_four(len(rows), 2**14), np.int32)
+        padded[: len(rows)] = rows
+        self._rows = jax.device_put(padded, *self._operands.offsets.devices())
+        self._want(self._stage.sizes.window // 4)
+
+    def _want(self, keep: int) -> None:
+        self._fed = Fed(np.int32(self._level), np.int32(keep))
+
+    @property
+    def most(self) -> int:
+        """Rows of a part."""
+        return min(self._room, MOST_PART)
 
     def feed(self, first: int, stop: int) -> None:
-        """Go on with the entries from first to stop - 1 of the first node; the last :meth:`dispatch` wanted more."""
-        self._keep = self._full
-        places = (np.int32(x) for x in (self._roots, first, stop))
+        """Go on with prefixes first to stop - 1; the last :meth:`dispatch` wanted more."""
+        part = Part(np.int32(self._level), *self._shape, np.int32(first), np.int32(stop - first))
+        operands = self._operands._replace(program=self._stage.code)
         with wide_ints():
-            self._operands, self._state = refill(self._operands, self._begun(), *places)
+            self._state = feed(operands, self._begun(), self._rows, part, most=MOST_PART)
 
     def finish(self) -> None:
         """There is no more."""
-        self._keep = 0
+        self._want(0)
 
 
 def run_count(plan: Plan, max_steps: int | None = None, time_limit: float | None = None) -> Iterator[Standing]:
@@ -188,3 +244,8 @@ def finish(run: Run, time_limit: float | None, spent: float = 0.0) -> Iterator[S
 def table_entries(entries: int) -> int:
     """The size of the tables' array: one of few, so that searches share compilations."""
     return min(power_of_four(entries, 2**16), 2**31 - 2)
+
+
+@partial(jax.jit, static_argnames=("size",))
+def take_slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
+    return lax.dynamic_slice(table, (start,), (size,))

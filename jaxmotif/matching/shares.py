@@ -1,4 +1,4 @@
-"""Counting on given devices: on one at a stretch, on several in shares of the first node's candidates."""
+"""Counting on given devices: on one at a stretch, on several in shares of the prefixes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from jaxmotif.devices.select import Selection
 from jaxmotif.devices.spans import Span
 from jaxmotif.kernels import lanes
 from jaxmotif.matching.plan import Plan
-from jaxmotif.matching.run import FEW, NOTHING, FedRun, Standing, finish, run_count
+from jaxmotif.matching.run import FEW, NOTHING, FedRun, Prefixes, Standing, finish, list_prefixes, run_count
+
+ENOUGH = 2**14
+"""A search is divided by its prefixes of the least length that has so many."""
 
 SHARES = 16
 """Parts of the search for each device, and for at least eight where there are checkpoints."""
@@ -69,7 +72,7 @@ def count_in_shares(
     store: Store | None = None,
     show: bool = False,
 ) -> tuple[Standing, tuple[str, ...]]:
-    """Search on several devices, or with checkpoints: shares of the first node's candidates, taken by whoever is free.
+    """Search on several devices, or with checkpoints: shares of the prefixes, taken by whoever is free.
 
     Returns:
       Where it ended (the sums over all shares), and notes.
@@ -79,10 +82,16 @@ def count_in_shares(
     found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
     if found.status == "done" and store is None:
         return found, notes
-    first, stop = np.asarray(plan.operands.offsets[plan.roots : plan.roots + 2]).tolist()
     looks = FEW * found.count < found.positions
     plan = _settled(plan, looks)
-    starts = _work_before(plan, first, stop)
+    prefixes = list_prefixes(plan, ENOUGH)
+    if prefixes.rows.shape[1] == 0:
+        return NOTHING, notes
+    work = _work(plan, prefixes)
+    # In a hybrid, prefixes of much work come first; else they are mixed, so that no stretch of them is a hard one.
+    order = np.argsort(-work, kind="stable") if selection.helper is not None else _mixed(len(work))
+    prefixes, work = prefixes._replace(rows=prefixes.rows[:, order]), work[order]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(work)])
     ends = None if time_limit is None else time.perf_counter() + time_limit
 
     @functools.cache
@@ -97,17 +106,22 @@ def count_in_shares(
         return _settled(replan(device, block), looks)
 
     def make(device: jax.Device) -> _Hand:
-        return _Hand(plan_on(device), settled_replan, device, ends)
+        return _Hand(plan_on(device), prefixes, settled_replan, device, ends)
 
-    def longest_lists(span: Span) -> float:
+    def mean_work(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
 
     parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
-    difficulty = None if selection.helper is None else longest_lists
+    difficulty = None if selection.helper is None else mean_work
     job = Job("matching", starts, parts, added, "candidates", "search", difficulty)
     done = run_job(job, make, places(selection), selection, store, show)
     found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
     return found, done.notes
+
+
+def _mixed(count: int) -> np.ndarray:
+    """A fixed order of numbers in which any stretch is spread over all."""
+    return np.random.default_rng(0).permutation(count)
 
 
 def _settled(plan: Plan, looks: bool) -> Plan:
@@ -118,40 +132,38 @@ def _settled(plan: Plan, looks: bool) -> Plan:
     return dataclasses.replace(plan, operands=operands, stages=[stage], ahead=None)
 
 
-def _work_before(plan: Plan, first: int, stop: int) -> np.ndarray:
-    """Estimated work before each candidate of the first node: one, and one for each candidate of the second there."""
-    work = np.ones(stop - first, np.int64)
-    stage, operands = plan.stages[0], plan.operands
-    if stage.program.tables > 1 and operands is not None:
-        code = np.asarray(stage.program.code)
-        head = lanes.level(1)
-        pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
-        near = [place for slot, place, _ in pairs.tolist() if slot >= 0]
-        if near:
-            at = operands.entries[first:stop] + np.int32(near[0])
-            work += np.asarray(jnp.take(operands.offsets, at + 1) - jnp.take(operands.offsets, at))
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(work)])
+def _work(plan: Plan, prefixes: Prefixes) -> np.ndarray:
+    """Estimated work of each prefix, int64 ``[R]``: one, and one for each candidate of the next node."""
+    (stage,), operands, (level, rows) = plan.stages, plan.operands, prefixes
+    code, head = stage.program.code, lanes.level(level)
+    least = np.full(rows.shape[1], np.iinfo(np.int32).max, np.int32)
+    pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
+    if operands is not None:
+        for slot, place, _ in pairs.tolist():
+            at = place + (np.zeros_like(least) if slot < 0 else rows[stage.columns[level][slot]])
+            least = np.minimum(least, jnp.take(operands.offsets, at + 1) - jnp.take(operands.offsets, at))
+    return np.asarray(least, np.int64) + 1
 
 
 class _Hand:
     """Searches shares on a device, one run for all since they were last collected."""
 
-    def __init__(self, plan: Plan, replan: Replan, device: jax.Device, ends: float | None):
-        self._plan, self._replan, self._device, self._ends = plan, replan, device, ends
+    def __init__(self, plan: Plan, prefixes: Prefixes, replan: Replan, device: jax.Device, ends: float | None):
+        self._plan, self._prefixes, self._replan, self._device, self._ends = plan, prefixes, replan, device, ends
         self._run: FedRun | None = None
-        self._first, self._found = 0, NOTHING
+        self._found = NOTHING
 
     def step(self, span: Span) -> None:
-        if self._run is None:
-            if self._plan.operands is None:
-                raise ValueError("a search that has candidates on one device has none on another")
-            self._first, self._found = int(self._plan.operands.offsets[self._plan.roots]), NOTHING
-            self._run = FedRun(self._plan)
-        if self._ends is not None and time.perf_counter() >= self._ends:
-            self._run = None
-            raise Unfinished(_arrays(self._found))
-        self._run.feed(self._first + span.first, self._first + span.stop)
-        self._search(self._run)
+        run = self._run
+        if run is None:
+            run, self._found = FedRun(self._plan, self._prefixes), NOTHING
+            self._run = run
+        for first in range(span.first, span.stop, run.most):
+            if self._ends is not None and time.perf_counter() >= self._ends:
+                self._run = None
+                raise Unfinished(_arrays(self._found))
+            run.feed(first, min(first + run.most, span.stop))
+            self._search(run)
 
     def collect(self) -> Arrays:
         if self._run is None:

@@ -1,6 +1,6 @@
 """The bounded-memory level search, shared by matching and motif discovery."""
 
-from jaxmotif.search.level_search import Progress, SearchState, advance, begin, refill, start_state
+from jaxmotif.search.level_search import Fed, Part, Progress, SearchState, advance, begin, feed, start_state
 from jaxmotif.search.program import (
     Block,
     LeafSet,
@@ -14,8 +14,10 @@ from jaxmotif.search.program import (
 
 __all__ = [
     "Block",
+    "Fed",
     "LeafSet",
     "Pair",
+    "Part",
     "Program",
     "Progress",
     "SearchState",
@@ -24,7 +26,7 @@ __all__ = [
     "advance",
     "begin",
     "build_program",
-    "refill",
+    "feed",
     "start_state",
     "table_columns",
 ]

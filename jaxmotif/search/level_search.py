@@ -1,6 +1,6 @@
 """The bounded-memory level search: one jitted loop over tables of partial matches.
 
-Table t holds at most a fixed number of rows, the images of the first t query nodes, and a cursor into its flat
+Table t has room for a fixed number of rows, the images of the first t query nodes, and a cursor into its flat
 expansion space: the candidates of all its rows laid end to end. A step takes one block of these positions from one
 table and appends the survivors to the next. Counting works on the first table whose successor has room for a whole
 block, so tables fill before they are worked on; listing on the last nonempty one, so matches come in lexicographic
@@ -71,10 +71,24 @@ class Progress(NamedTuple):
         drained = not (rows[1] < rows[0])[:-1].any()
         return cls(rows, drained, low + (high << 32), positions, steps)
 
-    def wants_more(self, keep: int) -> bool:
-        """Whether the first table is used up and the others hold fewer rows."""
+    @property
+    def level(self) -> int:
+        """The first table with rows left, the last if there is none."""
+        left = self.rows[1] < self.rows[0]
+        return int(left.argmax()) if left.any() else left.size - 1
+
+    def wants_more(self, fed: Fed) -> bool:
+        """Whether the table fed is used up and all later ones hold fewer rows than are to be kept."""
         left = self.rows[0] - self.rows[1]
-        return left[0] == 0 and int(left[1:-1].sum()) < keep
+        return left[fed.level] == 0 and int(left.sum()) < fed.keep
+
+
+class Fed(NamedTuple):
+    """A search in parts: int32 scalars, the table that :func:`feed` fills, and how many rows later tables are to keep
+    so that the next part finds full steps."""
+
+    level: Any
+    keep: Any
 
 
 def _report(rows: Any, matches: Any, positions: Any, steps: Any) -> Any:
@@ -92,16 +106,17 @@ def start_state(*, entries: int, tables: int, backend: Backend) -> SearchState:
 
 
 def _advance(
-    op: Operands, state: SearchState, stop_step: Any, keep: Any = None, *, sizes: Sizes, backend: Backend,
-    ordered: bool = False,
+    op: Operands, state: SearchState, stop_step: Any, fed: Fed | None = None, enough: Any = None, *, sizes: Sizes,
+    backend: Backend, ordered: bool = False,
 ) -> SearchState:  # fmt: skip
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
 
     Args:
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       stop_step: int32 scalar.
-      keep: int32 scalar; stop, too, when the first table is used up and the others hold fewer rows, so that a new
-        start there (:func:`refill`) finds full blocks; ``None`` or 0: never.
+      fed: stop, too, when the table fed is used up and later ones hold too few rows; ``None``: it is not fed.
+      enough: int32 scalar; search level by level, and stop when the first table with rows left holds so many, or its
+        successor is full: then all partial matches of one length are there.
       sizes, backend: static.
       ordered: static; always the last nonempty table, whose matches then come in lexicographic order.
 
@@ -111,42 +126,45 @@ def _advance(
     column = jnp.arange(tables + 1, dtype=jnp.int32)
     number = column[:-1]
     count = op.program[lanes.NUM_TABLES]
+    room = op.program.at[lanes.level(number) + lanes.NEXT_ROOM].get(mode="clip")
+    most = jnp.minimum(room - room // 3, sizes.block)  # positions a step takes from each table
     most_rows = jnp.minimum(jnp.int32(sizes.window), op.program[lanes.MOST_ROWS])
 
     def ready(rows):
         held, cursor, _ = rows
-        able = (cursor < held)[:-1] & (number < count)
-        if ordered:
-            return able & (sizes.capacity - held[count] >= sizes.block)
-        return able & ((number == count - 1) | (sizes.capacity - held[1:] >= sizes.block))
+        able, fits = (cursor < held)[:-1] & (number < count), held[1:] <= room - most
+        return able & (fits[count - 1] if ordered else fits)
 
     def go_on(state):
         able = ready(state.rows).any() & (state.steps < stop_step)
-        if keep is None:
-            return able
         left = state.rows[0] - state.rows[1]
-        few = jnp.minimum(left[1:-1], keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
-        return able & ((left[0] > 0) | (few >= keep))
+        if fed is not None:
+            kept = jnp.minimum(left, fed.keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
+            able = able & ((jnp.where(column == fed.level, left, 0).max() > 0) | (kept >= fed.keep))
+        if enough is not None:
+            t = (left > 0).argmax()
+            able = able & ready(state.rows)[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
+        return able
 
     def step(state):
         able = ready(state.rows)
         t = jnp.where(able, number, -1).max() if ordered else jnp.where(able, number, tables).min()
         here, after = column == t, column == t + 1
         held, cursor, used = state.rows
-        first, left, begun, room = (jnp.where(mask, x, 0).sum(dtype=jnp.int32) for mask, x in (
-            (here, cursor), (here, held - cursor), (here, used), (after, held),
+        first, left, begun, filled, block = (jnp.where(mask, x, 0).sum(dtype=jnp.int32) for mask, x in (
+            (here, cursor), (here, held - cursor), (here, used), (after, held), (here[:-1], most),
         ))  # fmt: skip
         window = Window(t, first, jnp.minimum(left, most_rows), begun)
         lengths, places, anchors = prepare_window(op, state.table, window, sizes, backend)
         ends = jnp.cumsum(lengths, dtype=jnp.int32)
-        total = jnp.minimum(ends[-1], sizes.block)
+        total = jnp.minimum(ends[-1], block)
         table, added, counts = extend(
-            op, state.table, window, (ends - lengths, places, anchors), total, room, sizes, backend
+            op, state.table, window, (ends - lengths, places, anchors), total, filled, sizes, backend
         )
         # Rows wholly expanded, and how far the next one is.
-        over, whole = ends[-1] > sizes.block, ends <= sizes.block
+        over, whole = ends[-1] > block, ends <= block
         done = jnp.where(over, whole.sum(dtype=jnp.int32), window.rows)
-        within = sizes.block - jnp.where(whole, ends, 0).max() + jnp.where(done == 0, begun, 0)
+        within = block - jnp.where(whole, ends, 0).max() + jnp.where(done == 0, begun, 0)
         held = held + jnp.where(after, added, 0)
         cursor = jnp.where(here, first + done, cursor)
         used = jnp.where(here, jnp.where(over, within, 0), used)
@@ -164,12 +182,36 @@ def _advance(
 advance = jax.jit(_advance, static_argnames=("sizes", "backend", "ordered"), donate_argnames=("state",))
 
 
-@partial(jax.jit, donate_argnames=("state",))
-def refill(op: Operands, state: SearchState, roots: Any, first: Any, stop: Any) -> tuple[Operands, SearchState]:
-    """Start again in the used up first table, with ``entries[first:stop]``; ``roots``: where ``offsets`` say so."""
-    offsets = op.offsets.at[roots].set(first).at[roots + 1].set(stop)
-    rows = state.rows.at[:, 0].set(jnp.array([1, 0, 0], jnp.int32))
-    return op._replace(offsets=offsets), dataclasses.replace(state, rows=rows)
+class Part(NamedTuple):
+    """Int32 scalars: rows ``first .. first + count - 1`` of ``length``, which have so many columns, for a table."""
+
+    level: Any
+    columns: Any
+    length: Any
+    first: Any
+    count: Any
+
+
+@partial(jax.jit, static_argnames=("most",), donate_argnames=("state",))
+def feed(op: Operands, state: SearchState, rows: Any, part: Part, *, most: int) -> SearchState:
+    """Put rows into a table that is used up and has room for them.
+
+    Args:
+      rows: int32, column after column, and padding.
+      most: static, at least ``part.count``.
+    """
+    head = lanes.level(part.level)
+    base, room = op.program[head + lanes.BASE], op.program[head + lanes.ROOM]
+    number = jnp.arange(most, dtype=jnp.int32)
+
+    def put(column, table):
+        values = rows.at[column * part.length + part.first + number].get(mode="clip")
+        to = jnp.where(number < part.count, base + column * room + number, table.shape[0])
+        return table.at[to].set(values, mode="drop")
+
+    table = lax.fori_loop(jnp.int32(0), part.columns, put, state.table)
+    begun = jnp.stack([part.count, jnp.int32(0), jnp.int32(0)])
+    return dataclasses.replace(state, table=table, rows=state.rows.at[:, 0].set(0).at[:, part.level].set(begun))
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))

@@ -121,7 +121,7 @@ def build_program(
     steps: Sequence[Step],
     groups: Sequence[Sequence[Term]] = (),
     *,
-    capacity: int,
+    rooms: Sequence[int],
     stride: int,
     longest: int,
     whole: bool = False,
@@ -131,7 +131,7 @@ def build_program(
     Args:
       steps: one for each node of the order.
       groups: leaves to be counted in closed form, each group as its terms.
-      capacity: rows a table holds.
+      rooms: rows that each table but the first has room for; of these, a step fills at most two thirds.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
@@ -141,7 +141,9 @@ def build_program(
     """
     count = len(steps)
     columns = table_columns(steps, groups, whole)
-    bases = np.cumsum([0, *(capacity * len(held) for held in columns), capacity * count * whole])
+    rooms = [1, *(int(room) for room in rooms[: count - 1 + whole]), *([] if whole else [2**31 - 1])]
+    widths = [*map(len, columns), count * whole]
+    bases = np.cumsum([0, *(room * width for room, width in zip(rooms, widths, strict=True))])
     if bases[-1] >= 2**31 - 1:
         raise ValueError(f"tables of {bases[-1]} entries are over the limit of {2**31 - 2}; use smaller blocks")
     code = _Writer(lanes.HEADER * (1 + count))
@@ -166,6 +168,7 @@ def build_program(
         ):
             code[head + number], code[head + pointer] = len(values) // width, code.add(values)
         code[head + lanes.BASE], code[head + lanes.NEXT_BASE] = int(bases[t]), int(bases[t + 1])
+        code[head + lanes.ROOM], code[head + lanes.NEXT_ROOM] = rooms[t], rooms[t + 1]
         code[head + lanes.IS_LAST] = int(last and not whole)
         blocks = [_write_block(code, block, slot) for block in step.ahead]
         code[head + lanes.NUM_AHEAD], code[head + lanes.AHEAD] = len(blocks), code.add([x for b in blocks for x in b])

@@ -40,13 +40,13 @@ def test_a_step_appends_what_passes_in_order(bitmap):
     near = adjacency(1)
     edge = [Pair(0, 0, 0), Pair(1, 0, 0)]
     steps = [*path_steps()[:2], Step(edge, below=[1]), Step([Pair(2, 0, 0)], apart=[0, 1])]
-    sizes = Sizes(BLOCK, WINDOW, 2 * BLOCK, bitmap)
-    program = build_program(steps, capacity=sizes.capacity, stride=1, longest=N)
+    sizes, room = Sizes(BLOCK, WINDOW, bitmap), 2 * BLOCK
+    program = build_program(steps, rooms=[room] * 3, stride=1, longest=N)
     op = operands(near, program, bitmap)
     rows = np.argwhere(near)[5 : 5 + WINDOW]
-    base = sizes.capacity  # table 1 holds one column; table 2 begins after it
+    base = room  # table 1 holds one column; table 2 begins after it
     table = np.zeros(program.entries + 1, np.int32)
-    table[base : base + WINDOW], table[base + sizes.capacity :][:WINDOW] = rows.T
+    table[base : base + WINDOW], table[base + room :][:WINDOW] = rows.T
     window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
     with wide_ints():
         lengths, places, anchors = prepare_window(op, jnp.asarray(table), window, sizes, "xla")
@@ -62,7 +62,7 @@ def test_a_step_appends_what_passes_in_order(bitmap):
     assert int(ends[-1]) == len(flat)
     expected = [(u, v, w) for u, v, w in flat[:BLOCK] if near[u, w] and near[v, w]]
     assert 0 < len(expected) == int(added)
-    columns = np.asarray(out)[3 * base :][: 3 * sizes.capacity].reshape(3, -1)[:, 3 : 3 + len(expected)]
+    columns = np.asarray(out)[3 * base :][: 3 * room].reshape(3, -1)[:, 3 : 3 + len(expected)]
     assert columns.T.tolist() == [list(map(int, row)) for row in expected]
     assert not np.asarray(counts).any()
 
@@ -71,8 +71,8 @@ def test_a_whole_search_counts_and_lists():
     near = adjacency(2)
     degree = near.sum(axis=1)
     for whole in (False, True):
-        sizes = Sizes(BLOCK, WINDOW, 4096 if whole else 96, False)
-        program = build_program(path_steps(), capacity=sizes.capacity, stride=1, longest=N, whole=whole)
+        sizes = Sizes(BLOCK, WINDOW, False)
+        program = build_program(path_steps(), rooms=[48, 96, 4096], stride=1, longest=N, whole=whole)
         with wide_ints():
             state = start_state(entries=program.entries, tables=4, backend="xla")
             op = operands(near, program, False)
@@ -81,7 +81,7 @@ def test_a_whole_search_counts_and_lists():
         assert int(state.steps) < 10_000
         assert len(expected) == (degree * (degree - 1)).sum()
         if whole:
-            start = program.entries - 3 * sizes.capacity
+            start = program.entries - 3 * 4096
             table = np.asarray(state.table)[start:-1].reshape(3, -1)[:, : len(expected)]
             assert int(state.rows[0, 3]) == len(expected)
             assert table.T.tolist() == [list(map(int, row)) for row in expected]
@@ -102,6 +102,6 @@ def test_the_search_lowers_for_a_gpu(bitmap):
     with wide_ints():
         op = Operands(*(vector((size,)) for size in (4096, 4096, 4096, 1024, 64, 64, 64)))
         state = jax.eval_shape(lambda: start_state(entries=2**20, tables=16, backend="xla"))
-        sizes = Sizes(2**16, 2**13, 2**16 + 2**15, bitmap)
+        sizes = Sizes(2**16, 2**13, bitmap)
         traced = advance.trace(op, state, vector(()), sizes=sizes, backend="pallas-triton")
         assert traced.lower(lowering_platforms=("cuda",)).as_text().count("triton") > 0
