@@ -116,6 +116,7 @@ def measure(query, target, kind, known, args):
         "labels": len(np.unique(np.asarray(target.node_labels)[: target.n])), "matches": found.count,
         "exact": found.exact, "known": known["matches"], "first": times[0][0], "again": times[-1][0],
         "cpu": times[-1][1], "steps": found.steps, "tested": found.positions, "others": known["cpu_s"],
+        "peak": (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use", 0),
     }  # fmt: skip
     if args.here and not target.directed and target.edge_labels is None:
         row["here"] = {
@@ -133,6 +134,8 @@ def report(rows):
         wrong = [row for row in members if row["exact"] and row["known"] not in (None, row["matches"])]
         print(f"{device}, jax {members[0]['jax']}, limit {limits} s: {len(members)} instances, ", end="")
         print(f"{sum(row['exact'] for row in members)} solved, {right} equal to a known count, {len(wrong)} not\n")
+        peak = max(row.get("peak", 0) for row in members)
+        print(f"most device memory in use at any time: {peak / 2**30:.2f} GiB\n" if peak else "", end="")
         for row in wrong:
             print("WRONG", row)
         for group, key in (
