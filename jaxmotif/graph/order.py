@@ -95,8 +95,8 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Any, num_edges: Any) 
     nodes, slots = offsets.shape[0] - 1, targets.shape[0]
     edges = slots // 2
     degree = offsets[1:] - offsets[:-1]
-    node = _low(xp, xp.sort(_pack(xp, degree, _iota(xp, nodes))))
-    rank = _low(xp, xp.sort(_pack(xp, node, _iota(xp, nodes))))
+    node = low_word(xp.sort(pack(degree, _iota(xp, nodes))))
+    rank = low_word(xp.sort(pack(node, _iota(xp, nodes))))
 
     source = _row_of(xp, offsets, slots)
     slot = _iota(xp, slots)
@@ -109,10 +109,10 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Any, num_edges: Any) 
     low = xp.where(real, xp.minimum(u, v), last)
     high = xp.where(real, xp.maximum(u, v), last)
 
-    by_high = _low(xp, xp.sort(_pack(xp, high, _iota(xp, edges))))
-    edge = by_high[_low(xp, xp.sort(_pack(xp, low[by_high], _iota(xp, edges))))]
+    by_high = low_word(xp.sort(pack(high, _iota(xp, edges))))
+    edge = by_high[low_word(xp.sort(pack(low[by_high], _iota(xp, edges))))]
     tail, head = low[edge], high[edge]
-    in_arc = _low(xp, xp.sort(_pack(xp, head, _iota(xp, edges))))
+    in_arc = low_word(xp.sort(pack(head, _iota(xp, edges))))
     out_offsets = _offsets(xp, tail, nodes)
     in_offsets = _offsets(xp, head, nodes)
     tail, head = xp.minimum(tail, last - 1), xp.minimum(head, last - 1)
@@ -134,11 +134,13 @@ def _iota(xp: Any, size: int) -> Any:
     return xp.arange(size, dtype=np.int32)
 
 
-def _pack(xp: Any, high: Any, low: Any) -> Any:
+def pack(high: Any, low: Any) -> Any:
+    """Two numbers as one key to sort by, uint64 (in JAX's 64-bit mode)."""
     return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
 
 
-def _low(xp: Any, key: Any) -> Any:
+def low_word(key: Any) -> Any:
+    """The lower of two that were packed, int32."""
     return (key & np.uint64(0xFFFFFFFF)).astype(np.int32)
 
 

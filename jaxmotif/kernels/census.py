@@ -329,7 +329,7 @@ def pattern_runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> Runs:
     lane = jnp.arange(block, dtype=jnp.int32)
     with wide_ints():
         real = keys != all_ones(keys.dtype)
-        begins = real & jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
+        begins = real & ex.first_ones(keys)
         number = begins.sum(dtype=jnp.int32)
         place = jnp.where(begins, jnp.cumsum(begins, dtype=jnp.int32) - 1, block)
         all_real = jnp.full(accumulator(block, jnp.int32, backend).shape, real.sum(dtype=jnp.int32))

@@ -95,6 +95,11 @@ def take(array: jax.Array, index: jax.Array) -> jax.Array:
     return array.at[index].get(mode="promise_in_bounds")
 
 
+def first_ones(keys: jax.Array) -> jax.Array:
+    """Which entries differ from the one before."""
+    return jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
+
+
 # ---- inside a Triton kernel
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels.choice import Backend
-from jaxmotif.kernels.expand import take
+from jaxmotif.kernels.expand import first_ones, take
 from jaxmotif.kernels.scatter import count_at, sum_at
 from jaxmotif.kernels.wide import wide_ints
 
@@ -177,7 +177,7 @@ def _decide_in_turn(fixed, tail, head, new_head, proposed, driver, across, salts
         is_ask = jnp.concatenate([jnp.zeros(labels, bool), proposed])
         events, order = lax.sort((events, jnp.arange(2 * labels, dtype=jnp.int32)), num_keys=1)
         dyad = events >> time_bits
-        begins = jnp.concatenate([jnp.ones(1, bool), dyad[1:] != dyad[:-1]])
+        begins = first_ones(dyad)
     place = jnp.zeros(2 * labels, jnp.int32).at[order].set(jnp.arange(2 * labels, dtype=jnp.int32))
     start = lax.cummax(jnp.where(begins, jnp.arange(2 * labels, dtype=jnp.int32), 0))
     who, asking = label[order], is_ask[order]

@@ -17,18 +17,17 @@ from jaxmotif.devices.ledger import Store
 from jaxmotif.devices.progress import progress as progress_meter
 from jaxmotif.devices.select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.kernels import lanes
 from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import MOST_NODES
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.lockstep import LAST_PHASE, lockstep
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory
-from jaxmotif.matching.run import Standing, run_counts, table_entries, take_slice
+from jaxmotif.matching.run import Standing, blank_state, listed, run_counts, table_entries
 from jaxmotif.matching.shares import count_at_a_stretch, count_in_shares
 from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
-from jaxmotif.search import advance, start_state
+from jaxmotif.search import advance
 
 Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
@@ -184,7 +183,7 @@ def _divided(selection: Selection) -> bool:
 
 
 def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> str:
-    """A name for what is counted, and for the row of prefixes that is divided."""
+    """A name for what is counted, and how."""
     search = [str(options.order), *options.filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
     free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
     return fingerprint(
@@ -418,14 +417,11 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     (stage,) = plan.stages
     program = stage.program
     k = program.tables
-    head = lanes.level(k - 1)
-    base, room = (int(program.code[head + field]) for field in (lanes.NEXT_BASE, lanes.NEXT_ROOM))
     started, quota = time.perf_counter(), 16
     ids = np.asarray(plan.ids)
     columns = np.argsort(plan.order)
     with wide_ints():
-        state = start_state(entries=table_entries(program.entries), tables=power_of_four(k, 16), backend="xla")
-        state = jax.device_put(state, *plan.operands.offsets.devices())  # where later states are: one compilation
+        state = blank_state(plan.operands, table_entries(program.entries), power_of_four(k, 16), "xla")
         while True:
             state = advance(
                 plan.operands, state, state.steps + jnp.int32(quota), sizes=stage.sizes, backend="xla", ordered=True
@@ -435,8 +431,7 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
             drained = not (rows[1] < rows[0])[:k].any()
             out_of_time = time_limit is not None and time.perf_counter() - started >= time_limit
             status = "done" if drained or not out_of_time else f"stopped at time_limit={time_limit:g} s"
-            table = np.asarray(take_slice(state.table, jnp.int32(base), size=room * k)).reshape(k, room)
-            yield ids[table[:, :held].T][:, columns].astype(np.int64), status
+            yield ids[listed(state, program, k, held).T][:, columns].astype(np.int64), status
             if drained or out_of_time:
                 return
             state = dataclasses.replace(state, rows=state.rows.at[0, k].set(0))

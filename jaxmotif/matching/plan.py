@@ -65,15 +65,13 @@ class Options:
 
 
 class Stage(NamedTuple):
-    """A search by steps of one size: its program, the same on the device, its static sizes, after how many steps to go
-    over to the next stage (``None``: never), which goes on if it has the same program and else starts again; and the
-    positions in the order that each table holds."""
+    """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps to
+    go over to the next stage (``None``: never), which goes on if it has the same program and else starts again."""
 
     program: Program
     code: jax.Array
     sizes: Sizes
     most_steps: int | None
-    columns: list[list[int]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -228,7 +226,7 @@ def make_plan(
         columns = table_columns(steps, groups, options.listing)
         block, rooms = _fit(block, columns, options, device)
         static = Sizes(block, _window(block, device), bitmap, ahead, leaves=bool(groups))
-        return Stage(*written(steps, groups, rooms, options.listing), static, most_steps, columns)
+        return Stage(*written(steps, groups, rooms, options.listing), static, most_steps)
 
     def written(steps: list[Step], groups: list[list[Term]], rooms: Any, whole: bool) -> tuple[Program, Any]:
         program = build_program(steps, groups, rooms=rooms, stride=nodes // 32, longest=most, whole=whole)
@@ -241,8 +239,8 @@ def make_plan(
         rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
         if first:  # the first node's candidates all fit
             rooms[0] = max(rooms[0], int(sizes[core[0]]) + 2 * block)
-        static = Sizes(block, _window(block, device), bitmap, leaves=False)
-        return Stage(*written(first, [], rooms, True), static, None, [list(range(t)) for t in range(len(first) + 1)])
+        static = Sizes(block, block // 8, bitmap, leaves=False)  # whatever the device, so that all stop at one level
+        return Stage(*written(first, [], rooms, True), static, None)
 
     if options.lookahead:
         steps = look_ahead(steps, layout, rows, sizes)

@@ -13,11 +13,12 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels import lanes
-from jaxmotif.kernels.choice import kernel_backend, power_of_four
+from jaxmotif.kernels.choice import Backend, kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
+from jaxmotif.kernels.lanes import Operands
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.plan import MOST_PREFIX, Plan, Stage
-from jaxmotif.search import Fed, Part, Progress, SearchState, advance, begin, feed, start_state
+from jaxmotif.search import Fed, Part, Program, Progress, SearchState, advance, begin, feed, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
@@ -57,6 +58,7 @@ class Run:
 
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
+        self._operands = self._operands._replace(program=stage.code)
         self._steps, self._quota = 0, stage.most_steps or STEPS_AT_FIRST
 
     @property
@@ -73,13 +75,11 @@ class Run:
         return {"entries": self.entries, "tables": tables, "backend": backend}
 
     def _begun(self) -> SearchState:
-        """On the device, as later states are: all share a compilation."""
-        (device,) = self._operands.offsets.devices()
-        return jax.device_put(start_state(**self._size) if self._state is None else self._state, device)
+        return blank_state(self._operands, **self._size) if self._state is None else self._state
 
     def dispatch(self) -> jax.Array:
         """Search on; returns what :meth:`receive` asks for."""
-        operands, stage = self._operands._replace(program=self._stage.code), self._stage
+        operands, stage = self._operands, self._stage
         (device,) = operands.offsets.devices()
         with wide_ints(), jax.default_device(device):
             size = self._size
@@ -137,17 +137,14 @@ def list_prefixes(plan: Plan, enough: int) -> Prefixes:
     if program.tables == 0:
         return Prefixes(0, np.zeros((0, 1), np.int32))
     operands = plan.operands._replace(program=stage.code)
-    size: dict[str, Any] = {"entries": table_entries(program.entries), "tables": 2 * MOST_PREFIX, "backend": "xla"}
     with wide_ints(), jax.default_device(device):
-        state, last = jax.device_put(start_state(**size), device), np.int32(2**31 - 1)
+        state = blank_state(operands, table_entries(program.entries), 2 * MOST_PREFIX, "xla")
+        last = np.int32(2**31 - 1)
         state = advance(operands, state, last, None, np.int32(enough), sizes=stage.sizes, backend="xla")
         now = Progress.read(np.asarray(state.report))
         if now.drained:
             return Prefixes(1, np.zeros((1, 0), np.int32))
-        held = int(now.rows[0, now.level])
-        base, room = (int(program.code[lanes.level(now.level - 1) + at]) for at in (lanes.NEXT_BASE, lanes.NEXT_ROOM))
-        table = np.asarray(take_slice(state.table, jnp.int32(base), size=room * now.level))
-    return Prefixes(now.level, table.reshape(now.level, room)[:, :held])
+        return Prefixes(now.level, listed(state, program, now.level, int(now.rows[0, now.level])))
 
 
 class FedRun(Run):
@@ -162,7 +159,7 @@ class FedRun(Run):
         if len(plan.stages) > 1 or plan.ahead is not None:
             raise ValueError("a search in parts cannot start again: its plan must have one stage")
         super().__init__(plan)
-        self._level, columns = prefixes.level, self._stage.columns[prefixes.level]
+        self._level, columns = prefixes.level, self._stage.program.columns[prefixes.level]
         self._room = int(self._stage.program.code[lanes.level(self._level) + lanes.ROOM])
         self._shape = np.int32(len(columns)), np.int32(prefixes.rows.shape[1])
         rows = prefixes.rows[columns].reshape(-1)
@@ -182,9 +179,8 @@ class FedRun(Run):
     def feed(self, first: int, stop: int) -> None:
         """Go on with prefixes first to stop - 1; the last :meth:`dispatch` wanted more."""
         part = Part(np.int32(self._level), *self._shape, np.int32(first), np.int32(stop - first))
-        operands = self._operands._replace(program=self._stage.code)
         with wide_ints():
-            self._state = feed(operands, self._begun(), self._rows, part, most=MOST_PART)
+            self._state = feed(self._operands, self._begun(), self._rows, part, most=MOST_PART)
 
     def finish(self) -> None:
         """There is no more."""
@@ -246,6 +242,20 @@ def table_entries(entries: int) -> int:
     return min(power_of_four(entries, 2**16), 2**31 - 2)
 
 
+def blank_state(operands: Operands, entries: int, tables: int, backend: Backend) -> SearchState:
+    """A search that has not begun, made where the operands lie, as later states are: all share a compilation."""
+    (device,) = operands.offsets.devices()
+    with jax.default_device(device):
+        return jax.device_put(start_state(entries=entries, tables=tables, backend=backend), device)
+
+
+def listed(state: SearchState, program: Program, level: int, held: int) -> np.ndarray:
+    """The rows of the table after ``level`` steps that a listing search holds, int32 ``[level, held]`` (host)."""
+    head = lanes.level(level - 1)
+    base, room = (int(program.code[head + field]) for field in (lanes.NEXT_BASE, lanes.NEXT_ROOM))
+    return np.asarray(_slice(state.table, jnp.int32(base), size=room * level)).reshape(level, room)[:, :held]
+
+
 @partial(jax.jit, static_argnames=("size",))
-def take_slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
+def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
     return lax.dynamic_slice(table, (start,), (size,))

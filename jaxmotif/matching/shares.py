@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.devices.checkpoint import fingerprint
 from jaxmotif.devices.job import Job, Unfinished, places, run_job
 from jaxmotif.devices.ledger import Arrays, Store, added
 from jaxmotif.devices.memory import with_smaller_steps
@@ -92,6 +93,8 @@ def count_in_shares(
     order = np.argsort(-work, kind="stable") if selection.helper is not None else _mixed(len(work))
     prefixes, work = prefixes._replace(rows=prefixes.rows[:, order]), work[order]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(work)])
+    if store is not None:  # stretches of this row mean nothing in another
+        store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.rows))
     ends = None if time_limit is None else time.perf_counter() + time_limit
 
     @functools.cache
@@ -140,7 +143,7 @@ def _work(plan: Plan, prefixes: Prefixes) -> np.ndarray:
     pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
     if operands is not None:
         for slot, place, _ in pairs.tolist():
-            at = place + (np.zeros_like(least) if slot < 0 else rows[stage.columns[level][slot]])
+            at = place + (np.zeros_like(least) if slot < 0 else rows[stage.program.columns[level][slot]])
             least = np.minimum(least, jnp.take(operands.offsets, at + 1) - jnp.take(operands.offsets, at))
     return np.asarray(least, np.int64) + 1
 

@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.graph import Graph
+from jaxmotif.graph.order import low_word, pack
 from jaxmotif.kernels import expand as ex
 from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.wide import wide_ints
@@ -129,34 +130,25 @@ def _by_degree(target: Target) -> Target:
     number = jnp.arange(N, dtype=jnp.int32)
     lengths = target.offsets[:, 1:] - target.offsets[:, :-1]
     degree = jnp.where(number < target.size, lengths.sum(axis=0, dtype=jnp.int32), jnp.int32(2**31 - 1))
-    ids = _low(lax.sort(_pair(degree, number)))
+    ids = low_word(lax.sort(pack(degree, number)))
     rank = jnp.append(jnp.zeros(N, jnp.int32).at[ids].set(number), jnp.int32(N))
 
     def direction(d: int) -> dict[str, Any]:
         one = target.direction(d)
         ends = jnp.cumsum(take(lengths[d], ids), dtype=jnp.int32)
-        pairs = _pair(take(rank, one.sources), take(rank, one.targets))
+        pairs = pack(take(rank, one.sources), take(rank, one.targets))
         names = [name for name in ("labels", "reverse", "reverse_labels") if getattr(one, name) is not None]
         pairs, *values = lax.sort((pairs, *(getattr(one, name) for name in names)), num_keys=1)
         return dict(zip(names, values, strict=True)) | {
             "offsets": jnp.append(jnp.int32(0), ends),
             "sources": (pairs >> jnp.uint64(32)).astype(jnp.int32),
-            "targets": _low(pairs),
+            "targets": low_word(pairs),
         }
 
     rows = [direction(d) for d in range(target.offsets.shape[0])]
     labels = None if target.node_labels is None else take(target.node_labels, ids)
     joined = {name: jnp.stack([row[name] for row in rows]) for name in rows[0]}
     return dataclasses.replace(target, ids=ids, node_labels=labels, **joined)
-
-
-def _pair(high: jax.Array, low: jax.Array) -> jax.Array:
-    """Two numbers as one key to sort by."""
-    return high.astype(jnp.uint64) << jnp.uint64(32) | low.astype(jnp.uint64)
-
-
-def _low(pair: jax.Array) -> jax.Array:
-    return pair.astype(jnp.uint32).astype(jnp.int32)
 
 
 def slot_sources(graph: Graph) -> jax.Array:

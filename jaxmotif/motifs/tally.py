@@ -12,7 +12,7 @@ from jax import lax
 
 from jaxmotif.kernels.census import Dyads, all_ones
 from jaxmotif.kernels.choice import power_of_four
-from jaxmotif.kernels.expand import take
+from jaxmotif.kernels.expand import first_ones, take
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.motifs.classes import Classifier, normal_codes
 from jaxmotif.motifs.dyads import Alphabet
@@ -162,13 +162,8 @@ def _ordered(codes: Any, weights: Any) -> tuple[Any, ...]:
     else:
         codes, weights = lax.sort((jnp.where(weights > 0, codes, all_ones(codes.dtype)), weights), num_keys=1)
         before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
-    order = jnp.cumsum(_first_ones(codes), dtype=jnp.int32) - 1
+    order = jnp.cumsum(first_ones(codes), dtype=jnp.int32) - 1
     return codes, before, order, order[-1] + (codes[-1] != all_ones(codes.dtype)).astype(jnp.int32)
-
-
-def _first_ones(codes: Any) -> Any:
-    """Which codes differ from the one before."""
-    return jnp.concatenate([jnp.ones(1, bool), codes[1:] != codes[:-1]])
 
 
 @partial(jax.jit, static_argnames=("graph_bits", "size", "alphabet", "nodes"))
@@ -180,7 +175,7 @@ def _forms(
     ascending, ``[2 * size]``; which of them each has, and the same pair of nodes without its edge, int32
     ``[2, size]``, or -1; how many there are, and the first few."""
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
-    place = jnp.where(_first_ones(codes) & (order >= first), order - first, size + 1)
+    place = jnp.where(first_ones(codes) & (order >= first), order - first, size + 1)
     start = jnp.full(size + 1, (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
     real = jnp.arange(size, dtype=jnp.int32) < number - first
     ends = start.astype(jnp.int64) if before is None else take(before, start)
@@ -193,7 +188,7 @@ def _forms(
     both = jnp.where(jnp.concatenate([real, joined & (nodes > 2)]), both, all_ones(both.dtype))
     ordered, place = lax.sort((both, jnp.arange(both.size, dtype=jnp.int32)), num_keys=1)
     some = ordered != all_ones(both.dtype)
-    begins = some & _first_ones(ordered)
+    begins = some & first_ones(ordered)
     number = jnp.cumsum(begins, dtype=jnp.int32) - 1
     which = jnp.zeros(both.size, jnp.int32).at[place].set(jnp.where(some, number, -1), unique_indices=True)
     forms = jnp.zeros_like(both).at[jnp.where(begins, number, both.size)].set(ordered, mode="drop")

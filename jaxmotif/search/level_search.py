@@ -73,9 +73,8 @@ class Progress(NamedTuple):
 
     @property
     def level(self) -> int:
-        """The first table with rows left, the last if there is none."""
-        left = self.rows[1] < self.rows[0]
-        return int(left.argmax()) if left.any() else left.size - 1
+        """The first table with rows left."""
+        return int((self.rows[1] < self.rows[0]).argmax())
 
     def wants_more(self, fed: Fed) -> bool:
         """Whether the table fed is used up and all later ones hold fewer rows than are to be kept."""

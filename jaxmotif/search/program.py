@@ -79,11 +79,13 @@ class Program:
       code: int32 ``[P]`` (:mod:`jaxmotif.kernels.lanes`).
       tables: how many tables are expanded, one for each step.
       entries: int32 entries all tables take.
+      columns: of each table expanded, the positions whose nodes it holds.
     """
 
     code: np.ndarray
     tables: int
     entries: int
+    columns: list[list[int]]
 
 
 def table_columns(steps: Sequence[Step], groups: Sequence[Sequence[Term]], whole: bool) -> list[list[int]]:
@@ -174,7 +176,7 @@ def build_program(
         code[head + lanes.NUM_AHEAD], code[head + lanes.AHEAD] = len(blocks), code.add([x for b in blocks for x in b])
         if last:
             code[head + lanes.NUM_GROUPS], code[head + lanes.GROUPS] = len(groups), _write_groups(code, groups, slot)
-    return Program(code.array(), count, int(bases[-1]))
+    return Program(code.array(), count, int(bases[-1]), columns)
 
 
 def _write_block(code: _Writer, block: Block, slot: dict[int, int]) -> list[int]:

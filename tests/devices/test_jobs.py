@@ -82,6 +82,26 @@ def test_resumed_and_done(small, monkeypatch, tmp_path, name):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
+@pytest.mark.parametrize("name", ["matching"])
+def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path, name):
+    """Its stretches are not those of other devices, so its checkpoint is not for them."""
+    step, steps = runner._Taken.step, []
+
+    def stopping(taken, span):
+        if len(steps) == 8:
+            raise KeyboardInterrupt
+        steps.append(span)
+        step(taken, span)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(select, "_gpus", lambda asked: tuple(jax.devices("cpu")[1:2]))
+        patch.setattr(runner._Taken, "step", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            digest(name, checkpoint=tmp_path, devices="hybrid")
+    with pytest.raises(ValueError, match="checkpoint"):
+        digest(name, checkpoint=tmp_path, devices=2)
+
+
 @pytest.mark.parametrize("name", MOST)
 def test_memory_that_runs_out(small, monkeypatch, name):
     """Every second step fails until steps are smaller; at last even the smallest do not fit."""

@@ -85,7 +85,7 @@ def test_tiny_tables_change_nothing(matrix_bytes):
     wanted = subgraph_census(graph, 5)
     assert wanted.total > 20_000
     tiny = Sizes(block=64, table=128, candidates=16, codes=256, distinct=0, least=16)
-    for sizes in (tiny, dataclasses.replace(tiny, distinct=8)):
+    for sizes in (tiny, dataclasses.replace(tiny, distinct=8), dataclasses.replace(tiny, distinct=256)):
         classifier = Classifier(Alphabet.of(graph), 5)
         counts = count_classes(dyads, 5, classifier, "xla", sizes)
         assert dict(zip(classifier.classes, counts[0].tolist(), strict=True)) == wanted.as_dict()

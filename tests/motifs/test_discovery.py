@@ -35,7 +35,7 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
     assert "reciprocated pairs" in found.null_model
     assert found.attempts == 40
     monkeypatch.setattr("jaxmotif.motifs.discovery._together", lambda graph, size: 16)  # what one code can tell apart
-    split = find_motifs(graph, 3, 40, devices=2)
+    split = find_motifs(graph, 3, 40, devices=4)
     np.testing.assert_array_equal(split.random_counts, found.random_counts)
     np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
     longer = random_graphs(graph, 40, jax.random.key(0), attempts=80)
