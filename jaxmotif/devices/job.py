@@ -24,7 +24,7 @@ from jaxmotif.devices.processes import in_each_process
 from jaxmotif.devices.progress import progress
 from jaxmotif.devices.queue import Unit, Worker, run_queue
 from jaxmotif.devices.select import Selection
-from jaxmotif.devices.spans import Span, cut, divide, from_array, gaps, length
+from jaxmotif.devices.spans import Span, cut, divide, from_array, gaps, length, shrinking
 
 
 class Unfinished(Exception):
@@ -63,6 +63,7 @@ class Job:
       merge: exact, associative and commutative.
       unit, label: for the progress meter.
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
+      shrinking: large units first, each half of a device's share of what is left: few starts, and an even end.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Job:
     unit: str
     label: str
     difficulty: Callable[[Span], float] | None = None
+    shrinking: bool = False
 
     @property
     def whole(self) -> Span:
@@ -160,6 +162,8 @@ def run_job(
     ledger = Ledger(job.name, job.whole.stop, job.merge, store, process)
     opened = in_each_process(lambda: {"spans": ledger.open()}, selection.together)
     units = cut(job.starts, gaps(from_array(opened[0]["spans"]), job.whole), job.parts)
+    if job.shrinking:
+        units = shrinking(units, len(selection.devices))
     sizes = [0] * (jax.process_count() if selection.together else 1)
     for device in selection.devices:
         sizes[device.process_index if selection.together else 0] += 1
@@ -190,7 +194,7 @@ def _empty(
     """The queue of one process."""
     stopped = threading.Event()
     taken = [_Taken(_made(make, place.device), place.device, ledger, stopped) for place in where]
-    workers = [place.worker._replace(step=one.step) for place, one in zip(where, taken, strict=True)]
+    workers = [place.worker._replace(step=one.step, last=one.finish) for place, one in zip(where, taken, strict=True)]
     with progress(sum(unit.work for unit in units), job.unit, job.label, enabled=show) as meter:
         try:
             work = run_queue(units, workers, lambda done: None if stopped.is_set() else meter.advance(done))
@@ -201,8 +205,6 @@ def _empty(
             with contextlib.suppress(Exception):
                 ledger.save()
             raise
-    for one in taken:
-        one.hand_in()
     ledger.save()
     return work
 
@@ -232,6 +234,16 @@ class _Taken:
             self._ledger.save()
         self._busy = False
 
+    def finish(self) -> None:
+        self._busy = True
+        try:
+            self.hand_in()
+        except Exception as failure:
+            for span in self._smaller(failure):
+                self._do(span)
+            self.hand_in()
+        self._busy = False
+
     def _do(self, span: Span) -> None:
         todo = [span]
         while todo and not self._stopped.is_set():
@@ -240,14 +252,8 @@ class _Taken:
             except Unfinished as stop:
                 self._leave(stop)
             except Exception as failure:
-                if not out_of_memory(failure):
-                    self._busy = False  # the step has failed as a whole
-                    raise
-                todo += self._rescue()
-                change = self._hand.halve()
-                if change is None:
-                    raise no_smaller_steps(self._device) from failure
-                self._ledger.note(smaller_steps_note(self._device, change))
+                self._busy = out_of_memory(failure)  # else the step has failed as a whole
+                todo += self._smaller(failure)
             else:
                 self._pending.append(todo.pop())
 
@@ -269,9 +275,16 @@ class _Taken:
         if not self._busy:
             self.hand_in()
 
-    def _rescue(self) -> list[Span]:
-        """Hands in what a failed step has left; returns the stretches that are lost with it."""
+    def _smaller(self, failure: Exception) -> list[Span]:
+        """After a step that ran out of memory: hands in what it has left, and starts anew with less; returns the
+        stretches that are lost with it."""
+        if not out_of_memory(failure):
+            raise failure
         with contextlib.suppress(RuntimeError):  # the step may have taken the arrays over
             self.hand_in()
         lost, self._pending = self._pending, []
+        change = self._hand.halve()
+        if change is None:
+            raise no_smaller_steps(self._device) from failure
+        self._ledger.note(smaller_steps_note(self._device, change))
         return lost

@@ -28,12 +28,14 @@ class Worker(NamedTuple):
       end: which end of the queue it takes from.
       helping: share of all work taken at once (at least one unit).
       limit: largest share of all work it may do.
+      last: called from there when no unit is left for it, unless a worker has failed.
     """
 
     step: Callable[[Any], None] = lambda task: None
     end: Literal["front", "back"] = "front"
     helping: float = 0.0
     limit: float = 1.0
+    last: Callable[[], None] = lambda: None
 
 
 def run_queue(
@@ -97,6 +99,8 @@ def run_queue(
                 workers[number].step(unit.task)
                 done[number] += unit.work
                 advance(unit.work)
+            if not failures:
+                workers[number].last()
         except BaseException as failure:  # handed to the caller below
             failures.append(failure)
         finally:

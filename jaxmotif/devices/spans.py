@@ -84,6 +84,28 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
     return units
 
 
+def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
+    """Joins units in order, where they touch, to larger ones: as many as half a worker's share of those left (guided
+    self-scheduling: Polychronopoulos & Kuck 1987).
+
+    Example:
+      >>> [tuple(unit.task) for unit in shrinking(cut(np.arange(13), [Span(0, 12)], 12), 2)]
+      [(0, 3), (3, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 10), (10, 11), (11, 12)]
+    """
+    result: list[Unit] = []
+    room = 0
+    for number, (span, work) in enumerate(units):
+        if room and result[-1].task.stop == span.first:
+            before, sum_before = result[-1]
+            result[-1] = Unit(Span(before.first, span.stop), sum_before + work)
+            room -= 1
+        else:
+            result.append(Unit(span, work))
+            room = (len(units) - number) // (2 * workers) - 1
+        room = max(room, 0)
+    return result
+
+
 def divide(units: Sequence[Unit], sizes: Sequence[int]) -> list[list[Unit]]:
     """Divides units among processes by their numbers of devices: the largest first, to where the load is least.
 

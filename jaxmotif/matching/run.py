@@ -153,9 +153,10 @@ class FedRun(Run):
 
     Args:
       prefixes: what all parts are of.
+      keep: ask for more when fewer rows are left, or fewer than a quarter of a step's.
     """
 
-    def __init__(self, plan: Plan, prefixes: Prefixes):
+    def __init__(self, plan: Plan, prefixes: Prefixes, keep: int):
         if len(plan.stages) > 1 or plan.ahead is not None:
             raise ValueError("a search in parts cannot start again: its plan must have one stage")
         super().__init__(plan)
@@ -166,7 +167,7 @@ class FedRun(Run):
         padded = np.zeros(power_of_four(len(rows), 2**14), np.int32)
         padded[: len(rows)] = rows
         self._rows = jax.device_put(padded, *self._operands.offsets.devices())
-        self._want(self._stage.sizes.window // 4)
+        self._want(min(keep, self._stage.sizes.window // 4))
 
     def _want(self, keep: int) -> None:
         self._fed = Fed(np.int32(self._level), np.int32(keep))

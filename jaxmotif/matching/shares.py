@@ -108,15 +108,20 @@ def count_in_shares(
     def settled_replan(device: jax.Device, block: int | None) -> Plan:
         return _settled(replan(device, block), looks)
 
+    parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
+    # Rows to keep for full steps; where others could take a part, few, or whoever is first takes all.
+    alone = len(selection.devices) == 1 and selection.helper is None
+    keep = int(starts[-1]) if alone else int(starts[-1]) // (8 * parts)
+
     def make(device: jax.Device) -> _Hand:
-        return _Hand(plan_on(device), prefixes, settled_replan, device, ends)
+        return _Hand(plan_on(device), prefixes, keep, settled_replan, device, ends)
 
     def mean_work(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
 
-    parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
     difficulty = None if selection.helper is None else mean_work
-    job = Job("matching", starts, parts, added, "candidates", "search", difficulty)
+    shrinking = selection.helper is None and store is None  # with checkpoints, units are to end now and then
+    job = Job("matching", starts, parts, added, "candidates", "search", difficulty, shrinking)
     done = run_job(job, make, places(selection), selection, store, show)
     found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
     return found, done.notes
@@ -151,15 +156,18 @@ def _work(plan: Plan, prefixes: Prefixes) -> np.ndarray:
 class _Hand:
     """Searches shares on a device, one run for all since they were last collected."""
 
-    def __init__(self, plan: Plan, prefixes: Prefixes, replan: Replan, device: jax.Device, ends: float | None):
-        self._plan, self._prefixes, self._replan, self._device, self._ends = plan, prefixes, replan, device, ends
+    def __init__(
+        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, ends: float | None
+    ):
+        self._plan, self._prefixes, self._keep, self._replan = plan, prefixes, keep, replan
+        self._device, self._ends = device, ends
         self._run: FedRun | None = None
         self._found = NOTHING
 
     def step(self, span: Span) -> None:
         run = self._run
         if run is None:
-            run, self._found = FedRun(self._plan, self._prefixes), NOTHING
+            run, self._found = FedRun(self._plan, self._prefixes, self._keep), NOTHING
             self._run = run
         for first in range(span.first, span.stop, run.most):
             if self._ends is not None and time.perf_counter() >= self._ends:
@@ -170,7 +178,7 @@ class _Hand:
 
     def collect(self) -> Arrays:
         if self._run is None:
-            return _arrays(NOTHING)
+            raise RuntimeError("a step failed, and took with it what those before it gave")
         self._run.finish()
         self._search(self._run)
         self._run = None
