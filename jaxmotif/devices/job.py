@@ -63,7 +63,7 @@ class Job:
       merge: exact, associative and commutative.
       unit, label: for the progress meter.
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
-      shrinking: large units first, each half of a device's share of what is left: few starts, and an even end.
+      shrinking: large units first, then smaller ones: few starts, and an even end.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Done(NamedTuple):
 def places(
     selection: Selection,
     *,
-    cpu_workers: int = 1,
+    workers: Callable[[jax.Device], int] = lambda device: 1,
     helping: float = 0.05,
     helper_share: float = 1.0,
     helper_workers: int | None = None,
@@ -116,18 +116,15 @@ def places(
     Rossi & Zhou, 4.3: GPUs take large helpings from the regular end, CPU workers single units from the other.
 
     Args:
-      cpu_workers: on every CPU device.
+      workers: how many share a device.
       helping: share of the work that a GPU of a hybrid takes at once.
       helper_share: largest share of the work for a hybrid's CPU; 0 for none.
       helper_workers: of a hybrid's CPU; by default up to 8.
     """
     if selection.helper is None:
-        return [
-            Place(device)
-            for device in selection.local
-            for _ in range(cpu_workers if device.platform == "cpu" else 1)
-        ]  # fmt: skip
-    found = [Place(device, Worker(end="back", helping=helping)) for device in selection.local]
+        return [Place(device) for device in selection.local for _ in range(workers(device))]
+    back = Worker(end="back", helping=helping)
+    found = [Place(device, back) for device in selection.local for _ in range(workers(device))]
     if helper_share > 0:
         count = helper_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.local)))
         limit = helper_share / count if helper_share < 1 else 1.0

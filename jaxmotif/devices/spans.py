@@ -85,24 +85,23 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
 
 
 def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
-    """Joins units in order, where they touch, to larger ones: as many as half a worker's share of those left (guided
-    self-scheduling: Polychronopoulos & Kuck 1987).
+    """Joins units in order, where they touch, to larger ones: as many as three quarters of a worker's share of those
+    left (guided self-scheduling: Polychronopoulos & Kuck 1987).
 
     Example:
-      >>> [tuple(unit.task) for unit in shrinking(cut(np.arange(13), [Span(0, 12)], 12), 2)]
-      [(0, 3), (3, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 10), (10, 11), (11, 12)]
+      >>> [tuple(unit.task) for unit in shrinking(cut(np.arange(17), [Span(0, 16)], 16), 2)]
+      [(0, 6), (6, 9), (9, 11), (11, 12), (12, 13), (13, 14), (14, 15), (15, 16)]
     """
     result: list[Unit] = []
     room = 0
-    for number, (span, work) in enumerate(units):
-        if room and result[-1].task.stop == span.first:
-            before, sum_before = result[-1]
-            result[-1] = Unit(Span(before.first, span.stop), sum_before + work)
+    for number, unit in enumerate(units):
+        if room and result[-1].task.stop == unit.task.first:
+            before = result.pop()
+            unit = Unit(Span(before.task.first, unit.task.stop), before.work + unit.work)
             room -= 1
         else:
-            result.append(Unit(span, work))
-            room = (len(units) - number) // (2 * workers) - 1
-        room = max(room, 0)
+            room = max(3 * (len(units) - number) // (4 * workers) - 1, 0)
+        result.append(unit)
     return result
 
 

@@ -18,13 +18,14 @@ from jaxmotif.devices.memory import with_smaller_steps
 from jaxmotif.devices.select import Selection
 from jaxmotif.devices.spans import Span
 from jaxmotif.kernels import lanes
+from jaxmotif.kernels.choice import power_of_four
 from jaxmotif.matching.plan import Plan
 from jaxmotif.matching.run import FEW, NOTHING, FedRun, Prefixes, Standing, finish, list_prefixes, run_count
 
 ENOUGH = 2**14
 """A search is divided by its prefixes of the least length that has so many."""
 
-SHARES = 16
+SHARES = 8
 """Parts of the search for each device, and for at least eight where there are checkpoints."""
 
 FEW_STEPS = 48
@@ -144,13 +145,20 @@ def _work(plan: Plan, prefixes: Prefixes) -> np.ndarray:
     """Estimated work of each prefix, int64 ``[R]``: one, and one for each candidate of the next node."""
     (stage,), operands, (level, rows) = plan.stages, plan.operands, prefixes
     code, head = stage.program.code, lanes.level(level)
-    least = np.full(rows.shape[1], np.iinfo(np.int32).max, np.int32)
     pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
-    if operands is not None:
-        for slot, place, _ in pairs.tolist():
-            at = place + (np.zeros_like(least) if slot < 0 else rows[stage.program.columns[level][slot]])
-            least = np.minimum(least, jnp.take(operands.offsets, at + 1) - jnp.take(operands.offsets, at))
-    return np.asarray(least, np.int64) + 1
+    if operands is None:
+        return np.ones(rows.shape[1], np.int64)
+    none = np.zeros((1, rows.shape[1]), np.int32)
+    columns = np.concatenate([rows[stage.program.columns[level]], none])  # the last for a pair of no earlier node
+    at = np.zeros((power_of_four(len(pairs), 1), power_of_four(rows.shape[1], ENOUGH)), np.int32)
+    at[:, : rows.shape[1]] = (columns[pairs[:, 0]] + pairs[:, 1:2])[np.arange(len(at)) % len(pairs)]
+    return np.asarray(_shortest(operands.offsets, at))[: rows.shape[1]].astype(np.int64) + 1
+
+
+@jax.jit
+def _shortest(offsets: jax.Array, at: jax.Array) -> jax.Array:
+    """The length of the shortest of several lists each, int32 ``[R]`` of ``[P, R]`` places."""
+    return (jnp.take(offsets, at + 1) - jnp.take(offsets, at)).min(axis=0)
 
 
 class _Hand:

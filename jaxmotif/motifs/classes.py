@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -80,6 +81,9 @@ class Classifier:
     def classes(self) -> list[str]:
         return list(self._by_name)
 
+    def __len__(self) -> int:
+        return len(self._by_name)
+
     def __call__(self, codes: np.ndarray) -> np.ndarray:
         """The class of each code (uint64 ``[U]``), int64 indices into :attr:`classes`."""
         pieces = np.split(codes, range(AT_ONCE, codes.size, AT_ONCE))
@@ -90,27 +94,30 @@ class Classifier:
     def of_forms(self, forms: np.ndarray) -> np.ndarray:
         """The same for codes that :func:`normal_codes` made, ascending and distinct."""
         with self._lock:
-            new = np.setdiff1d(forms, self._forms, assume_unique=True)
+            at = np.minimum(np.searchsorted(self._forms, forms), self._forms.size - 1)
+            new = forms if self._forms.size == 0 else forms[self._forms[at] != forms]
             if new.size:
                 all_forms = np.concatenate([self._forms, new])
                 order = np.argsort(all_forms)
                 self._forms = all_forms[order]
-                self._index = np.concatenate([self._index, self._classify(new)])[order]
-            return self._index[np.searchsorted(self._forms, forms)]
+                self._index = np.concatenate([self._index, np.array(self._classify(new), np.int64)])[order]
+                at = np.searchsorted(self._forms, forms)
+            return self._index[at]
 
-    def _classify(self, codes: np.ndarray) -> np.ndarray:
-        index = np.empty(codes.size, np.int64)
-        for i, (labels, entries) in enumerate(zip(*decode(codes, self.alphabet, self.size), strict=True)):
-            index[i] = self._by_name.setdefault(self._name(labels, entries), len(self._by_name))
-        return index
+    def _classify(self, codes: np.ndarray) -> list[int]:
+        return [self._by_name.setdefault(name, len(self._by_name)) for name in self._names(codes)]
 
-    def _name(self, labels: np.ndarray, entries: np.ndarray) -> str:
+    def _names(self, codes: np.ndarray) -> Iterator[str]:
         a = self.alphabet
+        labels, entries = decode(codes, a, self.size)
         if a.node_labels is None and a.edge_labels is None:
-            return _plain_string((entries > 0).tobytes(), self.size, a.directed)
-        nodes = None if a.node_labels is None else np.asarray(a.node_labels)[labels]
-        edges = None if a.edge_labels is None else np.where(entries > 0, np.asarray(a.edge_labels)[entries - 1], 0)
-        return canonical_string(Pattern(entries > 0, nodes, edges, a.directed))
+            for matrix in (entries > 0).reshape(codes.size, -1):
+                yield _plain_string(matrix.tobytes(), self.size, a.directed)
+            return
+        for label, entry in zip(labels, entries, strict=True):
+            nodes = None if a.node_labels is None else np.asarray(a.node_labels)[label]
+            edges = None if a.edge_labels is None else np.where(entry > 0, np.asarray(a.edge_labels)[entry - 1], 0)
+            yield canonical_string(Pattern(entry > 0, nodes, edges, a.directed))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -12,12 +13,13 @@ import numpy as np
 from jaxmotif.devices.checkpoint import fingerprint
 from jaxmotif.devices.job import Job, places, run_job
 from jaxmotif.devices.ledger import Arrays, Store, joined
+from jaxmotif.devices.memory import device_memory
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.switching import Ends, Step
-from jaxmotif.motifs.census import check_size, less_memory, plan, subgraph_census
+from jaxmotif.motifs.census import ENOUGH, UNKNOWN, check_size, less_memory, plan, subgraph_census
 from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, sample_dyads
 from jaxmotif.motifs.enumerate import count_classes
@@ -27,7 +29,7 @@ from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, signif
 
 Engine = Literal["auto", "census", "matching"]
 
-CPU_WORKERS = 3  # threads that share a CPU: what one batch does is mostly sequential
+CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device: one's batch runs while the host works on another's
 MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
 
 
@@ -146,7 +148,9 @@ def find_motifs(
     key = jax.random.key(0) if key is None else key
     selection = select_devices(devices)
     helper = () if selection.helper is None else (selection.helper,)
-    workers = len(selection.devices) * (CPU_WORKERS if selection.main.platform == "cpu" else 1)
+    share = functools.partial(_workers, memory=memory)
+    workers = sum(map(share, selection.devices))
+    memory = None if memory is None else memory // share(selection.main)
     longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
     every = num_random // longer_chains
 
@@ -174,7 +178,7 @@ def find_motifs(
     job = Job("motifs", starts, -(-num_random // batch), joined, "random graphs", "motifs")
     done = run_job(
         job, lambda device: _Hand(work, device, min(batch, batch_on(device)), memory),
-        places(selection, cpu_workers=CPU_WORKERS), selection, store, progress,
+        places(selection, workers=share), selection, store, progress,
     )  # fmt: skip
     return _joined(graph, size, keep, engine, threshold, attempts, done.found, done.notes)
 
@@ -222,8 +226,8 @@ class _Hand:
         classes, counts = self._census(dataclasses.replace(sample, ends=Ends(*ends)))
 
         def part(name: str, field: str, some: np.ndarray) -> Arrays:
-            seen = some.any(axis=0)
-            return {f"{name}/{field}classes": classes[seen], f"{name}/{field}counts": some[:, seen]}
+            seen = np.flatnonzero(some.any(axis=0))
+            return {f"{name}/{field}classes": classes[seen], f"{name}/{field}counts": np.take(some, seen, axis=1)}
 
         made = part("input", "", counts[:1])
         if low < stop:
@@ -246,8 +250,12 @@ class _Hand:
                 else:
                     tables = [sizes.table] * work.size
                     pieces.append(count_by_matching(dyads, work.matching, block=sizes.block, tables=tables))
-        width = pieces[-1].shape[1]
-        counts = np.concatenate([np.pad(piece, ((0, 0), (0, width - piece.shape[1]))) for piece in pieces])
+        width = max(piece.shape[1] for piece in pieces)
+        counts = pieces[0]
+        if len(pieces) > 1:
+            counts = np.zeros((sum(map(len, pieces)), width), np.int64)
+            for number, piece in enumerate(pieces):
+                counts[number * together :][: len(piece), : piece.shape[1]] = piece
         classes = work.classifier.classes if work.matching is None else work.matching.classes
         return np.array(classes[:width], dtype=str), counts[: len(sample)]
 
@@ -273,16 +281,19 @@ def _joined(graph, size, keep, engine, threshold, attempts, found: Arrays, notes
         pieces.setdefault(of, {})[field] = array
     lows = sorted((of for of in pieces if of != "input"), key=int)
     everything = [pieces["input"], *(pieces[low] for low in lows)]
-    classes = np.unique(np.concatenate([c for p in everything for c in (p["classes"], p.get("longer_classes", []))]))
+    met = [p[name].tolist() for p in everything for name in ("classes", "longer_classes") if name in p]
+    classes = sorted(set().union(*met))
+    column = {name: i for i, name in enumerate(classes)}
 
     def table(name: str, of: str) -> np.ndarray:
-        rows = []
-        for part in everything:
-            if of in part:
-                wide = np.zeros((part[of].shape[0], classes.size), np.int64)
-                wide[:, np.searchsorted(classes, part[name])] = part[of]
-                rows.append(wide)
-        return np.concatenate(rows)
+        some = [part for part in everything if of in part]
+        wide = np.zeros((sum(len(part[of]) for part in some), len(classes)), np.int64)
+        first = 0
+        for part in some:
+            columns = np.array([column[c] for c in part[name].tolist()], np.int64)
+            wide[first : first + len(part[of]), columns] = part[of]
+            first += len(part[of])
+        return wide
 
     both = table("classes", "counts")
     counts, random_counts = both[0], both[1:]
@@ -290,10 +301,17 @@ def _joined(graph, size, keep, engine, threshold, attempts, found: Arrays, notes
     switches = np.concatenate([pieces[low]["switches"] for low in lows])
     labels = max(wiring(graph, keep).num_labels, 1)
     return Motifs(
-        size, graph.directed, tuple(classes.tolist()), counts, random_counts, threshold,
+        size, graph.directed, tuple(classes), counts, random_counts, threshold,
         significance_of(counts, random_counts, mixing), mixing, null_model(graph, keep), attempts,
         float(switches.mean() / labels), engine, notes,
     )  # fmt: skip
+
+
+def _workers(device: jax.Device, memory: int | None) -> int:
+    """How many threads share a device."""
+    if device.platform == "cpu":
+        return CPU_WORKERS
+    return GPU_WORKERS if (memory or device_memory(device) or UNKNOWN) >= GPU_WORKERS * ENOUGH else 1
 
 
 def _together(graph: Graph, size: int) -> int:

@@ -71,23 +71,21 @@ class Tally:
 
     def counts(self) -> np.ndarray:
         """int64 ``[graphs, classes]``."""
+        if self._on_device is not None:
+            return np.asarray(self._on_device)[:, : len(self._classifier)]
         self._merge()
         codes, times = self._parts[0] if self._parts else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
         codes, graph = codes >> np.uint64(self._graph_bits), codes & np.uint64((1 << self._graph_bits) - 1)
         begins = _begins(codes)
         which = np.cumsum(begins) - 1
         index, without = (table[which] for table in self._classes(codes[begins]))
-        classes = len(self._classifier.classes)
+        classes = len(self._classifier)
         counts = np.zeros(self._graphs * classes, np.int64)
         cell = graph.astype(np.int64) * classes
         np.add.at(counts, cell + index, times)
         joined = without >= 0
         np.subtract.at(counts, (cell + without)[joined], times[joined])
-        counts = counts.reshape(self._graphs, classes)
-        if self._on_device is not None:
-            device = np.asarray(self._on_device)
-            counts += device[:, :classes]
-        return counts
+        return counts.reshape(self._graphs, classes)
 
     def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The class of each code (distinct, ascending), and of the same pair without its edge, or -1."""
@@ -125,7 +123,7 @@ class Tally:
                 few = np.asarray(forms[:room])
             index = np.zeros(room, np.int32)
             index[:several] = self._classifier.of_forms(few[:several])
-            width = 1 << max(8, 2 * (len(self._classifier.classes).bit_length() + 1) // 2)
+            width = 1 << max(8, 2 * (len(self._classifier).bit_length() + 1) // 2)
             if self._on_device is None:
                 self._on_device = jnp.zeros((self._graphs, width), jnp.int64)
             elif self._on_device.shape[1] < width:

@@ -118,7 +118,7 @@ def test_difficult_units_come_first():
 
 def test_the_workers_of_a_selection():
     cpus = jax.devices("cpu")
-    assert len(places(Selection(tuple(cpus[:2])), cpu_workers=3)) == 6
+    assert len(places(Selection(tuple(cpus[:2])), workers=lambda device: 3)) == 6
     hybrid = places(Selection((cpus[-1],), cpus[0]), helping=0.1, helper_share=0.5, helper_workers=2)
     assert [(place.device, place.worker.end) for place in hybrid] == [
         (cpus[-1], "back"), (cpus[0], "front"), (cpus[0], "front"),
