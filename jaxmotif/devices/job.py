@@ -59,7 +59,7 @@ class Job:
     Attributes:
       name: of its checkpoint.
       starts: int64 ``[items + 1]``, estimated work before each item (then in all).
-      parts: about how many units to cut it into.
+      parts: about how many units to cut it into (of several processes the first one's).
       merge: exact, associative and commutative.
       unit, label: for the progress meter.
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
@@ -143,7 +143,7 @@ def run_job(
     """Does a job, or what a checkpoint says is left of it. All processes get the whole result.
 
     Args:
-      job: the same in every process.
+      job: the same in every process, but for the parts.
       make: a hand for a worker on a device.
       where: the workers of this process (:func:`places`).
       selection: the devices of all.
@@ -157,8 +157,8 @@ def run_job(
     """
     process = jax.process_index() if selection.together else 0
     ledger = Ledger(job.name, job.whole.stop, job.merge, store, process)
-    opened = in_each_process(lambda: {"spans": ledger.open()}, selection.together)
-    units = cut(job.starts, gaps(from_array(opened[0]["spans"]), job.whole), job.parts)
+    opened = in_each_process(lambda: {"spans": ledger.open(), "parts": job.parts}, selection.together)[0]
+    units = cut(job.starts, gaps(from_array(opened["spans"]), job.whole), int(opened["parts"]))
     if job.shrinking:
         units = shrinking(units, len(selection.devices))
     sizes = [0] * (jax.process_count() if selection.together else 1)

@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 def device_memory(device: jax.Device) -> int | None:
-    """Bytes that JAX may use on an accelerator; ``None`` on a CPU, and where the device does not say."""
+    """Bytes that JAX may use on an accelerator of this process; ``None`` on a CPU, or where the device does not say."""
     return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import io
+import json
+import math
 import os
 import re
 import sys
@@ -78,21 +79,32 @@ def in_each_process(action: Callable[[], dict[str, Any]], together: bool) -> lis
 def _gather(arrays: dict[str, Any]) -> list[dict[str, np.ndarray]]:
     from jax.experimental.multihost_utils import process_allgather
 
-    # As bytes, whose type and shape are the same everywhere, whatever JAX's 64-bit mode.
-    stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
-    mine = np.frombuffer(stream.getbuffer(), np.uint8)
-    sizes = process_allgather(np.array([mine.size >> 32, mine.size & 0xFFFFFFFF], np.uint32)).astype(np.int64)
-    lengths = ((sizes[:, 0] << 32) + sizes[:, 1]).tolist()
-    parts = []
-    for first in range(0, max(lengths), _PIECE):
-        piece = np.zeros(min(_PIECE, max(lengths) - first), np.uint8)
+    # As bytes, whose type and shape are the same everywhere, whatever JAX's 64-bit mode: what there is, then all of it.
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    head = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()]).encode()
+    mine = np.concatenate([np.frombuffer(head, np.uint8), *(_bytes(array) for array in arrays.values())])
+    sizes = np.array([len(head), mine.size >> 32, mine.size & 0xFFFFFFFF], np.uint32)
+    heads, high, low = process_allgather(sizes).astype(np.int64).T
+    lengths = (high << 32) + low
+    everything = [np.empty(length, np.uint8) for length in lengths]
+    for first in range(0, lengths.max(), _PIECE):
+        piece = np.zeros(min(_PIECE, lengths.max() - first), np.uint8)
         here = mine[first : first + piece.size]
         piece[: here.size] = here
-        parts.append(np.asarray(process_allgather(piece)))
-    everything = np.concatenate(parts, axis=1)
-    found = []
-    for row, length in zip(everything, lengths, strict=True):
-        with np.load(io.BytesIO(row[:length].tobytes()), allow_pickle=False) as kept:
-            found.append(dict(kept))
+        for whole, row in zip(everything, process_allgather(piece), strict=True):
+            whole[first : first + piece.size] = row[: max(whole.size - first, 0)]
+    return [_arrays(whole, head) for whole, head in zip(everything, heads.tolist(), strict=True)]
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    return np.frombuffer(array, np.uint8) if array.nbytes else np.zeros(0, np.uint8)
+
+
+def _arrays(whole: np.ndarray, first: int) -> dict[str, np.ndarray]:
+    """Named arrays that lie behind a description of ``first`` bytes."""
+    found = {}
+    for name, kind, shape in json.loads(whole[:first].tobytes()):
+        size = np.dtype(kind).itemsize * math.prod(shape)  # the copy is aligned
+        found[name] = np.ndarray(shape, kind, whole[first : first + size].copy())
+        first += size
     return found

@@ -141,20 +141,21 @@ def look_ahead(steps: Sequence[Step], layout: Layout, rows: BitRows, sizes: np.n
       sizes: integers ``[k]``, of the domains.
     """
     core, which = layout.core, layout.which
+    position = {v: i for i, v in enumerate(core)}
     numberings: dict[int, int] = {}
     result = []
     for i, (step, placed) in enumerate(zip(steps, core, strict=True)):
-        before, blocks = core[: i + 1], []
+        before, blocks = np.array(core[: i + 1]), []
         for x in np.flatnonzero(which[placed] >= 0).tolist():
+            if position.get(x, i + 1) <= i or sizes[x] > MOST_AHEAD_NODES:
+                continue
             width = -(-(int(sizes[x]) + 1) // 32)
-            anchors = [u for u in before if which[u, x] >= 0]
-            others = [u for u in before if which[u, x] < 0]
-            used = [core.index(u) for u in others if layout.meet[u, x]]
+            joined = which[before, x] >= 0
+            anchors, others = before[joined].tolist(), before[~joined].tolist()
+            used = np.flatnonzero(~joined & layout.meet[before, x]).tolist()
             tests = len(anchors) + len(layout.strangers) * len(others)
             new_words = layout.nodes * width * (len(anchors) + len(layout.strangers))
-            if x in before or (tests == 1 and not used):  # consistency has seen to that
-                continue
-            if sizes[x] > MOST_AHEAD_NODES:
+            if tests == 1 and not used:  # consistency has seen to that
                 continue
             if tests * width > MOST_AHEAD_WORDS or rows.words + new_words > MOST_ROW_WORDS:
                 continue
@@ -165,7 +166,7 @@ def look_ahead(steps: Sequence[Step], layout: Layout, rows: BitRows, sizes: np.n
                 return LeafSet(layout.pair(u, x), first, (x >> 5) * layout.nodes, x & 31)
 
             def apart(u: int, kind: int, x=x, g=g, width=width) -> LeafSet:
-                pair = Pair(core.index(u), 0, 0)
+                pair = Pair(position[u], 0, 0)
                 return LeafSet(pair, rows.place(kind, x, g, width), (x >> 5) * layout.nodes, x & 31, inside=False)
 
             sets = [*map(near, anchors), *(apart(u, kind) for u in others for kind in layout.strangers)]

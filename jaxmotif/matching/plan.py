@@ -216,6 +216,9 @@ def make_plan(
         chosen[: len(kinds)] = np.arange(len(kinds))
         matrices = candidates.bit_matrices(reduced, table, chosen, count=len(chosen))
     most = max(int(longest[: len(families)].max(initial=1)), int(sizes[free].max(initial=1)))
+    row_candidates = likely[core[1:]].min(initial=np.inf)
+    if below:  # their lists are cut where symmetry says
+        row_candidates = min(row_candidates, totals[: len(families)].max(initial=0) / max(int(left[0]), 1) / 2)
 
     def arrays(rows: BitRows) -> tuple[Any, Any]:
         if not rows.words and not leaf_plan.nodes:
@@ -225,7 +228,7 @@ def make_plan(
     def stage(block: int, most_steps: int | None, steps: list[Step], ahead: bool) -> Stage:
         columns = table_columns(steps, groups, options.listing)
         block, rooms = _fit(block, columns, options, device)
-        static = Sizes(block, _window(block, device), bitmap, ahead, leaves=bool(groups))
+        static = Sizes(block, _window(block, row_candidates, device), bitmap, ahead, leaves=bool(groups))
         return Stage(*written(steps, groups, rooms, options.listing), static, most_steps)
 
     def written(steps: list[Step], groups: list[list[Term]], rooms: Any, whole: bool) -> tuple[Program, Any]:
@@ -251,7 +254,7 @@ def make_plan(
         if _small_tables(device):
             stages.insert(0, stage(small, most_steps, steps, bool(options.lookahead)))
         else:
-            few = stages[0].sizes._replace(block=small, window=_window(small, device))
+            few = stages[0].sizes._replace(block=small, window=_window(small, row_candidates, device))
             stages.insert(0, stages[0]._replace(sizes=few, most_steps=most_steps))
 
     def ahead(operands: Operands) -> tuple[Operands, Stage] | None:
@@ -348,8 +351,10 @@ def _small_tables(device: jax.Device) -> bool:
     return device.platform == "cpu"
 
 
-def _window(block: int, device: jax.Device) -> int:
-    return max(block // 2 if device.platform == "cpu" else block // 8, min(block, 1024))
+def _window(block: int, candidates: float, device: jax.Device) -> int:
+    """Rows looked at for a step, given how many candidates a row is likely to have at least."""
+    few = 2 if device.platform == "cpu" else 32 if candidates >= 24 else 8
+    return max(block // few, min(block, 1024))
 
 
 def table_memory(memory: int | None, device: jax.Device) -> int:

@@ -149,8 +149,9 @@ def find_motifs(
     selection = select_devices(devices)
     helper = () if selection.helper is None else (selection.helper,)
     share = functools.partial(_workers, memory=memory)
-    workers = sum(map(share, selection.devices))
-    memory = None if memory is None else memory // share(selection.main)
+    each = share(selection.main)
+    workers = each * len(selection.devices)
+    memory = None if memory is None else memory // each
     longer_chains = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
     every = num_random // longer_chains
 

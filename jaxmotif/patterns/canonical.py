@@ -75,15 +75,12 @@ def twin_classes(pattern: Pattern) -> np.ndarray:
     entries, k = pattern.entries, pattern.num_nodes
     labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
     classes = np.arange(k)
-    for v in range(k):
-        for u in range(v):
-            if classes[u] != u or labels[u] != labels[v] or entries[u, v] != entries[v, u]:
-                continue
-            same = (entries[u] == entries[v]) & (entries[:, u] == entries[:, v])
-            same[[u, v]] = True
-            if same.all():
-                classes[v] = u
-                break
+    for between in np.unique(entries):  # twins have equal rows and columns if what is between them stands on the diagonal
+        same = entries.copy()
+        np.fill_diagonal(same, between)
+        rows = np.column_stack([labels, same, same.T])
+        _, lowest, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        classes = np.minimum(classes, lowest[which.reshape(-1)])
     return classes
 
 

@@ -41,22 +41,28 @@ def greatest_constraint_first(
     placed = np.zeros(k, bool)
     late = np.zeros(k, bool)
     late[list(last)] = True
+    # Of each node: edges to placed nodes, when the first of these came, neighbours that touch one, and other neighbours.
+    joined, first, shared, beyond = np.zeros((4, k), np.int64)
+    beyond += degree
     order: list[int] = []
     while len(order) < k:
         free = ~placed & (~late if (~placed & ~late).any() else late)
         rest = np.flatnonzero(free)
-        joined = edges @ placed
         if joined[rest].any():
-            touching = (joined > 0) & ~placed
-            shared = near @ touching
-            beyond = near @ (~placed & ~touching)
-            first = near[:, order].argmax(axis=1)
             keys = (rest, first[rest], sizes[rest], -beyond[rest], -shared[rest], -joined[rest])
         else:
             keys = (rest, sizes[rest], -degree[rest])
         v = int(rest[np.lexsort(keys)[0]])
-        order.append(v)
+        counted = shared if joined[v] else beyond
+        counted -= near[:, v]
         placed[v] = True
+        new = np.flatnonzero((near[v] > 0) & (joined == 0))
+        first[new] = len(order)
+        moved = near[:, new[~placed[new]]].sum(axis=1)
+        shared += moved
+        beyond -= moved
+        joined += edges[v]
+        order.append(v)
     return order
 
 

@@ -49,7 +49,7 @@ def test_visits(form, directed, wide_codes, graph_bits, monkeypatch):
     total, block = int(added.work.total), 4 * form.lanes
     visits = form.jit(census.visit_codes, block=block, wide=wide_codes)
     other = jax.jit(partial(census.visit_codes, block=block, wide=wide_codes, backend="xla"))
-    assert total > block
+    assert total > block or form.lanes > total
     for first in range(0, total, block):
         args = (dyads, table, added, np.int64(first))
         np.testing.assert_array_equal(visits(*args), other(*args))
