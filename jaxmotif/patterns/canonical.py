@@ -75,7 +75,7 @@ def twin_classes(pattern: Pattern) -> np.ndarray:
     entries, k = pattern.entries, pattern.num_nodes
     labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
     classes = np.arange(k)
-    for between in np.unique(entries):  # twins have equal rows and columns if what is between them stands on the diagonal
+    for between in np.unique(entries):  # which, put on the diagonal, makes twins' rows and columns equal
         same = entries.copy()
         np.fill_diagonal(same, between)
         rows = np.column_stack([labels, same, same.T])

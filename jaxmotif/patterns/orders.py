@@ -41,7 +41,7 @@ def greatest_constraint_first(
     placed = np.zeros(k, bool)
     late = np.zeros(k, bool)
     late[list(last)] = True
-    # Of each node: edges to placed nodes, when the first of these came, neighbours that touch one, and other neighbours.
+    # Of each node: edges to placed nodes, when the first of these came, neighbours that touch one, other neighbours.
     joined, first, shared, beyond = np.zeros((4, k), np.int64)
     beyond += degree
     order: list[int] = []

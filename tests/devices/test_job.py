@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import jax
@@ -173,6 +174,47 @@ def test_what_a_failed_step_took_with_it_is_done_again():
     hand.lost = False
     check(run_job(job_of(), lambda device: hand, [Place(DEVICE)], HERE))
     assert len(seen) == 8 + 4
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_memory_that_ends_while_results_are_fetched(workers):
+    """A step may fail only when what it gave is asked for."""
+
+    class Late(Summing):
+        def collect(self):
+            if self.smaller:
+                raise exhausted()
+            return super().collect()
+
+    done = run_job(job_of(), lambda device: Late(smaller=["half"]), [Place(DEVICE)] * workers, HERE)
+    check(done)
+    assert set(done.notes) == {f"{DEVICE} ran out of memory; went on with half"}
+
+
+def test_workers_hand_in_side_by_side():
+    meeting = threading.Barrier(2, timeout=20)
+
+    class Slow(Summing):
+        def collect(self):
+            meeting.wait()
+            return super().collect()
+
+    # Each has a unit: the first to come waits for the other.
+    begun = threading.Barrier(2, timeout=20)
+    work = run_job(job_of(2), lambda device: Slow(lambda span: begun.wait()), [Place(DEVICE)] * 2, HERE)
+    check(work)
+
+
+def test_units_that_shrink():
+    seen = []
+    done = run_job(
+        job_of(16, shrinking=True), lambda device: Summing(seen.append), [Place(DEVICE)], Selection((DEVICE,) * 2)
+    )
+    check(done)
+    sizes = [WORK[span.stop] - WORK[span.first] for span in seen]
+    assert 16 > len(seen) > 4
+    assert sizes[0] > WORK[-1] / 4
+    assert max(sizes[-4:]) < WORK[-1] / 8
 
 
 def test_no_smaller_steps():

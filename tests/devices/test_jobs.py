@@ -15,6 +15,7 @@ import pytest
 from jaxmotif.cli import main
 from jaxmotif.devices import job as runner
 from jaxmotif.devices import select
+from jaxmotif.matching import shares
 from tests.devices.jobs import JOBS, cut_small, digest
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +134,22 @@ def test_memory_that_runs_out(small, monkeypatch, name):
     monkeypatch.setattr(runner._Taken, "step", failing(True))
     with pytest.raises(MemoryError, match="too little memory even for the smallest steps"):
         digest(name, devices=2)
+
+
+@pytest.mark.parametrize("name", ["matching"])
+def test_a_search_that_fails_takes_what_it_found_with_it(small, monkeypatch, name):
+    """Parts that were not handed in before memory ran out are searched again."""
+    finish, calls = shares.finish, []
+
+    def failing(run, seconds):
+        calls.append(run)
+        if len(calls) == 4:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes.")
+        yield from finish(run, seconds)
+
+    monkeypatch.setattr(shares, "finish", failing)
+    assert digest(name, devices=2) == expected(name)
+    assert len(calls) > 4
 
 
 def launch(names, *arguments, devices=2):

@@ -94,6 +94,16 @@ def test_a_limit_is_used_up():
     assert done == [7, 13]
 
 
+def test_every_worker_has_a_last_word():
+    """In its own thread, when nothing is left for it; not after a failure."""
+    said = []
+    workers = [Worker(last=lambda: said.append(threading.current_thread())) for _ in range(3)]
+    run_queue(UNITS, workers)
+    assert len(set(said)) == 3
+    with pytest.raises(Broken):
+        run_queue(UNITS, [Worker(_fail, last=pytest.fail)])
+
+
 def test_nothing_to_do():
     assert run_queue([], [Worker(pytest.fail), Worker(pytest.fail, "back")]) == [0, 0]
 
