@@ -157,9 +157,14 @@ def run_job(
     """
     process = jax.process_index() if selection.together else 0
     ledger = Ledger(job.name, job.whole.stop, job.merge, store, process)
-    opened = in_each_process(lambda: {"spans": ledger.open(), "parts": job.parts}, selection.together)[0]
+    shrinks = job.shrinking and not show  # a meter moves when a unit ends
+
+    def begin() -> dict[str, Any]:
+        return {"spans": ledger.open(), "parts": job.parts, "shrinks": shrinks}
+
+    opened = in_each_process(begin, selection.together)[0]
     units = cut(job.starts, gaps(from_array(opened["spans"]), job.whole), int(opened["parts"]))
-    if job.shrinking:
+    if opened["shrinks"]:
         units = shrinking(units, len(selection.devices))
     sizes = [0] * (jax.process_count() if selection.together else 1)
     for device in selection.devices:

@@ -75,7 +75,8 @@ class Classifier:
     @property
     def known(self) -> tuple[np.ndarray, np.ndarray]:
         """Every normal form seen, uint64 ascending, and its class, int64."""
-        return self._forms, self._index
+        with self._lock:
+            return self._forms, self._index
 
     @property
     def classes(self) -> list[str]:

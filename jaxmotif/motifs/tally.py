@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,21 @@ from jaxmotif.motifs.classes import Classifier, normal_codes
 from jaxmotif.motifs.dyads import Alphabet
 
 FEW = 1 << 12  # normal forms fetched together with their number
+KNOWN = 1 << 14  # normal forms that a device knows the classes of, at first
+NEW = 1 << 8  # those it does not know that are counted apart, at most
 MERGE_AT = 1 << 23  # (code, count) entries held on the host before they are merged
+
+
+Ordered = tuple[Any, Any, Any, Any]  # what :func:`_ordered` gives
+
+
+class _Pending(NamedTuple):
+    """Codes of which the first ``size`` different ones were counted as far as known (:func:`_count_known`)."""
+
+    ordered: Ordered
+    size: int
+    missing: Any
+    new: tuple[Any, Any]
 
 
 class Tally:
@@ -42,7 +56,12 @@ class Tally:
         self._before = np.uint64((1 << dyads.state_bits * (size - 2)) - 1)
         self._edge = np.uint64(((1 << dyads.state_bits) - 1) << dyads.state_bits * (size - 2))
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
+        # On a device: counts, known forms and their classes, what has not been looked at, and counts of new forms.
         self._on_device: Any = None
+        self._known: Any = None
+        self._pending: _Pending | None = None
+        self._late: list[tuple[np.ndarray, np.ndarray]] = []
+        self._expected: dict[int, int] = {}  # different codes among so many
 
     def add(self, codes: Any, weights: Any = None) -> None:
         """Count codes, uint32 ``[L]`` or, when :attr:`wide`, ``[2, L]`` (high words first); all ones for none.
@@ -72,7 +91,7 @@ class Tally:
     def counts(self) -> np.ndarray:
         """int64 ``[graphs, classes]``."""
         if self._on_device is not None:
-            return np.asarray(self._on_device)[:, : len(self._classifier)]
+            return self._counted_on_device()
         self._merge()
         codes, times = self._parts[0] if self._parts else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
         codes, graph = codes >> np.uint64(self._graph_bits), codes & np.uint64((1 << self._graph_bits) - 1)
@@ -108,27 +127,83 @@ class Tally:
             self._parts = [(self._parts[0][0].astype(np.uint64), self._parts[0][1])]
 
     def _add_on_device(self, codes: Any, weights: Any) -> None:
-        codes, before, order, number = _ordered(codes, weights)
-        number, most = int(number), min(self._distinct, codes.shape[-1])
-        size = _capacity(number, most)
-        bits = self._graph_bits, self._before, self._edge
-        for first in range(0, number, size):
-            graph, times, forms, which, (several, few) = _forms(
-                codes, before, order, np.int32(number), np.int32(first), *bits,
-                size=size, alphabet=self._classifier.alphabet, nodes=self._size,
-            )  # fmt: skip
+        """Counts the forms that are known without waiting for the device, then looks at what came before."""
+        if self._known is None:
+            self._learn()
+        ordered = _ordered(codes, weights)
+        size = self._expected.get(ordered[0].size)
+        if size is None:
+            self._count_all(ordered, 0)
+            return
+        forms = self._forms(ordered, 0, size)
+        self._on_device, missing, new = _count_known(self._on_device, *forms, *self._known)
+        last, self._pending = self._pending, _Pending(ordered, size, missing, new)
+        self._settle(last)
+
+    def _settle(self, pending: _Pending | None) -> None:
+        """Counts what was not known, and what was too much."""
+        if pending is None:
+            return
+        number, missing = map(int, jax.device_get((pending.ordered[-1], pending.missing)))
+        first = 0 if missing > NEW else pending.size
+        if 0 < missing <= NEW:
+            forms, counts = jax.device_get(pending.new)
+            self._late.append((self._classifier.of_forms(forms[:missing]), counts[:, :missing]))
+            self._learn()
+        if first < number:
+            self._count_all(pending.ordered, first)
+
+    def _count_all(self, ordered: Ordered, first: int) -> None:
+        """Counts different codes from one on, whose forms the host looks at."""
+        number, length = int(ordered[-1]), ordered[0].size
+        most = min(self._distinct, length)
+        self._expected[length] = _capacity(number, most)
+        size = _capacity(number - first, most)
+        for start in range(first, number, size):
+            graph, times, forms, which, several, few = self._forms(ordered, start, size)
             several, few = jax.device_get((several, few))
             room = _capacity(int(several), 2 * size)
             if several > few.size:
                 few = np.asarray(forms[:room])
             index = np.zeros(room, np.int32)
             index[:several] = self._classifier.of_forms(few[:several])
-            width = 1 << max(8, 2 * (len(self._classifier).bit_length() + 1) // 2)
-            if self._on_device is None:
-                self._on_device = jnp.zeros((self._graphs, width), jnp.int64)
-            elif self._on_device.shape[1] < width:
-                self._on_device = jnp.pad(self._on_device, ((0, 0), (0, width - self._on_device.shape[1])))
+            self._learn()
             self._on_device = _count(self._on_device, graph, times, which, index)
+
+    def _forms(self, ordered: Ordered, first: int, size: int) -> tuple[Any, ...]:
+        return _forms(
+            *ordered, np.int32(first), self._graph_bits, self._before, self._edge,
+            size=size, alphabet=self._classifier.alphabet, nodes=self._size,
+        )  # fmt: skip
+
+    def _learn(self) -> None:
+        """Takes over what the classifier knows, and makes room for counts of all classes."""
+        forms, index = self._classifier.known
+        room = power_of_four(forms.size, KNOWN)
+        padded = np.full(room, np.iinfo(np.uint64).max), np.zeros(room, np.int32)
+        for whole, part in zip(padded, (forms, index), strict=True):
+            whole[: part.size] = part
+        self._known = jax.device_put(padded)
+        width = 1 << max(8, 2 * (len(self._classifier).bit_length() + 1) // 2)
+        if self._on_device is None:
+            self._on_device = jnp.zeros((self._graphs, width), jnp.int64)
+        elif self._on_device.shape[1] < width:
+            self._on_device = jnp.pad(self._on_device, ((0, 0), (0, width - self._on_device.shape[1])))
+
+    def _counted_on_device(self) -> np.ndarray:
+        with wide_ints():
+            self._settle(self._pending)
+            self._pending = None
+        counts = np.asarray(self._on_device)[:, : len(self._classifier)]
+        if not self._late:
+            return counts
+        classes = np.concatenate([index for index, _ in self._late])
+        late = np.concatenate([times for _, times in self._late], axis=1)
+        order = np.argsort(classes, kind="stable")
+        starts = np.flatnonzero(_begins(classes[order]))
+        counts = counts.copy()
+        counts[:, classes[order][starts]] += np.add.reduceat(late[:, order], starts, axis=1)
+        return counts
 
 
 def _capacity(number: int, most: int) -> int:
@@ -171,7 +246,7 @@ def _forms(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Of ``size`` different codes from one on: the graph of each, and how often it occurs; the different normal forms,
     ascending, ``[2 * size]``; which of them each has, and the same pair of nodes without its edge, int32
-    ``[2, size]``, or -1; how many there are, and the first few."""
+    ``[2, size]``, or -1; how many forms there are, and the first few."""
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
     place = jnp.where(first_ones(codes) & (order >= first), order - first, size + 1)
     start = jnp.full(size + 1, (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
@@ -190,7 +265,7 @@ def _forms(
     number = jnp.cumsum(begins, dtype=jnp.int32) - 1
     which = jnp.zeros(both.size, jnp.int32).at[place].set(jnp.where(some, number, -1), unique_indices=True)
     forms = jnp.zeros_like(both).at[jnp.where(begins, number, both.size)].set(ordered, mode="drop")
-    return graph, times, forms, which.reshape(2, -1), (begins.sum(dtype=jnp.int32), forms[:FEW])
+    return graph, times, forms, which.reshape(2, -1), begins.sum(dtype=jnp.int32), forms[:FEW]
 
 
 @partial(jax.jit, donate_argnums=0)
@@ -200,3 +275,24 @@ def _count(counts: Any, graph: Any, times: Any, which: Any, index: Any) -> Any:
         at = jnp.where(forms >= 0, graph, counts.shape[0]), take(index, jnp.maximum(forms, 0))
         counts = counts.at[at].add(sign * times, mode="drop")
     return counts
+
+
+@partial(jax.jit, donate_argnums=0)
+def _count_known(
+    counts: Any, graph: Any, times: Any, forms: Any, which: Any, several: Any, few: Any, known: Any, index: Any
+) -> tuple[Any, Any, tuple[Any, Any]]:
+    """Add what :func:`_forms` found of known forms (ascending, then all ones; their classes) to the counts. Returns
+    these; how many forms are new; and up to :data:`NEW` of them, with counts ``[graphs, NEW]`` of their own. If there
+    are more, nothing is added."""
+    at = jnp.minimum(jnp.searchsorted(known, forms, method="scan_unrolled"), known.size - 1)
+    is_new = (jnp.arange(forms.size, dtype=jnp.int32) < several) & (take(known, at) != forms)
+    missing, place = is_new.sum(dtype=jnp.int32), jnp.cumsum(is_new, dtype=jnp.int32) - 1
+    new = jnp.full(NEW, all_ones(forms.dtype)).at[jnp.where(is_new, place, NEW)].set(forms, mode="drop")
+    apart = jnp.zeros((counts.shape[0], NEW), jnp.int64)
+    for form, sign in ((which[0], 1), (which[1], -1)):
+        some, form = (form >= 0) & (missing <= NEW), jnp.maximum(form, 0)
+        late = take(is_new, form)
+        known_to, new_to = (jnp.where(some & here, graph, counts.shape[0]) for here in (~late, late))
+        counts = counts.at[known_to, take(index, take(at, form))].add(sign * times, mode="drop")
+        apart = apart.at[new_to, take(place, form)].add(sign * times, mode="drop")
+    return counts, missing, (new, apart)

@@ -146,6 +146,39 @@ def test_tally_of_several_graphs(distinct, labels):
     np.testing.assert_array_equal(counts, wanted)
 
 
+@pytest.mark.parametrize("distinct", [64, 4096])
+def test_tally_that_learns(distinct, monkeypatch):
+    """Forms that are known, some that are new, more new ones than are counted apart, and more codes than expected."""
+    graphs, size = 3, 5
+    one = random_graph(7, 0.5, 1, True)
+    dyads = to_dyads(one, graph_slots(one), 0)
+    dyads = dataclasses.replace(dyads, graph_bits=2, offsets=jax.numpy.zeros(graphs * one.n + 1, np.int32))
+    rng = np.random.default_rng(0)
+    every = rng.integers(0, 1 << 20, 700) << 2 | rng.integers(0, graphs, 700)
+    none = np.full(512, NO_CODE)
+    some = [every[:40], every[20:80], every, every, every[600:], every[:40]]
+    parts = [none, *(rng.choice(codes, 512) for codes in some), none]
+    weights = rng.integers(0, 2**40, 512)
+
+    def count(distinct):
+        classifier = Classifier(Alphabet.of(one), size)
+        tally = Tally(dyads, size, classifier, distinct)
+        with wide_ints():
+            for number, part in enumerate(parts):
+                tally.add(jax.numpy.asarray(part.astype(np.uint32)), jax.numpy.asarray(weights) if number % 2 else None)
+        return {
+            (c, g): n for g, row in enumerate(tally.counts()) for c, n in zip(classifier.classes, row, strict=True) if n
+        }
+
+    wanted, taken = count(0), []
+    count_all = Tally._count_all
+    monkeypatch.setattr(Tally, "_count_all", lambda tally, *rest: (taken.append(rest[1]), count_all(tally, *rest))[1])
+    assert count(distinct) == wanted
+    assert len(wanted) > 900
+    assert (64 in taken) == (distinct == 64)  # what one step did not hold
+    assert (taken.count(0) > 1) == (distinct > 64)  # where too much was new
+
+
 @pytest.mark.parametrize(("n", "edges"), [(0, []), (1, []), (2, [(0, 1)])])
 def test_graphs_without_any(n, edges):
     assert subgraph_census(Graph.from_edges(np.array(edges, int).reshape(-1, 2), n), 3).total == 0
