@@ -120,6 +120,8 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
         for number, unit in enumerate(units):
             workers[number % len(workers)].step(unit.task)
             done[number % len(workers)] += unit.work
+        for worker in workers:
+            worker.last()
         return done
 
     monkeypatch.setattr(job, "run_queue", deal)
