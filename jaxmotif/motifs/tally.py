@@ -58,7 +58,7 @@ class Tally:
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
         # On a device: counts, known forms and their classes, what has not been looked at, and counts of new forms.
         self._on_device: Any = None
-        self._known: Any = None
+        self._known: tuple[Any, ...] = ()
         self._pending: _Pending | None = None
         self._late: list[tuple[np.ndarray, np.ndarray]] = []
         self._expected: dict[int, int] = {}  # different codes among so many
@@ -128,7 +128,7 @@ class Tally:
 
     def _add_on_device(self, codes: Any, weights: Any) -> None:
         """Counts the forms that are known without waiting for the device, then looks at what came before."""
-        if self._known is None:
+        if not self._known:
             self._learn()
         ordered = _ordered(codes, weights)
         size = self._expected.get(ordered[0].size)
