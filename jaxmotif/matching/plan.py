@@ -100,6 +100,13 @@ class Plan:
     prefixes: Callable[[], Stage] | None = None
     ahead: Callable[[Operands], tuple[Operands, Stage] | None] | None = None
 
+    @property
+    def ready(self) -> Operands:
+        """The operands, where there is something to search."""
+        if self.operands is None:
+            raise ValueError("some domain is empty: there is nothing to search")
+        return self.operands
+
 
 def make_plan(
     query: Pattern, target: Target, allowed: np.ndarray | None, options: Options

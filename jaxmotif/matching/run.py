@@ -47,9 +47,7 @@ class Run:
     the host, to :meth:`receive`."""
 
     def __init__(self, plan: Plan, max_steps: int | None = None):
-        if plan.operands is None:
-            raise ValueError("some domain is empty: there is nothing to search")
-        self._operands, self._ahead = plan.operands, plan.ahead
+        self._operands, self._ahead = plan.ready, plan.ahead
         self._last = 2**31 - 1 if max_steps is None else max_steps
         self._fed: Fed | None = None
         self._state: SearchState | None
@@ -130,13 +128,11 @@ def list_prefixes(plan: Plan, enough: int) -> Prefixes:
 
     They are the same on all devices, in the same order.
     """
-    if plan.operands is None or plan.prefixes is None:
-        raise ValueError("some domain is empty: there is nothing to search")
-    stage, (device,) = plan.prefixes(), plan.operands.offsets.devices()
-    program = stage.program
+    operands, stage = plan.ready, plan.prefixes()  # pyright: ignore[reportOptionalCall]
+    program, (device,) = stage.program, operands.offsets.devices()
     if program.tables == 0:
         return Prefixes(0, np.zeros((0, 1), np.int32))
-    operands = plan.operands._replace(program=stage.code)
+    operands = operands._replace(program=stage.code)
     with wide_ints(), jax.default_device(device):
         state = blank_state(operands, table_entries(program.entries), 2 * MOST_PREFIX, "xla")
         last = np.int32(2**31 - 1)

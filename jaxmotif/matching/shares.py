@@ -112,7 +112,7 @@ def count_in_shares(
     parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
     # Rows to keep for full steps; where others could take a part, few, or whoever is first takes all.
     alone = len(selection.devices) == 1 and selection.helper is None
-    keep = int(starts[-1]) if alone else int(starts[-1]) // (8 * parts)
+    keep = int(starts[-1]) // (1 if alone else 8 * parts)
 
     def make(device: jax.Device) -> _Hand:
         return _Hand(plan_on(device), prefixes, keep, settled_replan, device, ends)
@@ -143,16 +143,14 @@ def _settled(plan: Plan, looks: bool) -> Plan:
 
 def _work(plan: Plan, prefixes: Prefixes) -> np.ndarray:
     """Estimated work of each prefix, int64 ``[R]``: one, and one for each candidate of the next node."""
-    (stage,), operands, (level, rows) = plan.stages, plan.operands, prefixes
+    (stage,), (level, rows) = plan.stages, prefixes
     code, head = stage.program.code, lanes.level(level)
     pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
-    if operands is None:
-        return np.ones(rows.shape[1], np.int64)
     none = np.zeros((1, rows.shape[1]), np.int32)
     columns = np.concatenate([rows[stage.program.columns[level]], none])  # the last for a pair of no earlier node
     at = np.zeros((power_of_four(len(pairs), 1), power_of_four(rows.shape[1], ENOUGH)), np.int32)
     at[:, : rows.shape[1]] = (columns[pairs[:, 0]] + pairs[:, 1:2])[np.arange(len(at)) % len(pairs)]
-    return np.asarray(_shortest(operands.offsets, at))[: rows.shape[1]].astype(np.int64) + 1
+    return np.asarray(_shortest(plan.ready.offsets, at))[: rows.shape[1]].astype(np.int64) + 1
 
 
 @jax.jit

@@ -200,9 +200,9 @@ class Tally:
         classes = np.concatenate([index for index, _ in self._late])
         late = np.concatenate([times for _, times in self._late], axis=1)
         order = np.argsort(classes, kind="stable")
-        starts = np.flatnonzero(_begins(classes[order]))
+        classes, late = _merged(classes[order], late[:, order].T)
         counts = counts.copy()
-        counts[:, classes[order][starts]] += np.add.reduceat(late[:, order], starts, axis=1)
+        counts[:, classes] += late.T
         return counts
 
 

@@ -59,21 +59,26 @@ def test_gpus_and_the_cpu(small, monkeypatch, name):
     assert digest(name, devices="hybrid") == expected(name)
 
 
-@pytest.mark.parametrize("name", MOST)
-def test_resumed_and_done(small, monkeypatch, tmp_path, name):
-    """Stopped after some units; resumed on other devices; then all is there and nothing is done again."""
+def stopped_after(patch, units, name, **options):
+    """A job that Ctrl-C ends after some units."""
     step, steps = runner._Taken.step, []
 
     def stopping(taken, span):
-        if len(steps) == 2:
+        if len(steps) == units:
             raise KeyboardInterrupt
         steps.append(span)
         step(taken, span)
 
+    patch.setattr(runner._Taken, "step", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        digest(name, **options)
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_resumed_and_done(small, monkeypatch, tmp_path, name):
+    """Stopped after some units; resumed on other devices; then all is there and nothing is done again."""
     with monkeypatch.context() as patch:
-        patch.setattr(runner._Taken, "step", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            digest(name, checkpoint=tmp_path)
+        stopped_after(patch, 2, name, checkpoint=tmp_path)
     assert digest(name, checkpoint=tmp_path, devices=2) == expected(name)
     kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert all(name.endswith(".checkpoint") for name in kept)
@@ -86,19 +91,9 @@ def test_resumed_and_done(small, monkeypatch, tmp_path, name):
 @pytest.mark.parametrize("name", ["matching"])
 def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path, name):
     """Its stretches are not those of other devices, so its checkpoint is not for them."""
-    step, steps = runner._Taken.step, []
-
-    def stopping(taken, span):
-        if len(steps) == 8:
-            raise KeyboardInterrupt
-        steps.append(span)
-        step(taken, span)
-
     with monkeypatch.context() as patch:
         patch.setattr(select, "_gpus", lambda asked: tuple(jax.devices("cpu")[1:2]))
-        patch.setattr(runner._Taken, "step", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            digest(name, checkpoint=tmp_path, devices="hybrid")
+        stopped_after(patch, 8, name, checkpoint=tmp_path, devices="hybrid")
     with pytest.raises(ValueError, match="checkpoint"):
         digest(name, checkpoint=tmp_path, devices=2)
 
