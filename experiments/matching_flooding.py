@@ -23,16 +23,15 @@ import numpy as np
 
 from jaxmotif.graph import read_graph
 from jaxmotif.kernels import lanes
-from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.conditions import power_of_four
+from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.matching.lockstep import lockstep
 from jaxmotif.matching.plan import Options, make_plan
 from jaxmotif.matching.run import table_entries
 from jaxmotif.matching.target import index_target
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import advance, start_state
+from jaxmotif.search import Progress, advance, start_state
 
 INSTANCES = (
     ("cmap_1a0g_a/sparse_e64_0", "non-induced"),
@@ -47,7 +46,7 @@ INSTANCES = (
 
 
 def search(plan, schedule, threads, seconds):
-    """The state when done or out of time, and the seconds of a second run."""
+    """Where it ends, done or out of time, and the seconds of a second run."""
     (stage,), (device,) = plan.stages, plan.operands.offsets.devices()
     code = np.array(stage.program.code)
     if schedule == "blocks":
@@ -68,14 +67,13 @@ def search(plan, schedule, threads, seconds):
         started, steps = time.perf_counter(), 64
         while True:
             stop = np.int32(min(last, steps))
-            state = advance(
+            state, report = advance(
                 operands, state, stop, sizes=stage.sizes, backend=backend, ordered=schedule != "fill"
             )  # fmt: skip
-            rows = np.asarray(state.rows)
+            now = Progress.read(np.asarray(report))
             taken = time.perf_counter() - started
-            done = not (rows[1] < rows[0])[:-1].any()
-            if done or steps >= last or taken > limit:
-                return state, taken, done
+            if now.drained or steps >= last or taken > limit:
+                return now, taken
             steps *= 2
 
     with wide_ints():
@@ -107,8 +105,8 @@ def main():
         with wide_ints():
             [(plan, _)] = lockstep([make_plan(query, target, None, options)])
         for schedule in ("fill", "deepest", "blocks"):
-            state, seconds, done = search(plan, schedule, args.threads, args.seconds)
-            count, steps, tested = state.count * plan.multiplier, int(state.steps), int(np.asarray(state.positions))
+            end, seconds = search(plan, schedule, args.threads, args.seconds)
+            count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained
             right = "" if not done else "yes" if count == known[folder][file][kind]["matches"] else "NO"
             used = tested / max(1, steps) / plan.stages[0].sizes.block
             print(

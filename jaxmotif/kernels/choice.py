@@ -16,6 +16,12 @@ def kernel_backend(device: jax.Device | None = None) -> Backend:
     return "pallas-triton" if is_nvidia else "xla"
 
 
+def for_host(x: jax.Array) -> jax.Array:
+    """Inside a compiled function: a result that the host waits for. It is written to the host's memory, which is faster
+    than to fetch it afterwards."""
+    return jax.device_put(x, jax.memory.Space.Host)
+
+
 def power_of_four(x: int, least: int) -> int:
     """The smallest of least, 4 least, 16 least, .. that is at least x."""
     while least < x:

@@ -20,8 +20,9 @@ from jaxmotif.kernels.expand import take
 
 HEADER = 20
 
-STRIDE, SEARCH_STEPS, NUM_TABLES, MOST_ROWS = range(4)
-"""Of the search: words of a bit matrix row, steps of a binary search, tables to expand, rows a window may have."""
+STRIDE, SEARCH_STEPS, NUM_TABLES, MOST_ROWS, FIRST_STEPS = range(5)
+"""Of the search: words of a bit matrix row, steps of a binary search, tables to expand, rows a window may have, steps
+of its first dispatch."""
 
 (
     NUM_ANCHORS, ANCHORS, NUM_APART, APART, NUM_BELOW, BELOW, NUM_STRANGERS, STRANGERS, NUM_COLUMNS, COLUMNS,

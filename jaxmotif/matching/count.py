@@ -423,7 +423,7 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     with wide_ints():
         state = blank_state(plan.operands, table_entries(program.entries), power_of_four(k, 16), "xla")
         while True:
-            state = advance(
+            state, _ = advance(
                 plan.operands, state, state.steps + jnp.int32(quota), sizes=stage.sizes, backend="xla", ordered=True
             )
             rows = np.asarray(state.rows)

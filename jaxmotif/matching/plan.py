@@ -239,7 +239,9 @@ def make_plan(
         return Stage(*written(steps, groups, rooms, options.listing), static, most_steps)
 
     def written(steps: list[Step], groups: list[list[Term]], rooms: Any, whole: bool) -> tuple[Program, Any]:
-        program = build_program(steps, groups, rooms=rooms, stride=nodes // 32, longest=most, whole=whole)
+        program = build_program(
+            steps, groups, rooms=rooms, stride=nodes // 32, longest=most, first_steps=most_steps or 0, whole=whole
+        )
         code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
         code[: len(program.code)] = program.code
         return program, jax.device_put(code, device)
@@ -255,9 +257,10 @@ def make_plan(
     if options.lookahead:
         steps = look_ahead(steps, layout, rows, sizes)
     block, first = _blocks(options, device)
+    most_steps = first and first[1] + 2 * len(steps)  # every level takes a step at least
     stages = [stage(block, None, steps, bool(options.lookahead))]
     if first and first[0] < stages[0].sizes.block:
-        small, most_steps = first[0], first[1] + 2 * len(steps)  # every level takes a step at least
+        small = first[0]
         if _small_tables(device):
             stages.insert(0, stage(small, most_steps, steps, bool(options.lookahead)))
         else:

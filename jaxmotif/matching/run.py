@@ -80,14 +80,15 @@ class Run:
         operands, stage = self._operands, self._stage
         (device,) = operands.offsets.devices()
         with wide_ints(), jax.default_device(device):
-            size = self._size
-            stop = np.int32(min(self._last, self._steps + self._quota))
-            if stage.most_steps is not None:
-                state = begin(operands, stop, sizes=stage.sizes, **size)
+            size, stop = self._size, self._steps + self._quota
+            if stop == stage.most_steps and stop <= self._last:
+                self._state, report = begin(operands, sizes=stage.sizes, **size)
             else:
-                state = advance(operands, self._begun(), stop, self._fed, sizes=stage.sizes, backend=size["backend"])
-            self._state = state
-            return state.report
+                self._state, report = advance(
+                    operands, self._begun(), np.int32(min(self._last, stop)), self._fed, sizes=stage.sizes,
+                    backend=size["backend"],
+                )  # fmt: skip
+            return report
 
     def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
         """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
@@ -136,8 +137,8 @@ def list_prefixes(plan: Plan, enough: int) -> Prefixes:
     with wide_ints(), jax.default_device(device):
         state = blank_state(operands, table_entries(program.entries), 2 * MOST_PREFIX, "xla")
         last = np.int32(2**31 - 1)
-        state = advance(operands, state, last, None, np.int32(enough), sizes=stage.sizes, backend="xla")
-        now = Progress.read(np.asarray(state.report))
+        state, report = advance(operands, state, last, None, np.int32(enough), sizes=stage.sizes, backend="xla")
+        now = Progress.read(np.asarray(report))
         if now.drained:
             return Prefixes(1, np.zeros((1, 0), np.int32))
         return Prefixes(now.level, listed(state, program, now.level, int(now.rows[0, now.level])))

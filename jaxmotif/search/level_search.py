@@ -19,15 +19,16 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels import lanes
-from jaxmotif.kernels.choice import Backend
+from jaxmotif.kernels.choice import Backend, for_host
 from jaxmotif.kernels.extend import Window, blank_table, extend, prepare_window
 from jaxmotif.kernels.lanes import Operands, Sizes
 
+STEPS_AT_ONCE = {"pallas-triton": 4, "xla": 1}
+"""Steps until the host asks whether to go on: on a GPU that takes longer than steps that have nothing to do."""
+
 
 @partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("table", "rows", "matches", "positions", "steps", "report"),
-    meta_fields=(),
+    jax.tree_util.register_dataclass, data_fields=("table", "rows", "matches", "positions", "steps"), meta_fields=()
 )
 @dataclasses.dataclass(frozen=True, eq=False)
 class SearchState:
@@ -39,7 +40,6 @@ class SearchState:
       matches: uint64 ``[2]``: counted so far, as ``low + 2^32 high``.
       positions: uint64 scalar, flat positions tested.
       steps: int32 scalar.
-      report: uint32, all but the table, to be read at once.
     """
 
     table: Any
@@ -47,16 +47,11 @@ class SearchState:
     matches: Any
     positions: Any
     steps: Any
-    report: Any
-
-    @property
-    def count(self) -> int:
-        """The matches counted so far (host)."""
-        return Progress.read(np.asarray(self.report)).matches
 
 
 class Progress(NamedTuple):
-    """A report, read on the host: int32 rows as in the state, whether all tables are drained, and Python integers."""
+    """A report (all of a state but the table), read on the host: int32 rows as in the state, whether all tables are
+    drained, and Python integers."""
 
     rows: np.ndarray
     drained: bool
@@ -90,10 +85,10 @@ class Fed(NamedTuple):
     keep: Any
 
 
-def _report(rows: Any, matches: Any, positions: Any, steps: Any) -> Any:
-    words = lax.bitcast_convert_type(jnp.append(matches, positions), jnp.uint32)  # [3, 2], low words first
-    rows = lax.bitcast_convert_type(jnp.append(rows.reshape(-1), steps), jnp.uint32)
-    return jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]])
+def _report(state: SearchState) -> Any:
+    words = lax.bitcast_convert_type(jnp.append(state.matches, state.positions), jnp.uint32)  # [3, 2], low words first
+    rows = lax.bitcast_convert_type(jnp.append(state.rows.reshape(-1), state.steps), jnp.uint32)
+    return for_host(jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]]))
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "backend"))
@@ -101,13 +96,13 @@ def start_state(*, entries: int, tables: int, backend: Backend) -> SearchState:
     """A search that has not begun: one row without columns in table 0. Call inside ``wide_ints()``."""
     rows = jnp.zeros((3, tables + 1), jnp.int32).at[0, 0].set(1)
     numbers = jnp.zeros(2, jnp.uint64), jnp.zeros((), jnp.uint64), jnp.int32(0)
-    return SearchState(blank_table(entries, backend), rows, *numbers, _report(rows, *numbers))
+    return SearchState(blank_table(entries, backend), rows, *numbers)
 
 
 def _advance(
     op: Operands, state: SearchState, stop_step: Any, fed: Fed | None = None, enough: Any = None, *, sizes: Sizes,
     backend: Backend, ordered: bool = False,
-) -> SearchState:  # fmt: skip
+) -> tuple[SearchState, jax.Array]:  # fmt: skip
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
 
     Args:
@@ -118,6 +113,9 @@ def _advance(
         successor is full: then all partial matches of one length are there.
       sizes, backend: static.
       ordered: static; always the last nonempty table, whose matches then come in lexicographic order.
+
+    Returns:
+      The state, and a report for :meth:`Progress.read`, uint32.
 
     Call inside ``wide_ints()``.
     """
@@ -148,12 +146,14 @@ def _advance(
     def step(state):
         able = ready(state.rows)
         t = jnp.where(able, number, -1).max() if ordered else jnp.where(able, number, tables).min()
+        wanted = go_on(state)
+        t = jnp.where(wanted, t, tables + 1)  # no table: then nothing is done
         here, after = column == t, column == t + 1
         held, cursor, used = state.rows
         first, left, begun, filled, block = (jnp.where(mask, x, 0).sum(dtype=jnp.int32) for mask, x in (
             (here, cursor), (here, held - cursor), (here, used), (after, held), (here[:-1], most),
         ))  # fmt: skip
-        window = Window(t, first, jnp.minimum(left, most_rows), begun)
+        window = Window(jnp.minimum(t, count - 1), first, jnp.minimum(left, most_rows), begun)
         lengths, places, anchors = prepare_window(op, state.table, window, sizes, backend)
         ends = jnp.cumsum(lengths, dtype=jnp.int32)
         total = jnp.minimum(ends[-1], block)
@@ -170,12 +170,14 @@ def _advance(
         rows = jnp.where((cursor >= held)[None], 0, jnp.stack([held, cursor, used]))
         low, high = state.matches + counts.astype(jnp.uint64).sum(axis=0)
         matches = jnp.stack([low & jnp.uint64(2**32 - 1), high + (low >> jnp.uint64(32))])
-        positions, steps = state.positions + total.astype(jnp.uint64), state.steps + jnp.int32(1)
-        return SearchState(table, rows, matches, positions, steps, state.report)
+        positions, steps = state.positions + total.astype(jnp.uint64), state.steps + wanted.astype(jnp.int32)
+        return SearchState(table, rows, matches, positions, steps)
 
-    state = lax.while_loop(go_on, step, state)
-    report = _report(state.rows, state.matches, state.positions, state.steps)
-    return dataclasses.replace(state, report=report)
+    def steps_at_once(state):
+        return lax.fori_loop(0, STEPS_AT_ONCE[backend], lambda _, state: step(state), state)
+
+    state = lax.while_loop(go_on, steps_at_once, state)
+    return state, _report(state)
 
 
 advance = jax.jit(_advance, static_argnames=("sizes", "backend", "ordered"), donate_argnames=("state",))
@@ -214,7 +216,10 @@ def feed(op: Operands, state: SearchState, rows: Any, part: Part, *, most: int) 
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))
-def begin(op: Operands, stop_step: Any, *, entries: int, tables: int, sizes: Sizes, backend: Backend) -> SearchState:
-    """:func:`start_state` and :func:`advance` in one dispatch. Call inside ``wide_ints()``."""
+def begin(
+    op: Operands, *, entries: int, tables: int, sizes: Sizes, backend: Backend
+) -> tuple[SearchState, jax.Array]:
+    """:func:`start_state` and :func:`advance` in one dispatch, for the steps that the program says. Call inside
+    ``wide_ints()``."""
     state = start_state(entries=entries, tables=tables, backend=backend)
-    return _advance(op, state, stop_step, sizes=sizes, backend=backend)
+    return _advance(op, state, op.program[lanes.FIRST_STEPS], sizes=sizes, backend=backend)

@@ -126,6 +126,7 @@ def build_program(
     rooms: Sequence[int],
     stride: int,
     longest: int,
+    first_steps: int = 0,
     whole: bool = False,
 ) -> Program:
     """Write a program.
@@ -136,6 +137,7 @@ def build_program(
       rooms: rows that each table but the first has room for; of these, a step fills at most two thirds.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
+      first_steps: how many steps :func:`jaxmotif.search.begin` takes.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
 
     Raises:
@@ -151,6 +153,7 @@ def build_program(
     code = _Writer(lanes.HEADER * (1 + count))
     code[lanes.STRIDE], code[lanes.SEARCH_STEPS] = stride, max(1, int(longest).bit_length())
     code[lanes.NUM_TABLES], code[lanes.MOST_ROWS] = count, max(1, (2**31 - 1) // max(1, longest))
+    code[lanes.FIRST_STEPS] = first_steps
     for t, step in enumerate(steps):
         head = lanes.HEADER * (1 + t)
         slot = {position: number for number, position in enumerate(columns[t])}
