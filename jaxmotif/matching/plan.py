@@ -166,7 +166,7 @@ def make_plan(
         colors = query if allowed is None else _colored(query, allowed)
         leaf_plan = leaves.choose_leaves(colors, sizes, meet, closest, likely, int(left[0]), order)
     core = [v for v in order if v not in set(leaf_plan.nodes)]
-    if isinstance(wanted, str):
+    if leaf_plan.nodes and isinstance(wanted, str):
         core = _core_order(query, wanted, sizes, often, core)
     below: list[tuple[int, int]] = []
     multiplier = 1
@@ -183,24 +183,19 @@ def make_plan(
             f"candidate lists of {free_starts[-1]} entries and {J * (nodes + 1)} offsets are over the limit of "
             f"{2**31 - 2}; add labels or domains, or split the query"
         )
-    matrix_words = nodes * (nodes // 32)
+    matrix_words = nodes * (nodes // 32) if bitmap else 0
+    family = np.zeros((len(kinds), k), np.int64)
+    family[tuple(lists[: len(families)].T)] = np.arange(len(families))
 
-    def pair(u: int, x: int, c: int | None = None) -> Pair:
-        c = int(which[u, x]) if c is None else c
-        family = families.get((c, x), 0)
-        return Pair(position[u], family * (nodes + 1), c * matrix_words if bitmap else 0)
+    def pairs(positions: Any, c: Any, x: Any) -> np.ndarray:
+        return np.stack([positions, family[c, x] * (nodes + 1), c * matrix_words], axis=-1)
 
-    steps = []
-    for i, x in enumerate(core):
-        before = core[:i]
-        anchors = [pair(u, x) for u in before if which[u, x] >= 0]
-        if not anchors:
-            anchors = [Pair(None, J * (nodes + 1) + 2 * free.index(x), 0)]
-        lower = [position[a] for a, b in below if b == x]
-        apart = [position[u] for u in before if meet[u, x] and which[u, x] < 0 and position[u] not in lower]
-        unlike = [pair(u, x, c) for u in before if which[u, x] < 0 for c in strangers]
-        steps.append(Step(anchors, apart, lower, unlike))
+    def pair(u: int, x: int) -> Pair:
+        return Pair(*pairs(position[u], which[u, x], x).tolist())
 
+    everything = {position[x]: Pair(-1, J * (nodes + 1) + 2 * i, 0) for i, x in enumerate(free)}
+    lower = {(position[a], position[b]) for a, b in below if b in position}
+    steps = _steps(np.array(core), which, meet, everything, lower, np.array(strangers, np.int64), pairs)
     rows = BitRows(nodes, 32 * reduced.bits.shape[0])
     layout = Layout(core, which, meet, pair, nodes, strangers)
     groups: list[list[Term]] = []
@@ -283,6 +278,47 @@ def make_plan(
         operands, stages, core, leaf_plan.nodes, multiplier, sizes, reduced.target.ids, prefixes,
         ahead if options.lookahead is None else None,
     )  # fmt: skip
+
+
+def _steps(
+    core: np.ndarray,
+    which: np.ndarray,
+    meet: np.ndarray,
+    everything: dict[int, Pair],
+    lower: set[tuple[int, int]],
+    strangers: np.ndarray,
+    pairs: Callable[..., np.ndarray],
+) -> list[Step]:
+    """What the nodes of an order are tested for.
+
+    Args:
+      everything: at positions without an earlier neighbour, the pair whose list is the whole domain.
+      lower: (earlier, later) positions whose nodes must have ascending ids.
+      pairs: rows of earlier positions, pair kinds and query nodes.
+    """
+    asked = which[np.ix_(core, core)]
+    ascending = np.zeros(asked.shape, bool)
+    ascending[tuple(np.array(sorted(lower), np.int64).reshape(-1, 2).T)] = True
+    before = np.triu(np.ones(asked.shape, bool), 1)  # [earlier, later]
+    differ = before & meet[np.ix_(core, core)] & (asked < 0) & ~ascending
+
+    def by_step(mask: np.ndarray, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
+        later, earlier = np.nonzero(mask.T)
+        values = of(earlier, later)
+        each = len(values) // max(len(later), 1)
+        return np.split(values, each * np.searchsorted(later, np.arange(1, len(core))))
+
+    def unlike(earlier: np.ndarray, later: np.ndarray) -> np.ndarray:
+        earlier, later = (np.repeat(places, len(strangers)) for places in (earlier, later))
+        return pairs(earlier, np.resize(strangers, len(later)), core[later])
+
+    anchors = by_step(before & (asked >= 0), lambda earlier, later: pairs(earlier, asked[earlier, later], core[later]))
+    rest = [by_step(mask, lambda earlier, _: earlier) for mask in (differ, ascending)]
+    foreign = by_step(before & (asked < 0), unlike)
+    return [
+        Step([everything[i]] if i in everything else joined, *others)
+        for i, (joined, *others) in enumerate(zip(anchors, *rest, foreign, strict=True))
+    ]
 
 
 def _order(query: Pattern, order: Order, sizes: np.ndarray, often: np.ndarray) -> list[int]:

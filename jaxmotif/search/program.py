@@ -15,12 +15,12 @@ class Pair(NamedTuple):
     """A condition on a new node and an earlier one.
 
     Attributes:
-      position: which node of the order, or ``None``: the candidates depend on no earlier node.
+      position: which node of the order, or -1: the candidates depend on no earlier node.
       place: where its candidate lists start in ``offsets``.
       matrix: where its bit matrix starts in ``bitmap``.
     """
 
-    position: int | None
+    position: int
     place: int
     matrix: int
 
@@ -30,17 +30,18 @@ class Step:
     """How the next node of the order is placed.
 
     Attributes:
-      anchors: pairs that must be adjacent (at least one; the shortest of their lists is expanded).
+      anchors: pairs that must be adjacent (at least one; the shortest of their lists is expanded), also as integers
+        ``[A, 3]``.
       apart: earlier positions it must differ from.
       below: earlier positions whose nodes must have lower ids.
-      strangers: pairs that must not be adjacent.
+      strangers: pairs that must not be adjacent, also as integers ``[S, 3]``.
       ahead: blocks, on nodes up to this one, that must not be empty; searched with ``Sizes.ahead`` alone.
     """
 
-    anchors: Sequence[Pair]
-    apart: Sequence[int] = ()
-    below: Sequence[int] = ()
-    strangers: Sequence[Pair] = ()
+    anchors: Sequence[Pair] | np.ndarray
+    apart: Sequence[int] | np.ndarray = ()
+    below: Sequence[int] | np.ndarray = ()
+    strangers: Sequence[Pair] | np.ndarray = ()
     ahead: Sequence[Block] = ()
 
 
@@ -92,31 +93,39 @@ def table_columns(steps: Sequence[Step], groups: Sequence[Sequence[Term]], whole
     """The positions whose nodes each table must hold: those that a later step reads, or all.
 
     Example:
-      >>> edge, free = Pair(0, 0, 0), Pair(None, 0, 0)
+      >>> edge, free = Pair(0, 0, 0), Pair(-1, 0, 0)
       >>> table_columns([Step([free]), Step([edge]), Step([edge])], [], whole=False)
       [[], [0], [0]]
     """
     count = len(steps)
-    reads: list[set[int]] = []
-    for step in steps:
-        pairs = [pair.position for pair in (*step.anchors, *step.strangers)]
-        read = {p for p in pairs if p is not None} | set(step.apart) | set(step.below)
-        reads.append(read.union(*map(_positions, step.ahead)))
-    for group in groups:
-        for term in group:
-            reads[-1] = reads[-1].union(*map(_positions, term.blocks))
-    for t, read in enumerate(reads):
-        read.discard(t)  # the new node itself is at hand
-    needed: list[set[int]] = [set() for _ in range(count)]
-    later: set[int] = set()
-    for t in reversed(range(count)):
-        later |= reads[t]
-        needed[t] = set(range(t)) if whole else {p for p in later if p < t}
-    return [sorted(positions) for positions in needed]
+    earlier = np.tri(count, k=-1, dtype=bool)  # of the new node's table: it is at hand itself
+    if whole:
+        return [np.flatnonzero(row).tolist() for row in earlier]
+    reads = np.zeros((count, count + 1), bool)  # the last column takes what is no position
+    for t, step in enumerate(steps):
+        for positions in (_rows(step.anchors)[:, 0], _rows(step.strangers)[:, 0], step.apart, step.below):
+            reads[t, _integers(positions)] = True
+        for block in step.ahead:
+            reads[t, _positions(block)] = True
+    for term in (term for group in groups for term in group):
+        for block in term.blocks:
+            reads[-1, _positions(block)] = True
+    reads[:, :-1] &= earlier
+    later = np.logical_or.accumulate(reads[::-1, :-1])[::-1]
+    return [np.flatnonzero(row).tolist() for row in later & earlier]
 
 
-def _positions(block: Block) -> set[int]:
-    return {s.pair.position for s in block.sets if s.pair.position is not None} | set(block.used)
+def _integers(values: Sequence[int] | np.ndarray) -> np.ndarray:
+    return np.asarray(values, np.int64)
+
+
+def _rows(pairs: Sequence[Pair] | np.ndarray) -> np.ndarray:
+    """Pairs as int64 ``[P, 3]``."""
+    return np.asarray(pairs, np.int64).reshape(-1, 3)
+
+
+def _positions(block: Block) -> list[int]:
+    return [*(item.pair.position for item in block.sets), *block.used]
 
 
 def build_program(
@@ -156,22 +165,24 @@ def build_program(
     code[lanes.FIRST_STEPS] = first_steps
     for t, step in enumerate(steps):
         head = lanes.HEADER * (1 + t)
-        slot = {position: number for number, position in enumerate(columns[t])}
+        slot = np.full(count + 1, -1)  # the last is that of no position
+        slot[columns[t]] = np.arange(len(columns[t]))
         last = t == count - 1
 
-        def pairs(items: Sequence[Pair], slot=slot) -> list[int]:
-            return [x for p in items for x in (-1 if p.position is None else slot[p.position], p.place, p.matrix)]
+        def pairs(items: Sequence[Pair] | np.ndarray, slot=slot) -> np.ndarray:
+            rows = _rows(items).copy()
+            rows[:, 0] = slot[rows[:, 0]]
+            return rows
 
-        kept = list(range(count)) if last else columns[t + 1]
-        appended = [] if last and not whole else [slot.get(position, -1) for position in kept]
-        for number, pointer, values, width in (
-            (lanes.NUM_ANCHORS, lanes.ANCHORS, pairs(step.anchors), 3),
-            (lanes.NUM_APART, lanes.APART, [slot[p] for p in step.apart], 1),
-            (lanes.NUM_BELOW, lanes.BELOW, [slot[p] for p in step.below], 1),
-            (lanes.NUM_STRANGERS, lanes.STRANGERS, pairs(step.strangers), 3),
-            (lanes.NUM_COLUMNS, lanes.COLUMNS, appended, 1),
+        kept = np.arange(count) if last else _integers(columns[t + 1])
+        for number, pointer, values in (
+            (lanes.NUM_ANCHORS, lanes.ANCHORS, pairs(step.anchors)),
+            (lanes.NUM_APART, lanes.APART, slot[_integers(step.apart)]),
+            (lanes.NUM_BELOW, lanes.BELOW, slot[_integers(step.below)]),
+            (lanes.NUM_STRANGERS, lanes.STRANGERS, pairs(step.strangers)),
+            (lanes.NUM_COLUMNS, lanes.COLUMNS, slot[kept[: 0 if last and not whole else None]]),
         ):
-            code[head + number], code[head + pointer] = len(values) // width, code.add(values)
+            code[head + number], code[head + pointer] = len(values), code.add(values.reshape(-1).tolist())
         code[head + lanes.BASE], code[head + lanes.NEXT_BASE] = int(bases[t]), int(bases[t + 1])
         code[head + lanes.ROOM], code[head + lanes.NEXT_ROOM] = rooms[t], rooms[t + 1]
         code[head + lanes.IS_LAST] = int(last and not whole)
@@ -182,18 +193,17 @@ def build_program(
     return Program(code.array(), count, int(bases[-1]), columns)
 
 
-def _write_block(code: _Writer, block: Block, slot: dict[int, int]) -> list[int]:
+def _write_block(code: _Writer, block: Block, slot: np.ndarray) -> list[int]:
     def words(item: LeafSet) -> list[int]:
         position, place, matrix = item.pair
-        column = -1 if position is None else slot.get(position, -1)
-        return [column, place, matrix, item.rows, item.domain, item.bit, 0 if item.inside else -1]
+        return [int(slot[position]), place, matrix, item.rows, item.domain, item.bit, 0 if item.inside else -1]
 
     sets = code.add([x for s in block.sets for x in words(s)])
-    used = code.add([slot.get(position, -1) for position in block.used])
+    used = code.add([int(slot[position]) for position in block.used])
     return [len(block.sets), sets, len(block.used), used, block.words, block.ranks, block.less]
 
 
-def _write_groups(code: _Writer, groups: Sequence[Sequence[Term]], slot: dict[int, int]) -> int:
+def _write_groups(code: _Writer, groups: Sequence[Sequence[Term]], slot: np.ndarray) -> int:
     """Inner lists first, so that outer ones can point to them."""
 
     def term(item: Term) -> list[int]:

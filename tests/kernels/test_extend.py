@@ -31,7 +31,7 @@ def operands(near, program, bitmap):
 
 def path_steps():
     """A path of three nodes: node 2 next to node 1, different from node 0."""
-    everything, edge = Pair(None, N + 1, 0), Pair(0, 0, 0)
+    everything, edge = Pair(-1, N + 1, 0), Pair(0, 0, 0)
     return [Step([everything]), Step([edge]), Step([Pair(1, 0, 0)], apart=[0])]
 
 
