@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxmotif.kernels.choice import for_host
 from jaxmotif.kernels.expand import take
 from jaxmotif.matching.domains import unpack
 from jaxmotif.matching.target import Target
@@ -103,7 +104,8 @@ def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_list
     meet = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, jnp.zeros((K, K), bool))
     lengths, totals = offsets[:, 1:] - offsets[:, :-1], offsets[:, -1]
     squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
-    return ListSizes(offsets, totals, lengths.max(axis=1), squares / jnp.maximum(totals, 1).astype(jnp.float32), meet)
+    typical = squares / jnp.maximum(totals, 1).astype(jnp.float32)
+    return ListSizes(offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet)))
 
 
 @partial(jax.jit, static_argnames=("capacity",))
@@ -190,7 +192,7 @@ def number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Arr
     """
     inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
     number = jnp.cumsum(inside, axis=1, dtype=jnp.int32)
-    return jnp.where(inside, number, 0), number[:, -1]
+    return jnp.where(inside, number, 0), for_host(number[:, -1])
 
 
 @partial(jax.jit, static_argnames=("capacity",))

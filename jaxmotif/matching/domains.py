@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxmotif.kernels.choice import for_host
 from jaxmotif.kernels.expand import take
 from jaxmotif.matching.conditions import Conditions
 from jaxmotif.matching.target import Target
@@ -78,7 +79,7 @@ def filter_domains(
     ends = jnp.stack([target.sources[0], target.targets[0]])
     inside = (ends < nodes) & take(alive, jnp.minimum(ends, nodes - 1))
     left = jnp.stack([alive.sum(dtype=jnp.int32), inside.all(axis=0).sum(dtype=jnp.int32)])
-    return bits, domain_sizes(bits), left
+    return bits, for_host(domain_sizes(bits)), for_host(left)
 
 
 def domain_sizes(bits: jax.Array) -> jax.Array:
