@@ -23,9 +23,9 @@ import numpy as np
 
 from jaxmotif.graph import read_graph
 from jaxmotif.kernels import lanes
+from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.kernels.choice import kernel_backend, power_of_four
 from jaxmotif.matching.lockstep import lockstep
 from jaxmotif.matching.plan import Options, make_plan
 from jaxmotif.matching.run import table_entries

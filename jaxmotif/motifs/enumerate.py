@@ -14,7 +14,7 @@ from jax import lax
 
 from jaxmotif.kernels import census as kernel
 from jaxmotif.kernels.census import Candidates, Dyads, Rows, Walks
-from jaxmotif.kernels.choice import Backend, power_of_four
+from jaxmotif.kernels.choice import Backend, for_host, power_of_four
 from jaxmotif.kernels.expand import FlatWork, take
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.motifs.classes import Classifier, normal_codes
@@ -76,28 +76,28 @@ def count_classes(
         first, block = 0, sizes.fit(max(count, positions), sizes.candidates)
         while first < count:
             with wide_ints():
-                added, *numbers = _candidates(
+                added, numbers = _candidates(
                     dyads, rows, np.int32(count), walks, np.int32(first), block=block, backend=backend
                 )
-                stop, visits = jax.device_get(numbers)
+                stop, visits = np.asarray(numbers).tolist()
             if stop == first:  # a row that no block holds
                 block *= 2
                 continue
             advance(pairs(rows, added, first))
-            visit(rows, added, int(visits))
-            first = int(stop)
+            visit(rows, added, visits)
+            first = stop
 
     def pairs(rows: Rows, added: Candidates, first: int) -> int:
         bits = dyads.new_bits(size - 2)
         with wide_ints():
             keys = jnp.sort(added.keys) if sizes.distinct else np.sort(np.asarray(added.keys))
-            runs, *numbers = _runs(keys, np.int32(first), bits=bits, backend=backend)
-            total, found = jax.device_get(numbers)
-            block = sizes.fit(int(total), sizes.candidates)
-            for position in range(0, int(total), block):
+            runs, numbers = _runs(keys, np.int32(first), bits=bits, backend=backend)
+            total, found = np.asarray(numbers).tolist()
+            block = sizes.fit(total, sizes.candidates)
+            for position in range(0, total, block):
                 codes = _pairs(dyads, rows, runs, np.int64(position), block=block, wide=tally.wide)
                 tally.add(*codes)
-        return int(found)
+        return found
 
     def visit(rows: Rows, added: Candidates, positions: int) -> None:
         block = sizes.fit(positions, sizes.block)
@@ -186,10 +186,10 @@ def search(
         table = _empty(i + 1, capacity + block)
         while first < positions:
             with wide_ints():
-                table, held, first = _fill(
+                table, numbers = _fill(
                     dyads, rows, walks.work, np.int64(first), table, np.int32(held), block=block, backend=backend
                 )
-                held, first = map(int, jax.device_get((held, first)))
+                held, first = np.asarray(numbers).tolist()
             if held + block > capacity or (first >= positions and held):
                 descend(table, held)
                 held = 0
@@ -213,30 +213,41 @@ def _empty(nodes: int, capacity: int) -> Rows:
 
 _roots = jax.jit(kernel.roots)
 _edges = jax.jit(kernel.edge_codes, static_argnames="wide")
-_fill = jax.jit(kernel.fill, static_argnames=("block", "backend"))
 _pairs = jax.jit(kernel.pair_codes, static_argnames=("block", "wide"))
 
 # Totals come with what they are totals of: an index taken outside copies the whole array.
 
 
+def _numbers(*scalars: Any) -> jax.Array:
+    return for_host(jnp.stack([jnp.asarray(x, jnp.int64) for x in scalars]))
+
+
+@partial(jax.jit, static_argnames=("block", "backend"))
+def _fill(
+    dyads: Dyads, rows: Rows, work: FlatWork, first: Any, table: Rows, held: Any, *, block: int, backend: Backend
+) -> tuple[Rows, Any]:
+    table, held, first = kernel.fill(dyads, rows, work, first, table, held, block=block, backend=backend)
+    return table, _numbers(held, first)
+
+
 @partial(jax.jit, static_argnames="backend")
 def _walks(dyads: Dyads, rows: Rows, size: Any, *, backend: Backend) -> tuple[Walks, Any]:
     walks = kernel.open_walks(dyads, rows, size, backend=backend)
-    return walks, walks.work.total
+    return walks, for_host(walks.work.total)
 
 
 @partial(jax.jit, static_argnames=("block", "backend"))
 def _candidates(
     dyads: Dyads, rows: Rows, size: Any, walks: Walks, first: Any, *, block: int, backend: Backend
-) -> tuple[Candidates, Any, Any]:
+) -> tuple[Candidates, Any]:
     added, stop = kernel.candidates(dyads, rows, size, walks, first, block=block, backend=backend)
-    return added, stop, added.work.total
+    return added, _numbers(stop, added.work.total)
 
 
 @partial(jax.jit, static_argnames=("bits", "backend"))
-def _runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> tuple[Any, Any, Any]:
+def _runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> tuple[Any, Any]:
     runs = kernel.pattern_runs(keys, first, bits=bits, backend=backend)
-    return runs, runs.work.total, runs.count.sum(dtype=jnp.int32)
+    return runs, _numbers(runs.work.total, runs.count.sum(dtype=jnp.int32))
 
 
 @partial(jax.jit, static_argnames=("per_call", "block", "wide", "backend"))

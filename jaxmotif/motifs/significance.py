@@ -6,6 +6,9 @@ import dataclasses
 
 import numpy as np
 
+SOME = 256
+"""Classes at a time: their temporary arrays stay in the cache."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mixing:
@@ -53,11 +56,17 @@ class Significance:
 def significance_of(counts: np.ndarray, random_counts: np.ndarray, mixing: Mixing) -> Significance:
     """The statistics of counts ``[classes]`` against ``[r, classes]``."""
     r = random_counts.shape[0]
-    mean, sd = random_counts.mean(axis=0), random_counts.std(axis=0, ddof=1)
+
+    def of_some(counts: np.ndarray, random: np.ndarray) -> tuple[np.ndarray, ...]:
+        high, low = (random >= counts).sum(axis=0), (random <= counts).sum(axis=0)
+        return random.mean(axis=0), random.std(axis=0, ddof=1), high, low
+
+    firsts = range(0, max(counts.size, 1), SOME)
+    some = [of_some(counts[i : i + SOME], random_counts[:, i : i + SOME]) for i in firsts]
+    mean, sd, high, low = (np.concatenate(parts) for parts in zip(*some, strict=True))
     varies = sd > 0
     z = np.where(varies, (counts - mean) / np.where(varies, sd, 1), np.nan)
-    p_high = (1 + (random_counts >= counts).sum(axis=0)) / (1 + r)
-    p_low = (1 + (random_counts <= counts).sum(axis=0)) / (1 + r)
+    p_high, p_low = (1 + high) / (1 + r), (1 + low) / (1 + r)
     half = 1.96 * sd / np.sqrt(mixing.effective_size)
     length = np.sqrt(np.nansum(z**2))
     return Significance(

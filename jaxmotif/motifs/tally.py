@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels.census import Dyads, all_ones
-from jaxmotif.kernels.choice import power_of_four
+from jaxmotif.kernels.choice import for_host, power_of_four
 from jaxmotif.kernels.expand import first_ones, take
 from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.motifs.classes import Classifier, normal_codes
@@ -27,11 +27,12 @@ Ordered = tuple[Any, Any, Any, Any]  # what :func:`_ordered` gives
 
 
 class _Pending(NamedTuple):
-    """Codes of which the first ``size`` different ones were counted as far as known (:func:`_count_known`)."""
+    """Codes of which the first ``size`` different ones were counted as far as known; the rest is as
+    :func:`_count_known` gives it."""
 
     ordered: Ordered
     size: int
-    missing: Any
+    numbers: Any
     new: tuple[Any, Any]
 
 
@@ -136,15 +137,15 @@ class Tally:
             self._count_all(ordered, 0)
             return
         forms = self._forms(ordered, 0, size)
-        self._on_device, missing, new = _count_known(self._on_device, *forms, *self._known)
-        last, self._pending = self._pending, _Pending(ordered, size, missing, new)
+        self._on_device, *rest = _count_known(self._on_device, ordered[-1], *forms, *self._known)
+        last, self._pending = self._pending, _Pending(ordered, size, *rest)
         self._settle(last)
 
     def _settle(self, pending: _Pending | None) -> None:
         """Counts what was not known, and what was too much."""
         if pending is None:
             return
-        number, missing = map(int, jax.device_get((pending.ordered[-1], pending.missing)))
+        number, missing = np.asarray(pending.numbers).tolist()
         first = 0 if missing > NEW else pending.size
         if 0 < missing <= NEW:
             forms, counts = jax.device_get(pending.new)
@@ -279,11 +280,12 @@ def _count(counts: Any, graph: Any, times: Any, which: Any, index: Any) -> Any:
 
 @partial(jax.jit, donate_argnums=0)
 def _count_known(
-    counts: Any, graph: Any, times: Any, forms: Any, which: Any, several: Any, few: Any, known: Any, index: Any
-) -> tuple[Any, Any, tuple[Any, Any]]:
+    counts: Any, number: Any, graph: Any, times: Any, forms: Any, which: Any, several: Any, few: Any,
+    known: Any, index: Any,
+) -> tuple[Any, Any, tuple[Any, Any]]:  # fmt: skip
     """Add what :func:`_forms` found of known forms (ascending, then all ones; their classes) to the counts. Returns
-    these; how many forms are new; and up to :data:`NEW` of them, with counts ``[graphs, NEW]`` of their own. If there
-    are more, nothing is added."""
+    these; the number of codes and how many forms are new, int32 ``[2]``; and up to :data:`NEW` of these forms, with
+    counts ``[graphs, NEW]`` of their own. If there are more, nothing is added."""
     at = jnp.minimum(jnp.searchsorted(known, forms, method="scan_unrolled"), known.size - 1)
     is_new = (jnp.arange(forms.size, dtype=jnp.int32) < several) & (take(known, at) != forms)
     missing, place = is_new.sum(dtype=jnp.int32), jnp.cumsum(is_new, dtype=jnp.int32) - 1
@@ -295,4 +297,4 @@ def _count_known(
         known_to, new_to = (jnp.where(some & here, graph, counts.shape[0]) for here in (~late, late))
         counts = counts.at[known_to, take(index, take(at, form))].add(sign * times, mode="drop")
         apart = apart.at[new_to, take(place, form)].add(sign * times, mode="drop")
-    return counts, missing, (new, apart)
+    return counts, for_host(jnp.stack([number, missing])), (new, apart)

@@ -216,9 +216,7 @@ def feed(op: Operands, state: SearchState, rows: Any, part: Part, *, most: int) 
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))
-def begin(
-    op: Operands, *, entries: int, tables: int, sizes: Sizes, backend: Backend
-) -> tuple[SearchState, jax.Array]:
+def begin(op: Operands, *, entries: int, tables: int, sizes: Sizes, backend: Backend) -> tuple[SearchState, jax.Array]:
     """:func:`start_state` and :func:`advance` in one dispatch, for the steps that the program says. Call inside
     ``wide_ints()``."""
     state = start_state(entries=entries, tables=tables, backend=backend)
