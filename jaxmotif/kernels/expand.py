@@ -143,10 +143,9 @@ def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> 
     return index, position - load(starts, index, valid), valid
 
 
-def tile_lists(starts: jax.Array, lanes: int, tiles: int) -> jax.Array:
-    """The list in which each tile of lanes begins, and the one after the last: int32 ``[tiles + 1]``."""
-    firsts = lanes * jnp.arange(tiles + 1, dtype=jnp.int32)
-    found = jnp.searchsorted(starts, firsts, side="right", method="scan_unrolled")
+def lists_at(starts: jax.Array, positions: jax.Array) -> jax.Array:
+    """The list that each flat position is in, int32 ``[P]``; of lists that start at one place the last."""
+    found = jnp.searchsorted(starts, positions, side="right", method="scan_unrolled")
     return jnp.maximum(found.astype(jnp.int32) - 1, 0)
 
 

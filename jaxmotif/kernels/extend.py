@@ -58,6 +58,25 @@ class Window(NamedTuple):
     used: Any
 
 
+class Extended(NamedTuple):
+    """What a step did.
+
+    Attributes:
+      table: all tables.
+      added: rows appended, int32; in plain XLA they keep the order of their flat positions.
+      counts: matches counted by each block of lanes, uint32 ``[blocks, 2]``, low words first.
+      tested: flat positions, int32.
+      done, used: rows of the window wholly expanded, and candidates of the next one used, int32.
+    """
+
+    table: Any
+    added: Any
+    counts: Any
+    tested: Any
+    done: Any
+    used: Any
+
+
 def choose_lists(io: Lanes, window: Window, index: Any) -> tuple[Any, Any, Any]:
     """For each row of a window: how many candidates its shortest list has left, their place in ``entries``, and which
     anchor it belongs to. Lists begin, as they are ascending, after the nodes that the new node must exceed."""
@@ -177,28 +196,35 @@ def extend(
     table: jax.Array,
     window: Window,
     lists: tuple[jax.Array, jax.Array, jax.Array],
-    total: Any,
+    block: Any,
     held: Any,
     sizes: Sizes,
     backend: Backend,
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Test the first ``total`` flat positions of a window; append the survivors to the next table, or count.
+) -> Extended:
+    """Test the first flat positions of a window; append the survivors to the next table, or count.
 
     Args:
       op: what the search reads.
       table: int32, all tables and one spare last entry.
       window: the rows expanded.
-      lists: int32 ``[sizes.window]`` each: first flat position of each row (ascending), place of its first candidate
-        in ``entries``, and its anchor.
-      total: int32 scalar, at most ``sizes.block``.
+      lists: of these rows, from :func:`prepare_window`.
+      block: int32 scalar, positions to test, at most ``sizes.block``.
       held: int32 scalar, rows the next table holds.
-
-    Returns:
-      The tables; how many rows were appended, int32; and the matches counted by each block of lanes, uint32
-      ``[blocks, 2]``, low words first. In plain XLA appended rows keep the order of their flat positions.
     """
-    if backend == "pallas-triton":
-        return _extend_pallas(op, table, window, lists, total, held, sizes)
+    lengths, places, anchors = lists
+    ends = jnp.cumsum(lengths, dtype=jnp.int32)
+    starts, total = ends - lengths, jnp.minimum(ends[-1], block)
+    tested = _extend_pallas if backend == "pallas-triton" else _extend_xla
+    table, added, counts, whole = tested(op, table, window, (starts, places, anchors), total, block, held, sizes)
+    over = ends[-1] > block
+    done = jnp.where(over, whole, window.rows)
+    used = block - take(starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)
+    return Extended(table, added, counts, total, done, jnp.where(over, used, 0))
+
+
+def _extend_xla(op, table, window, lists, total, block, held, sizes):
+    """:func:`extend`, given where each row's positions start; returns the tables, rows added, counts, and how many of a
+    window's rows lie before the end of the block, where it has more than fit."""
     starts, places, anchors = lists
     io = xla_lanes(op, table, sizes)
     position = jnp.arange(sizes.block, dtype=jnp.int32)
@@ -228,13 +254,15 @@ def extend(
     sums = weight.reshape(-1, min(LANES, sizes.block)).sum(axis=1, dtype=jnp.int64)
     counts = lax.bitcast_convert_type(sums, jnp.uint32)
     added = jnp.where(last, 0, ok.sum(dtype=jnp.int32))
-    return loop(io.program(head + NUM_COLUMNS), append, table), added, counts
+    table = loop(io.program(head + NUM_COLUMNS), append, table)
+    return table, added, counts, (starts <= block).sum(dtype=jnp.int32) - 1
 
 
-def _extend_pallas(op, table, window, lists, total, held, sizes):
+def _extend_pallas(op, table, window, lists, total, block, held, sizes):
     starts, places, anchors = lists
     programs = sizes.block // LANES
-    tiles = ex.tile_lists(starts, LANES, programs)
+    firsts = jnp.append(LANES * jnp.arange(programs + 1, dtype=jnp.int32), block)
+    tiles = ex.lists_at(starts, firsts)
 
     def kernel(window_ref, extent, tiles, starts, shifts, anchors, zero, *refs):
         operands = Operands(*refs[: len(op)])
@@ -293,7 +321,7 @@ def _extend_pallas(op, table, window, lists, total, held, sizes):
         )(
             jnp.stack(window), extent, tiles, starts, places - starts, anchors, jnp.zeros(1, jnp.int32), *op, table
         )  # fmt: skip
-    return table, added[0], counts
+    return table, added[0], counts, tiles[-1]
 
 
 def _weight(io: Lanes, window: Window, row: Any, w: Any, where: Any) -> Any:

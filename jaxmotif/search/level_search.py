@@ -148,25 +148,17 @@ def _advance(
         t = jnp.where(able, number, -1).max() if ordered else jnp.where(able, number, tables).min()
         wanted = go_on(state)
         t = jnp.where(wanted, t, tables + 1)  # no table: then nothing is done
-        here, after = column == t, column == t + 1
+        at = jnp.minimum(t, count - 1)
         held, cursor, used = state.rows
-        first, left, begun, filled, block = (jnp.where(mask, x, 0).sum(dtype=jnp.int32) for mask, x in (
-            (here, cursor), (here, held - cursor), (here, used), (after, held), (here[:-1], most),
-        ))  # fmt: skip
-        window = Window(jnp.minimum(t, count - 1), first, jnp.minimum(left, most_rows), begun)
-        lengths, places, anchors = prepare_window(op, state.table, window, sizes, backend)
-        ends = jnp.cumsum(lengths, dtype=jnp.int32)
-        total = jnp.minimum(ends[-1], block)
-        table, added, counts = extend(
-            op, state.table, window, (ends - lengths, places, anchors), total, filled, sizes, backend
-        )
-        # Rows wholly expanded, and how far the next one is.
-        over, whole = ends[-1] > block, ends <= block
-        done = jnp.where(over, whole.sum(dtype=jnp.int32), window.rows)
-        within = block - jnp.where(whole, ends, 0).max() + jnp.where(done == 0, begun, 0)
+        first, filled = cursor[at], held[at + 1]
+        left, block = (jnp.where(wanted, x, 0) for x in (held[at] - first, most[at]))
+        window = Window(at, first, jnp.minimum(left, most_rows), used[at])
+        lists = prepare_window(op, state.table, window, sizes, backend)
+        table, added, counts, total, done, begun = extend(op, state.table, window, lists, block, filled, sizes, backend)
+        here, after = column == t, column == t + 1
         held = held + jnp.where(after, added, 0)
         cursor = jnp.where(here, first + done, cursor)
-        used = jnp.where(here, jnp.where(over, within, 0), used)
+        used = jnp.where(here, begun, used)
         rows = jnp.where((cursor >= held)[None], 0, jnp.stack([held, cursor, used]))
         low, high = state.matches + counts.astype(jnp.uint64).sum(axis=0)
         matches = jnp.stack([low & jnp.uint64(2**32 - 1), high + (low >> jnp.uint64(32))])

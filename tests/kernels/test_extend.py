@@ -35,8 +35,9 @@ def path_steps():
     return [Step([everything]), Step([edge]), Step([Pair(1, 0, 0)], apart=[0])]
 
 
+@pytest.mark.parametrize("block", [2, 30, BLOCK])  # ends in the first row, in a later one, after the last
 @pytest.mark.parametrize("bitmap", [False, True])
-def test_a_step_appends_what_passes_in_order(bitmap):
+def test_a_step_appends_what_passes_in_order(bitmap, block):
     near = adjacency(1)
     edge = [Pair(0, 0, 0), Pair(1, 0, 0)]
     steps = [*path_steps()[:2], Step(edge, below=[1]), Step([Pair(2, 0, 0)], apart=[0, 1])]
@@ -49,22 +50,27 @@ def test_a_step_appends_what_passes_in_order(bitmap):
     table[base : base + WINDOW], table[base + room :][:WINDOW] = rows.T
     window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
     with wide_ints():
-        lengths, places, anchors = prepare_window(op, jnp.asarray(table), window, sizes, "xla")
-        ends = jnp.cumsum(lengths, dtype=jnp.int32)
-        out, added, counts = extend(
-            op, jnp.asarray(table), window, (ends - lengths, places, anchors), jnp.minimum(ends[-1], BLOCK),
-            jnp.int32(3), sizes, "xla",
-        )  # fmt: skip
+        prepared = prepare_window(op, jnp.asarray(table), window, sizes, "xla")
+        step = extend(op, jnp.asarray(table), window, prepared, jnp.int32(block), jnp.int32(3), sizes, "xla")
     flat = []
     for number, (u, v) in enumerate(rows):
         lists = [v + 1 + np.flatnonzero(near[x, v + 1 :]) for x in (u, v)]
         flat += [(u, v, w) for w in min(lists, key=len)[number == 0 :]]
-    assert int(ends[-1]) == len(flat)
-    expected = [(u, v, w) for u, v, w in flat[:BLOCK] if near[u, w] and near[v, w]]
-    assert 0 < len(expected) == int(added)
-    columns = np.asarray(out)[3 * base :][: 3 * room].reshape(3, -1)[:, 3 : 3 + len(expected)]
+    lengths = np.asarray(prepared[0])
+    assert lengths.sum() == len(flat)
+    done, used = int(step.done), int(step.used)
+    assert int(step.tested) == min(block, len(flat))
+    if block < len(flat):
+        assert lengths[:done].sum() + used - (done == 0) == block
+        assert used - (done == 0) < lengths[done]
+    else:
+        assert (done, used) == (WINDOW, 0)
+    expected = [(u, v, w) for u, v, w in flat[:block] if near[u, w] and near[v, w]]
+    assert len(expected) == int(step.added)
+    assert expected or block == 2
+    columns = np.asarray(step.table)[3 * base :][: 3 * room].reshape(3, -1)[:, 3 : 3 + len(expected)]
     assert columns.T.tolist() == [list(map(int, row)) for row in expected]
-    assert not np.asarray(counts).any()
+    assert not np.asarray(step.counts).any()
 
 
 def test_a_whole_search_counts_and_lists():
