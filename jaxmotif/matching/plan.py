@@ -187,15 +187,15 @@ def make_plan(
     family = np.zeros((len(kinds), k), np.int64)
     family[tuple(lists[: len(families)].T)] = np.arange(len(families))
 
-    def pairs(positions: Any, c: Any, x: Any) -> np.ndarray:
+    def pair_rows(positions: Any, c: Any, x: Any) -> np.ndarray:
         return np.stack([positions, family[c, x] * (nodes + 1), c * matrix_words], axis=-1)
 
     def pair(u: int, x: int) -> Pair:
-        return Pair(*pairs(position[u], which[u, x], x).tolist())
+        return Pair(*pair_rows(position[u], which[u, x], x).tolist())
 
     everything = {position[x]: Pair(-1, J * (nodes + 1) + 2 * i, 0) for i, x in enumerate(free)}
     lower = {(position[a], position[b]) for a, b in below if b in position}
-    steps = _steps(np.array(core), which, meet, everything, lower, np.array(strangers, np.int64), pairs)
+    steps = _steps(np.array(core), which, meet, everything, lower, np.array(strangers, np.int64), pair_rows)
     rows = BitRows(nodes, 32 * reduced.bits.shape[0])
     layout = Layout(core, which, meet, pair, nodes, strangers)
     groups: list[list[Term]] = []
