@@ -63,7 +63,8 @@ class Job:
       merge: exact, associative and commutative.
       unit, label: for the progress meter.
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
-      shrinking: large units first, then smaller ones: few starts, and an even end.
+      shrinking: large units first, then smaller ones: few starts, and an even end. In a hybrid the CPU takes the small
+        ones.
     """
 
     name: str
@@ -157,7 +158,8 @@ def run_job(
     """
     process = jax.process_index() if selection.together else 0
     ledger = Ledger(job.name, job.whole.stop, job.merge, store, process)
-    shrinks = job.shrinking and not show  # a meter moves when a unit ends
+    hybrid = selection.helper is not None
+    shrinks = job.shrinking and (hybrid or not show)  # a meter moves when a unit ends
 
     def begin() -> dict[str, Any]:
         return {"spans": ledger.open(), "parts": job.parts, "shrinks": shrinks}
@@ -165,7 +167,10 @@ def run_job(
     opened = in_each_process(begin, selection.together)[0]
     units = cut(job.starts, gaps(from_array(opened["spans"]), job.whole), int(opened["parts"]))
     if opened["shrinks"]:
-        units = shrinking(units, len(selection.devices))
+        if hybrid:  # the GPUs take from the back, and the CPU is to find small ones for all its workers
+            units = shrinking(units[::-1], 4 * len(selection.devices))[::-1]
+        else:
+            units = shrinking(units, len(selection.devices))
     sizes = [0] * (jax.process_count() if selection.together else 1)
     for device in selection.devices:
         sizes[device.process_index if selection.together else 0] += 1

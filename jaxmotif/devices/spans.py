@@ -85,8 +85,8 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
 
 
 def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
-    """Joins units in order, where they touch, to larger ones: as many as three quarters of a worker's share of those
-    left (guided self-scheduling: Polychronopoulos & Kuck 1987).
+    """Joins units, ascending or descending, where they touch, to larger ones: as many as three quarters of a worker's
+    share of those left (guided self-scheduling: Polychronopoulos & Kuck 1987).
 
     Example:
       >>> [tuple(unit.task) for unit in shrinking(cut(np.arange(17), [Span(0, 16)], 16), 2)]
@@ -95,9 +95,9 @@ def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
     result: list[Unit] = []
     room = 0
     for number, unit in enumerate(units):
-        if room and result[-1].task.stop == unit.task.first:
-            before = result.pop()
-            unit = Unit(Span(before.task.first, unit.task.stop), before.work + unit.work)
+        whole = united([result[-1].task, unit.task]) if room else []
+        if len(whole) == 1:
+            unit = Unit(whole[0], result.pop().work + unit.work)
             room -= 1
         else:
             room = max(3 * (len(units) - number) // (4 * workers) - 1, 0)

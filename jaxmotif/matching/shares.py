@@ -28,6 +28,9 @@ ENOUGH = 2**14
 SHARES = 8
 """Parts of the search for each device, and for at least eight where there are checkpoints."""
 
+HYBRID_PARTS = 1024
+"""Parts of a search for GPUs and the CPU, which takes some hundred times as long for one as a GPU."""
+
 FEW_STEPS = 48
 """A search that ends within so many steps is not divided."""
 
@@ -110,6 +113,7 @@ def count_in_shares(
         return _settled(replan(device, block), looks)
 
     parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
+    parts = parts if selection.helper is None else max(parts, HYBRID_PARTS)
     # Rows to keep for full steps; where others could take a part, few, or whoever is first takes all.
     alone = len(selection.devices) == 1 and selection.helper is None
     keep = int(starts[-1]) // (1 if alone else 8 * parts)
@@ -121,7 +125,7 @@ def count_in_shares(
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
 
     difficulty = None if selection.helper is None else mean_work
-    shrinking = selection.helper is None and store is None  # with checkpoints, units are to end now and then
+    shrinking = store is None  # with checkpoints, units are to end now and then
     job = Job("matching", starts, parts, added, "candidates", "search", difficulty, shrinking)
     done = run_job(job, make, places(selection), selection, store, show)
     found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")

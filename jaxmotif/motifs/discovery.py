@@ -30,6 +30,7 @@ from jaxmotif.motifs.significance import Mixing, Significance, mixing_of, signif
 Engine = Literal["auto", "census", "matching"]
 
 CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device: one's batch runs while the host works on another's
+HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
 MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
 
 
@@ -156,7 +157,8 @@ def find_motifs(
     every = num_random // longer_chains
 
     def batch_on(device: jax.Device) -> int:
-        return _batch(graph, size, num_random, every, memory, workers, kernel_backend(device))
+        most = HELPER_BATCH if device == selection.helper else num_random
+        return min(most, _batch(graph, size, num_random, every, memory, workers, kernel_backend(device)))
 
     matching = None
     if engine == "matching":
@@ -174,11 +176,12 @@ def find_motifs(
         )  # fmt: skip
         store = Store(checkpoint, name)
     # Item 0 is the graph itself, the others are the random graphs.
-    batch = min(batch_on(device) for device in (selection.main, *helper))
+    least = min(batch_on(device) for device in (selection.main, *helper))
     starts = np.arange(-1, num_random + 1).clip(0)
-    job = Job("motifs", starts, -(-num_random // batch), joined, "random graphs", "motifs")
+    shrinking = bool(helper) and store is None  # else they are of one size, which compiles once
+    job = Job("motifs", starts, -(-num_random // least), joined, "random graphs", "motifs", shrinking=shrinking)
     done = run_job(
-        job, lambda device: _Hand(work, device, min(batch, batch_on(device)), memory),
+        job, lambda device: _Hand(work, device, batch_on(device), memory),
         places(selection, workers=share), selection, store, progress,
     )  # fmt: skip
     return _joined(graph, size, keep, engine, threshold, attempts, done.found, done.notes)

@@ -16,7 +16,7 @@ from jaxmotif.devices.ledger import Arrays, joined
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
-from jaxmotif.kernels.choice import Backend, for_host, kernel_backend
+from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.kernels.switching import Accepted, Ends, Fixed, Step, hash_slots, switch_steps
 
 Keep = Literal["bidegree", "degree"]
@@ -294,7 +294,7 @@ def _chains(fixed, ends, key, which, first, count, *, step: Step, backend: Backe
     def chain(ends: Ends, index: Any) -> tuple[Ends, Accepted]:
         return switch_steps(fixed, ends, jax.random.fold_in(key, index), first, count, step=step, backend=backend)
 
-    return jax.tree.map(for_host, jax.vmap(chain)(ends, which))
+    return jax.vmap(chain)(ends, which)
 
 
 def _chunk(wired: Wiring, num: int, backend: Backend, memory: int | None, devices: int) -> int:

@@ -217,6 +217,23 @@ def test_units_that_shrink():
     assert max(sizes[-4:]) < WORK[-1] / 8
 
 
+def test_units_of_a_hybrid_shrink_towards_the_cpu():
+    cpu, gpu = jax.devices()[:2]
+    begun, seen = threading.Barrier(2, timeout=20), {cpu: [], gpu: []}
+
+    def hand(device):
+        def act(span):
+            if not seen[device]:
+                begun.wait()
+            seen[device].append(WORK[span.stop] - WORK[span.first])
+
+        return Summing(act)
+
+    selection = Selection((gpu,), cpu)
+    check(run_job(job_of(60, shrinking=True), hand, places(selection, helper_workers=1), selection))
+    assert seen[cpu][0] < WORK[-1] / 40 < WORK[-1] / 8 < seen[gpu][0]
+
+
 def test_no_smaller_steps():
     def act(span):
         raise exhausted()
