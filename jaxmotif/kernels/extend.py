@@ -214,8 +214,8 @@ def extend(
     lengths, places, anchors = lists
     ends = jnp.cumsum(lengths, dtype=jnp.int32)
     starts, total = ends - lengths, jnp.minimum(ends[-1], block)
-    tested = _extend_pallas if backend == "pallas-triton" else _extend_xla
-    table, added, counts, whole = tested(op, table, window, (starts, places, anchors), total, block, held, sizes)
+    form = _extend_pallas if backend == "pallas-triton" else _extend_xla
+    table, added, counts, whole = form(op, table, window, (starts, places, anchors), total, block, held, sizes)
     over = ends[-1] > block
     done = jnp.where(over, whole, window.rows)
     used = block - take(starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)

@@ -27,7 +27,7 @@ from jaxmotif.matching.run import Standing, blank_state, listed, run_counts, tab
 from jaxmotif.matching.shares import count_at_a_stretch, count_in_shares
 from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
-from jaxmotif.search import advance
+from jaxmotif.search import Progress, advance
 
 Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
@@ -423,10 +423,10 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     with wide_ints():
         state = blank_state(plan.operands, table_entries(program.entries), power_of_four(k, 16), "xla")
         while True:
-            state, _ = advance(
+            state, report = advance(
                 plan.operands, state, state.steps + jnp.int32(quota), sizes=stage.sizes, backend="xla", ordered=True
             )
-            rows = np.asarray(state.rows)
+            rows = Progress.read(np.asarray(report)).rows
             held = int(rows[0, k])
             drained = not (rows[1] < rows[0])[:k].any()
             out_of_time = time_limit is not None and time.perf_counter() - started >= time_limit

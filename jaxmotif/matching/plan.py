@@ -235,7 +235,7 @@ def make_plan(
 
     def written(steps: list[Step], groups: list[list[Term]], rooms: Any, whole: bool) -> tuple[Program, Any]:
         program = build_program(
-            steps, groups, rooms=rooms, stride=nodes // 32, longest=most, first_steps=most_steps or 0, whole=whole
+            steps, groups, rooms=rooms, stride=nodes // 32, longest=most, first_steps=first_steps or 0, whole=whole
         )
         code = np.zeros(power_of_four(len(program.code), 2**12), np.int32)
         code[: len(program.code)] = program.code
@@ -252,15 +252,15 @@ def make_plan(
     if options.lookahead:
         steps = look_ahead(steps, layout, rows, sizes)
     block, first = _blocks(options, device)
-    most_steps = first and first[1] + 2 * len(steps)  # every level takes a step at least
+    first_steps = first and first[1] + 2 * len(steps)  # every level takes a step at least
     stages = [stage(block, None, steps, bool(options.lookahead))]
     if first and first[0] < stages[0].sizes.block:
         small = first[0]
         if _small_tables(device):
-            stages.insert(0, stage(small, most_steps, steps, bool(options.lookahead)))
+            stages.insert(0, stage(small, first_steps, steps, bool(options.lookahead)))
         else:
             few = stages[0].sizes._replace(block=small, window=_window(small, row_candidates, device))
-            stages.insert(0, stages[0]._replace(sizes=few, most_steps=most_steps))
+            stages.insert(0, stages[0]._replace(sizes=few, most_steps=first_steps))
 
     def ahead(operands: Operands) -> tuple[Operands, Stage] | None:
         more = rows.copy()

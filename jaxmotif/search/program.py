@@ -174,13 +174,13 @@ def build_program(
             rows[:, 0] = slot[rows[:, 0]]
             return rows
 
-        kept = np.arange(count) if last else _integers(columns[t + 1])
+        kept = columns[t + 1] if not last else range(count) if whole else ()
         for number, pointer, values in (
             (lanes.NUM_ANCHORS, lanes.ANCHORS, pairs(step.anchors)),
             (lanes.NUM_APART, lanes.APART, slot[_integers(step.apart)]),
             (lanes.NUM_BELOW, lanes.BELOW, slot[_integers(step.below)]),
             (lanes.NUM_STRANGERS, lanes.STRANGERS, pairs(step.strangers)),
-            (lanes.NUM_COLUMNS, lanes.COLUMNS, slot[kept[: 0 if last and not whole else None]]),
+            (lanes.NUM_COLUMNS, lanes.COLUMNS, slot[_integers(kept)]),
         ):
             code[head + number], code[head + pointer] = len(values), code.add(values.reshape(-1).tolist())
         code[head + lanes.BASE], code[head + lanes.NEXT_BASE] = int(bases[t]), int(bases[t + 1])
