@@ -6,11 +6,13 @@ import dataclasses
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxmotif.devices.checkpoint import fingerprint
 from jaxmotif.devices.ledger import Store
@@ -23,7 +25,7 @@ from jaxmotif.matching.conditions import MOST_NODES
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.lockstep import LAST_PHASE, lockstep
 from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory
-from jaxmotif.matching.run import Standing, blank_state, listed, run_counts, table_entries
+from jaxmotif.matching.run import Standing, blank_state, run_counts, table_after, table_entries
 from jaxmotif.matching.shares import count_at_a_stretch, count_in_shares
 from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
@@ -420,6 +422,7 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
     started, quota = time.perf_counter(), 16
     ids = np.asarray(plan.ids)
     columns = np.argsort(plan.order)
+    base, room = table_after(program, k)
     with wide_ints():
         state = blank_state(plan.operands, table_entries(program.entries), power_of_four(k, 16), "xla")
         while True:
@@ -431,11 +434,17 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
             drained = not (rows[1] < rows[0])[:k].any()
             out_of_time = time_limit is not None and time.perf_counter() - started >= time_limit
             status = "done" if drained or not out_of_time else f"stopped at time_limit={time_limit:g} s"
-            yield ids[listed(state, program, k, held).T][:, columns].astype(np.int64), status
+            found = np.asarray(_slice(state.table, np.int32(base), size=room * k)).reshape(k, room)[:, :held]
+            yield ids[found.T][:, columns].astype(np.int64), status
             if drained or out_of_time:
                 return
             state = dataclasses.replace(state, rows=state.rows.at[0, k].set(0))
             quota = min(2 * quota, 2**12)
+
+
+@partial(jax.jit, static_argnames=("size",))
+def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
+    return lax.dynamic_slice(table, (start,), (size,))
 
 
 def _checked_query(query: Graph | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxmotif.kernels import lanes
 from jaxmotif.kernels.choice import Backend, kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.lanes import Operands
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.plan import MOST_PREFIX, Plan, Stage
-from jaxmotif.search import Fed, Part, Program, Progress, SearchState, advance, begin, feed, start_state
+from jaxmotif.matching.plan import Plan, Stage
+from jaxmotif.search import Program, Progress, SearchState, advance, begin, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
 """Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
-
-MOST_PART = 2**16
-"""Prefixes given at a time, at most."""
 
 FEW = 16
 """A search that tests so many candidates for each match is better off looking ahead."""
@@ -49,7 +43,6 @@ class Run:
     def __init__(self, plan: Plan, max_steps: int | None = None):
         self._operands, self._ahead = plan.ready, plan.ahead
         self._last = 2**31 - 1 if max_steps is None else max_steps
-        self._fed: Fed | None = None
         self._state: SearchState | None
         self._stages = list(plan.stages)
         self._start(self._stages.pop(0))
@@ -77,29 +70,25 @@ class Run:
 
     def dispatch(self) -> jax.Array:
         """Search on; returns what :meth:`receive` asks for."""
-        operands, stage = self._operands, self._stage
-        (device,) = operands.offsets.devices()
+        (device,) = self._operands.offsets.devices()
         with wide_ints(), jax.default_device(device):
-            size, stop = self._size, self._steps + self._quota
-            if stop == stage.most_steps and stop <= self._last:
-                self._state, report = begin(operands, sizes=stage.sizes, **size)
-            else:
-                self._state, report = advance(
-                    operands, self._begun(), np.int32(min(self._last, stop)), self._fed, sizes=stage.sizes,
-                    backend=size["backend"],
-                )  # fmt: skip
+            self._state, report = self._advanced(self._steps + self._quota)
             return report
+
+    def _advanced(self, stop: int) -> tuple[SearchState, jax.Array]:
+        stage, size = self._stage, self._size
+        if stop == stage.most_steps and stop <= self._last:
+            return begin(self._operands, sizes=stage.sizes, **size)
+        last = np.int32(min(self._last, stop))
+        return advance(self._operands, self._begun(), last, sizes=stage.sizes, backend=size["backend"])
 
     def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
         """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
         now = Progress.read(report)
         self._steps = now.steps
         standing = Standing(now.matches, now.positions, now.steps, "running")
-        if now.drained:
-            self._state = None if self._fed is None else self._state
-            return standing._replace(status="done")
-        if self._fed is not None and now.wants_more(self._fed):
-            return standing._replace(status="wants more")
+        if (status := self._ended(now)) is not None:
+            return standing._replace(status=status)
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
         if self._stage.most_steps is not None:
@@ -116,73 +105,11 @@ class Run:
         self._quota = max(1, min(2**24, int(self._quota * min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6)))))
         return standing
 
-
-class Prefixes(NamedTuple):
-    """All partial matches of the first ``level`` nodes: int32 rows ``[level, R]`` (host)."""
-
-    level: int
-    rows: np.ndarray
-
-
-def list_prefixes(plan: Plan, enough: int) -> Prefixes:
-    """The partial matches of the fewest nodes of which there are enough, or of as many nodes as there is room for.
-
-    They are the same on all devices, in the same order.
-    """
-    operands, stage = plan.ready, plan.prefixes()  # pyright: ignore[reportOptionalCall]
-    program, (device,) = stage.program, operands.offsets.devices()
-    if program.tables == 0:
-        return Prefixes(0, np.zeros((0, 1), np.int32))
-    operands = operands._replace(program=stage.code)
-    with wide_ints(), jax.default_device(device):
-        state = blank_state(operands, table_entries(program.entries), 2 * MOST_PREFIX, "xla")
-        last = np.int32(2**31 - 1)
-        state, report = advance(operands, state, last, None, np.int32(enough), sizes=stage.sizes, backend="xla")
-        now = Progress.read(np.asarray(report))
+    def _ended(self, now: Progress) -> str | None:
         if now.drained:
-            return Prefixes(1, np.zeros((1, 0), np.int32))
-        return Prefixes(now.level, listed(state, program, now.level, int(now.rows[0, now.level])))
-
-
-class FedRun(Run):
-    """A search in parts: a few prefixes are given at a time, and it asks for more before its tables are too empty for
-    full steps. For plans of one stage.
-
-    Args:
-      prefixes: what all parts are of.
-      keep: ask for more when fewer rows are left, or fewer than a quarter of a step's.
-    """
-
-    def __init__(self, plan: Plan, prefixes: Prefixes, keep: int):
-        if len(plan.stages) > 1 or plan.ahead is not None:
-            raise ValueError("a search in parts cannot start again: its plan must have one stage")
-        super().__init__(plan)
-        self._level, columns = prefixes.level, self._stage.program.columns[prefixes.level]
-        self._room = int(self._stage.program.code[lanes.level(self._level) + lanes.ROOM])
-        self._shape = np.int32(len(columns)), np.int32(prefixes.rows.shape[1])
-        rows = prefixes.rows[columns].reshape(-1)
-        padded = np.zeros(power_of_four(len(rows), 2**14), np.int32)
-        padded[: len(rows)] = rows
-        self._rows = jax.device_put(padded, *self._operands.offsets.devices())
-        self._want(min(keep, self._stage.sizes.window // 4))
-
-    def _want(self, keep: int) -> None:
-        self._fed = Fed(np.int32(self._level), np.int32(keep))
-
-    @property
-    def most(self) -> int:
-        """Rows of a part."""
-        return min(self._room, MOST_PART)
-
-    def feed(self, first: int, stop: int) -> None:
-        """Go on with prefixes first to stop - 1; the last :meth:`dispatch` wanted more."""
-        part = Part(np.int32(self._level), *self._shape, np.int32(first), np.int32(stop - first))
-        with wide_ints():
-            self._state = feed(self._operands, self._begun(), self._rows, part, most=MOST_PART)
-
-    def finish(self) -> None:
-        """There is no more."""
-        self._want(0)
+            self._state = None
+            return "done"
+        return None
 
 
 def run_count(plan: Plan, max_steps: int | None = None, time_limit: float | None = None) -> Iterator[Standing]:
@@ -247,13 +174,7 @@ def blank_state(operands: Operands, entries: int, tables: int, backend: Backend)
         return jax.device_put(start_state(entries=entries, tables=tables, backend=backend), device)
 
 
-def listed(state: SearchState, program: Program, level: int, held: int) -> np.ndarray:
-    """The rows of the table after ``level`` steps that a listing search holds, int32 ``[level, held]`` (host)."""
+def table_after(program: Program, level: int) -> tuple[int, int]:
+    """Where the table after ``level`` steps begins, and how many rows it has room for."""
     head = lanes.level(level - 1)
-    base, room = (int(program.code[head + field]) for field in (lanes.NEXT_BASE, lanes.NEXT_ROOM))
-    return np.asarray(_slice(state.table, jnp.int32(base), size=room * level)).reshape(level, room)[:, :held]
-
-
-@partial(jax.jit, static_argnames=("size",))
-def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
-    return lax.dynamic_slice(table, (start,), (size,))
+    return int(program.code[head + lanes.NEXT_BASE]), int(program.code[head + lanes.NEXT_ROOM])

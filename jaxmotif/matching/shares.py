@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.devices.checkpoint import fingerprint
@@ -17,13 +16,9 @@ from jaxmotif.devices.ledger import Arrays, Store, added
 from jaxmotif.devices.memory import with_smaller_steps
 from jaxmotif.devices.select import Selection
 from jaxmotif.devices.spans import Span
-from jaxmotif.kernels import lanes
-from jaxmotif.kernels.choice import power_of_four
+from jaxmotif.matching.parts import FedRun, Prefixes, list_prefixes
 from jaxmotif.matching.plan import Plan
-from jaxmotif.matching.run import FEW, NOTHING, FedRun, Prefixes, Standing, finish, list_prefixes, run_count
-
-ENOUGH = 2**14
-"""A search is divided by its prefixes of the least length that has so many."""
+from jaxmotif.matching.run import FEW, NOTHING, Standing, finish, run_count
 
 SHARES = 8
 """Parts of the search for each device, and for at least eight where there are checkpoints."""
@@ -89,16 +84,12 @@ def count_in_shares(
         return found, notes
     looks = FEW * found.count < found.positions
     plan = _settled(plan, looks)
-    prefixes = list_prefixes(plan, ENOUGH)
-    if prefixes.rows.shape[1] == 0:
+    prefixes = list_prefixes(plan, hardest_first=selection.helper is not None)
+    if len(prefixes.work) == 0:
         return NOTHING, notes
-    work = _work(plan, prefixes)
-    # In a hybrid, prefixes of much work come first; else they are mixed, so that no stretch of them is a hard one.
-    order = np.argsort(-work, kind="stable") if selection.helper is not None else _mixed(len(work))
-    prefixes, work = prefixes._replace(rows=prefixes.rows[:, order]), work[order]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(work)])
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
     if store is not None:  # stretches of this row mean nothing in another
-        store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.rows))
+        store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
     ends = None if time_limit is None else time.perf_counter() + time_limit
 
     @functools.cache
@@ -132,35 +123,12 @@ def count_in_shares(
     return found, done.notes
 
 
-def _mixed(count: int) -> np.ndarray:
-    """A fixed order of numbers in which any stretch is spread over all."""
-    return np.random.default_rng(0).permutation(count)
-
-
 def _settled(plan: Plan, looks: bool) -> Plan:
     """With its last stage alone, which looks ahead if it may and ``looks``."""
     stage, operands = plan.stages[-1], plan.operands
     if looks and plan.ahead is not None and operands is not None:
         operands, stage = plan.ahead(operands) or (operands, stage)
     return dataclasses.replace(plan, operands=operands, stages=[stage], ahead=None)
-
-
-def _work(plan: Plan, prefixes: Prefixes) -> np.ndarray:
-    """Estimated work of each prefix, int64 ``[R]``: one, and one for each candidate of the next node."""
-    (stage,), (level, rows) = plan.stages, prefixes
-    code, head = stage.program.code, lanes.level(level)
-    pairs = code[code[head + lanes.ANCHORS] :][: 3 * code[head + lanes.NUM_ANCHORS]].reshape(-1, 3)
-    none = np.zeros((1, rows.shape[1]), np.int32)
-    columns = np.concatenate([rows[stage.program.columns[level]], none])  # the last for a pair of no earlier node
-    at = np.zeros((power_of_four(len(pairs), 1), power_of_four(rows.shape[1], ENOUGH)), np.int32)
-    at[:, : rows.shape[1]] = (columns[pairs[:, 0]] + pairs[:, 1:2])[np.arange(len(at)) % len(pairs)]
-    return np.asarray(_shortest(plan.ready.offsets, at))[: rows.shape[1]].astype(np.int64) + 1
-
-
-@jax.jit
-def _shortest(offsets: jax.Array, at: jax.Array) -> jax.Array:
-    """The length of the shortest of several lists each, int32 ``[R]`` of ``[P, R]`` places."""
-    return (jnp.take(offsets, at + 1) - jnp.take(offsets, at)).min(axis=0)
 
 
 class _Hand:
@@ -189,8 +157,9 @@ class _Hand:
     def collect(self) -> Arrays:
         if self._run is None:
             raise RuntimeError("a step failed, and took with it what those before it gave")
-        self._run.finish()
-        self._search(self._run)
+        if self._found.status != "done":
+            self._run.finish()
+            self._search(self._run)
         self._run = None
         return _arrays(self._found)
 

@@ -1,6 +1,6 @@
 """The bounded-memory level search, shared by matching and motif discovery."""
 
-from jaxmotif.search.level_search import Fed, Part, Progress, SearchState, advance, begin, feed, start_state
+from jaxmotif.search.level_search import Part, Progress, SearchState, advance, advance_part, begin, start_state
 from jaxmotif.search.program import (
     Block,
     LeafSet,
@@ -14,7 +14,6 @@ from jaxmotif.search.program import (
 
 __all__ = [
     "Block",
-    "Fed",
     "LeafSet",
     "Pair",
     "Part",
@@ -24,9 +23,9 @@ __all__ = [
     "Step",
     "Term",
     "advance",
+    "advance_part",
     "begin",
     "build_program",
-    "feed",
     "start_state",
     "table_columns",
 ]

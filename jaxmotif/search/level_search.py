@@ -71,18 +71,23 @@ class Progress(NamedTuple):
         """The first table with rows left."""
         return int((self.rows[1] < self.rows[0]).argmax())
 
-    def wants_more(self, fed: Fed) -> bool:
-        """Whether the table fed is used up and all later ones hold fewer rows than are to be kept."""
+    def wants_more(self, level: int, keep: int) -> bool:
+        """Whether the table of a level is used up and all later ones hold fewer rows than are to be kept."""
         left = self.rows[0] - self.rows[1]
-        return left[fed.level] == 0 and int(left.sum()) < fed.keep
+        return left[level] == 0 and int(left.sum()) < keep
 
 
-class Fed(NamedTuple):
-    """A search in parts: int32 scalars, the table that :func:`feed` fills, and how many rows later tables are to keep
-    so that the next part finds full steps."""
+class Part(NamedTuple):
+    """A part of a search that is given in parts, integers: rows ``first .. first + count - 1``, of so many columns,
+    are put into the table of a level; then the search goes on to a step, or until that table is used up and later ones
+    hold fewer rows than are to be kept, so that the next part finds full steps."""
 
+    stop_step: Any
     level: Any
     keep: Any
+    columns: Any
+    first: Any
+    count: Any
 
 
 def _report(state: SearchState) -> Any:
@@ -100,7 +105,7 @@ def start_state(*, entries: int, tables: int, backend: Backend) -> SearchState:
 
 
 def _advance(
-    op: Operands, state: SearchState, stop_step: Any, fed: Fed | None = None, enough: Any = None, *, sizes: Sizes,
+    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, part: Part | None = None, *, sizes: Sizes,
     backend: Backend, ordered: bool = False,
 ) -> tuple[SearchState, jax.Array]:  # fmt: skip
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
@@ -108,9 +113,9 @@ def _advance(
     Args:
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       stop_step: int32 scalar.
-      fed: stop, too, when the table fed is used up and later ones hold too few rows; ``None``: it is not fed.
       enough: int32 scalar; search level by level, and stop when the first table with rows left holds so many, or its
         successor is full: then all partial matches of one length are there.
+      part: stop, too, when its table is used up and later ones hold too few rows.
       sizes, backend: static.
       ordered: static; always the last nonempty table, whose matches then come in lexicographic order.
 
@@ -135,9 +140,9 @@ def _advance(
     def go_on(state):
         able = ready(state.rows).any() & (state.steps < stop_step)
         left = state.rows[0] - state.rows[1]
-        if fed is not None:
-            kept = jnp.minimum(left, fed.keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
-            able = able & ((jnp.where(column == fed.level, left, 0).max() > 0) | (kept >= fed.keep))
+        if part is not None:
+            kept = jnp.minimum(left, part.keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
+            able = able & ((jnp.where(column == part.level, left, 0).max() > 0) | (kept >= part.keep))
         if enough is not None:
             t = (left > 0).argmax()
             able = able & ready(state.rows)[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
@@ -175,36 +180,33 @@ def _advance(
 advance = jax.jit(_advance, static_argnames=("sizes", "backend", "ordered"), donate_argnames=("state",))
 
 
-class Part(NamedTuple):
-    """Int32 scalars: rows ``first .. first + count - 1`` of ``length``, which have so many columns, for a table."""
-
-    level: Any
-    columns: Any
-    length: Any
-    first: Any
-    count: Any
-
-
-@partial(jax.jit, static_argnames=("most",), donate_argnames=("state",))
-def feed(op: Operands, state: SearchState, rows: Any, part: Part, *, most: int) -> SearchState:
-    """Put rows into a table that is used up and has room for them.
+@partial(jax.jit, static_argnames=("most", "sizes", "backend"), donate_argnames=("state",))
+def advance_part(
+    op: Operands, state: SearchState, rows: Any, part: Any, *, most: int, sizes: Sizes, backend: Backend
+) -> tuple[SearchState, jax.Array]:
+    """Take a part, and :func:`advance`. Call inside ``wide_ints()``.
 
     Args:
-      rows: int32, column after column, and padding.
-      most: static, at least ``part.count``.
+      rows: int32 ``[C, L]``, columns of all parts.
+      part: a :class:`Part` as int32 ``[6]``; if it has rows, its table is used up and has room for them.
+      most: static, at least the rows of a part.
     """
+    part = Part(*part)
     head = lanes.level(part.level)
     base, room = op.program[head + lanes.BASE], op.program[head + lanes.ROOM]
     number = jnp.arange(most, dtype=jnp.int32)
 
     def put(column, table):
-        values = rows.at[column * part.length + part.first + number].get(mode="clip")
+        values = rows.at[column, part.first + number].get(mode="clip")
         to = jnp.where(number < part.count, base + column * room + number, table.shape[0])
         return table.at[to].set(values, mode="drop")
 
-    table = lax.fori_loop(jnp.int32(0), part.columns, put, state.table)
-    begun = jnp.stack([part.count, jnp.int32(0), jnp.int32(0)])
-    return dataclasses.replace(state, table=table, rows=state.rows.at[:, 0].set(0).at[:, part.level].set(begun))
+    table = lax.fori_loop(jnp.int32(0), jnp.where(part.count > 0, part.columns, 0), put, state.table)
+    begun = jnp.zeros_like(state.rows).at[0, part.level].set(part.count)
+    at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
+    changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 has the row that a search begins with
+    state = dataclasses.replace(state, table=table, rows=jnp.where(changes, begun, state.rows))
+    return _advance(op, state, part.stop_step, part=part, sizes=sizes, backend=backend)
 
 
 @partial(jax.jit, static_argnames=("entries", "tables", "sizes", "backend"))
