@@ -1,10 +1,10 @@
-"""Devices that run out of memory: known by the error, answered with smaller steps."""
+"""Memory: budgets, and devices that run out of it, which is known by the error and answered with smaller steps."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 
@@ -15,6 +15,24 @@ R = TypeVar("R")
 def device_memory(device: jax.Device) -> int | None:
     """Bytes that JAX may use on an accelerator of this process; ``None`` on a CPU, or where the device does not say."""
     return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
+
+
+def compiled_bytes(function: Any, *args: Any, **static: Any) -> int:
+    """Bytes for the results and the work space of a jitted function, as XLA says; it is compiled, once for this and the
+    calls that follow.
+
+    Example:
+      >>> compiled_bytes(jax.jit(lambda x: x + 1), jax.numpy.zeros(256, jax.numpy.int32)) >= 1024
+      True
+    """
+    needs = function.lower(*args, **static).compile().memory_analysis()
+    return needs.temp_size_in_bytes + needs.output_size_in_bytes - needs.alias_size_in_bytes
+
+
+def check_budget(memory: int | None, least: int, what: str) -> None:
+    """Raises ValueError when a budget in bytes is less than what something takes at least."""
+    if memory is not None and memory < least:
+        raise ValueError(f"memory={memory} bytes is too little for {what}: allow at least {least}")
 
 
 def out_of_memory(failure: BaseException) -> bool:

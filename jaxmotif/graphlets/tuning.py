@@ -77,8 +77,8 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
 
 
 def fixed_bytes(nodes: int, edges: int) -> int:
-    """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results."""
-    return 240 * edges + 100 * nodes
+    """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results for every edge."""
+    return 400 * edges + 100 * nodes
 
 
 def smallest_step_bytes(nodes: int, edges: int) -> int:

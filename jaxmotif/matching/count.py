@@ -24,8 +24,8 @@ from jaxmotif.kernels.wide import wide_ints
 from jaxmotif.matching.conditions import MOST_NODES
 from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
 from jaxmotif.matching.lockstep import LAST_PHASE, lockstep
-from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_memory
-from jaxmotif.matching.run import Standing, blank_state, run_counts, table_after, table_entries
+from jaxmotif.matching.plan import Options, Order, Plan, make_plan, table_entries, table_memory
+from jaxmotif.matching.run import Standing, blank_state, run_counts, table_after
 from jaxmotif.matching.shares import count_at_a_stretch, count_in_shares
 from jaxmotif.matching.target import Target, index_target
 from jaxmotif.patterns import Pattern, automorphism_count
@@ -128,7 +128,7 @@ def count_matches(
         tested many candidates and found few matches.
       max_steps, time_limit: stop early, after so many steps or seconds of search.
       block: candidates a step tests; by default from the device and memory.
-      memory: bytes for the tables of partial matches; by default a quarter of an accelerator, 512 MiB of a CPU.
+      memory: bytes to work in beyond the graph; by default a quarter of an accelerator, 512 MiB of a CPU.
       devices: where to run, see :data:`jaxmotif.devices.select.Devices`; several take shares of the search.
       checkpoint: a folder in which finished shares are kept: the same call made again, after whatever end, goes on
         there and gives the same count.

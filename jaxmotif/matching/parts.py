@@ -12,8 +12,8 @@ from jaxmotif.kernels import lanes
 from jaxmotif.kernels.choice import for_host, power_of_four
 from jaxmotif.kernels.expand import take
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.plan import MOST_PREFIX, Plan
-from jaxmotif.matching.run import Run, blank_state, table_after, table_entries
+from jaxmotif.matching.plan import MOST_PREFIX, Plan, table_entries
+from jaxmotif.matching.run import Run, blank_state, table_after
 from jaxmotif.search import Part, Progress, SearchState, advance, advance_part
 
 ENOUGH = 2**14

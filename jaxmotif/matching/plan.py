@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.devices.memory import device_memory
-from jaxmotif.kernels.choice import power_of_four
+from jaxmotif.devices.memory import check_budget, device_memory
+from jaxmotif.kernels.choice import Backend, kernel_backend, power_of_four
 from jaxmotif.kernels.lanes import Operands, Sizes
 from jaxmotif.matching import candidates, leaves
 from jaxmotif.matching.bitrows import BitRows, Layout, leaf_terms, look_ahead
@@ -30,6 +30,12 @@ Order = Literal["ri", "quicksi"] | Sequence[int]
 MOST_MATRIX_WORDS = 2**26
 MOST_TABLE_ENTRIES = 2**31 - 2
 
+_STEP_BYTES: dict[Backend, int] = {"xla": 40, "pallas-triton": 16}
+"""Work space of a step, for each of its positions (of the first, XLA says 33)."""
+
+_MAKING = 4
+"""How many times the memory of lists and matrices it takes to make them, at most."""
+
 MOST_PREFIX, MOST_PREFIXES = 8, 2**20
 """Nodes in a prefix of a search that is divided by prefixes, and about how many entries those of a length take."""
 
@@ -47,7 +53,7 @@ class Options:
       symmetry: search one of the maps that automorphisms exchange (and multiply).
       listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
       block: flat positions a step; chosen from the device and memory when ``None``.
-      memory: bytes the tables may take; chosen from the device when ``None``.
+      memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       lookahead: drop partial matches some later node of which has no candidate left; ``None``: when the first stage of
         the search found few matches for what it tested.
     """
@@ -136,7 +142,8 @@ def make_plan(
             if PairKind(direction) not in kinds:
                 kinds = [*kinds, PairKind(direction)]
             strangers.append(kinds.index(PairKind(direction)))
-    bitmap = len(kinds) * nodes * (nodes // 32) <= MOST_MATRIX_WORDS
+    most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * _MAKING))
+    bitmap = len(kinds) * nodes * (nodes // 32) <= most_words
     pairs = {(int(which[u, x]), x) for u, x in zip(*np.nonzero(which >= 0), strict=True)}
     if strangers and not bitmap:
         pairs |= {(c, x) for c in strangers for x in range(k)}
@@ -229,7 +236,7 @@ def make_plan(
 
     def stage(block: int, most_steps: int | None, steps: list[Step], ahead: bool) -> Stage:
         columns = table_columns(steps, groups, options.listing)
-        block, rooms = _fit(block, columns, options, device)
+        block, rooms = _fit(block, columns, options, device, held)
         static = Sizes(block, _window(block, row_candidates, device), bitmap, ahead, leaves=bool(groups))
         return Stage(*written(steps, groups, rooms, options.listing), static, most_steps)
 
@@ -251,6 +258,8 @@ def make_plan(
 
     if options.lookahead:
         steps = look_ahead(steps, layout, rows, sizes)
+    leaf_rows = arrays(rows)
+    held = sum(x.nbytes for x in (offsets, entries, matrices, domains, *leaf_rows))
     block, first = _blocks(options, device)
     first_steps = first and first[1] + 2 * len(steps)  # every level takes a step at least
     stages = [stage(block, None, steps, bool(options.lookahead))]
@@ -272,7 +281,7 @@ def make_plan(
         leaf_rows, ranks, code = jax.device_put((*arrays(more), last.code), place)
         return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
-    fixed = jax.device_put((matrices, domains, *arrays(rows)), device)
+    fixed = jax.device_put((matrices, domains, *leaf_rows), device)
     operands = Operands(stages[0].code, offsets, entries, *fixed)
     return Plan(
         operands, stages, core, leaf_plan.nodes, multiplier, sizes, reduced.target.ids, prefixes,
@@ -366,30 +375,56 @@ def _blocks(options: Options, device: jax.Device) -> tuple[int, tuple[int, int] 
     return (2**22, None) if options.listing else (2**25, (2**20, 48))
 
 
-def _fit(block: int, columns: Sequence[Sequence[int]], options: Options, device: jax.Device) -> tuple[int, np.ndarray]:
+def _fit(
+    block: int, columns: Sequence[Sequence[int]], options: Options, device: jax.Device, held: int
+) -> tuple[int, np.ndarray]:
     """Flat positions a step, at most a given number, and rows that each table but the first has room for.
 
     Tables are of equal entries, so that the narrow ones, where most of the work is, have room for full steps.
+
+    Args:
+      held: bytes of the other arrays.
     """
     widths = np.array([*map(len, columns[1:]), *([len(columns)] if options.listing else [])], np.int64)
-    memory = table_memory(options.memory, device)
-    words = min(memory // 4, MOST_TABLE_ENTRIES)
+    memory, work = table_memory(options.memory, device), _STEP_BYTES[kernel_backend(device)]
+    if options.memory is None:  # for the tables alone
+        held = work = 0
     usual, _ = _blocks(dataclasses.replace(options, block=None), device)
-    least, most = min(block, 2**6), words * min(block, usual) // usual  # with smaller steps, smaller tables
+    least = min(block, 2**6)
+    while True:
+        words = _most_entries((memory - held - work * block) // 4)
+        most = words * min(block, usual) // usual  # with smaller steps, smaller tables
+        steps = _steps_of_tables(block, widths, least, most)
+        rooms = steps + steps // 2
+        entries = int((rooms * widths).sum())
+        if entries <= words and _MAKING * held <= memory:
+            return int(steps.max()) if len(steps) else block, rooms
+        if block <= least:
+            smallest = max(4 * table_entries(entries) + held + work * block, _MAKING * held)
+            check_budget(memory, smallest, f"tables of {widths.sum()} columns and what they are made from")
+        block = max(block // 2, least)
+
+
+def _steps_of_tables(block: int, widths: np.ndarray, least: int, most: int) -> np.ndarray:
+    """Flat positions that a step may take for each table, so that all together have at most so many entries."""
     entries = (block + block // 2) * int(widths.max(initial=1))
     while True:
         steps = 2 ** np.log2(np.maximum(entries // np.maximum(3 * widths, 3), 1)).astype(np.int64) * 2
         steps = np.clip(steps, least, block)
-        rooms = steps + steps // 2
-        if (rooms * widths).sum() <= most or steps.max(initial=0) <= least:
-            break
+        if ((steps + steps // 2) * widths).sum() <= most or steps.max(initial=0) <= least:
+            return steps
         entries //= 2
-    if (rooms * widths).sum() > words:
-        raise ValueError(
-            f"memory={memory} bytes is too little for tables of {widths.sum()} columns: the smallest take "
-            f"{4 * (rooms * widths).sum()}"
-        )
-    return int(steps.max()) if len(steps) else block, rooms
+
+
+def table_entries(entries: int) -> int:
+    """The size of the tables' array: one of few, so that searches share compilations."""
+    return min(power_of_four(entries, 2**16), MOST_TABLE_ENTRIES)
+
+
+def _most_entries(room: int) -> int:
+    """The largest such size that fits in so many entries; 0 if none does."""
+    size = MOST_TABLE_ENTRIES if room >= MOST_TABLE_ENTRIES else 4 ** ((max(room, 1).bit_length() - 1) // 2)
+    return size if size >= 2**16 else 0
 
 
 def _small_tables(device: jax.Device) -> bool:

@@ -14,7 +14,7 @@ from jaxmotif.kernels.choice import Backend, kernel_backend, power_of_four
 from jaxmotif.kernels.extend import LANES
 from jaxmotif.kernels.lanes import Operands
 from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.plan import Plan, Stage
+from jaxmotif.matching.plan import Plan, Stage, table_entries
 from jaxmotif.search import Program, Progress, SearchState, advance, begin, start_state
 
 STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
@@ -160,11 +160,6 @@ def finish(run: Run, time_limit: float | None, spent: float = 0.0) -> Iterator[S
         yield standing
         if standing.status != "running":
             return
-
-
-def table_entries(entries: int) -> int:
-    """The size of the tables' array: one of few, so that searches share compilations."""
-    return min(power_of_four(entries, 2**16), 2**31 - 2)
 
 
 def blank_state(operands: Operands, entries: int, tables: int, backend: Backend) -> SearchState:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import jax
 import numpy as np
 
-from jaxmotif.devices.memory import device_memory, with_smaller_steps
+from jaxmotif.devices.memory import check_budget, device_memory, with_smaller_steps
 from jaxmotif.devices.progress import progress as meter
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.kernels.choice import kernel_backend
+from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, degree_rank, graph_slots, to_dyads
 from jaxmotif.motifs.enumerate import CPU_SIZES, GPU_SIZES, Sizes, count_classes, count_participation
@@ -21,6 +21,9 @@ SMALLEST, LARGEST = 2, 8
 
 ENOUGH, UNKNOWN = 24 << 30, 16 << 30
 """Bytes that hold the largest tables; those of an accelerator that does not say."""
+
+LEAST: dict[Backend, int] = {"xla": 128 << 20, "pallas-triton": 512 << 20}
+"""Bytes that the smallest tables take, and what else is there beside them."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ def subgraph_census(
       The classes that occur, with their counts.
 
     Raises:
-      ValueError: a size out of range, or labels too many to encode a subgraph in 63 bits.
+      ValueError: a size out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
 
     Reference:
       Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017, section 6.
@@ -138,8 +141,10 @@ def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:
 
 def plan(device: jax.Device, memory: int | None) -> tuple[Sizes, int]:
     """Sizes of the search's tables, and bytes for the matrix of dyads."""
-    if kernel_backend(device) == "xla":
-        return CPU_SIZES, memory or 1 << 28
+    backend = kernel_backend(device)
+    check_budget(memory, LEAST[backend], f"the tables of a census on {device.platform}")
+    if backend == "xla":
+        return CPU_SIZES, memory // 4 if memory else 1 << 28
     matrix_bytes, memory = memory // 4 if memory else 1 << 31, memory or device_memory(device) or UNKNOWN
     if memory >= ENOUGH:
         return GPU_SIZES, matrix_bytes
@@ -155,4 +160,4 @@ def less_memory(device: jax.Device, memory: int | None) -> int | None:
     if kernel_backend(device) == "xla":
         return None
     memory = min(memory or device_memory(device) or UNKNOWN, 2 * ENOUGH) // 2
-    return memory if memory >= 1 << 29 else None
+    return memory if memory >= LEAST["pallas-triton"] else None

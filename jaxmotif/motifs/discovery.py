@@ -19,7 +19,7 @@ from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
 from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.kernels.switching import Ends, Step
-from jaxmotif.motifs.census import ENOUGH, UNKNOWN, check_size, less_memory, plan, subgraph_census
+from jaxmotif.motifs.census import ENOUGH, LEAST, UNKNOWN, check_size, less_memory, plan, subgraph_census
 from jaxmotif.motifs.classes import Classifier, class_names
 from jaxmotif.motifs.dyads import Alphabet, sample_dyads
 from jaxmotif.motifs.enumerate import count_classes
@@ -314,7 +314,7 @@ def _joined(graph, size, keep, engine, threshold, attempts, found: Arrays, notes
 def _workers(device: jax.Device, memory: int | None) -> int:
     """How many threads share a device."""
     if device.platform == "cpu":
-        return CPU_WORKERS
+        return CPU_WORKERS if memory is None or memory >= CPU_WORKERS * LEAST["xla"] else 1
     return GPU_WORKERS if (memory or device_memory(device) or UNKNOWN) >= GPU_WORKERS * ENOUGH else 1
 
 

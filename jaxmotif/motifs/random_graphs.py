@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxmotif.devices.job import Job, places, run_job
 from jaxmotif.devices.ledger import Arrays, joined
+from jaxmotif.devices.memory import check_budget
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.devices.spans import Span
 from jaxmotif.graph import Graph
@@ -195,7 +196,7 @@ def random_graphs(
       The graphs, with what was tried and made.
 
     Raises:
-      ValueError: a wrong option, or a graph too large for ``step="global"``.
+      ValueError: a wrong option, too little memory, or a graph too large for ``step="global"``.
 
     Example:
       >>> import jax
@@ -299,7 +300,10 @@ def _chains(fixed, ends, key, which, first, count, *, step: Step, backend: Backe
 
 def _chunk(wired: Wiring, num: int, backend: Backend, memory: int | None, devices: int) -> int:
     """Chains per call; on a CPU few, whose tables stay in its cache, and few different numbers of them."""
-    if backend == "xla":
-        return min(max(1, CPU_LABELS // max(wired.num_labels, 1)), 1 << (num - 1).bit_length())
     per_chain = 4 * hash_slots(wired.num_labels) + 256 * wired.num_labels
-    return max(1, min(-(-num // devices), (memory or 2**33) // per_chain))
+    check_budget(memory, per_chain, f"a random graph of {wired.num_labels} edges")
+    fits = (memory or 2**33) // per_chain
+    if backend == "xla":
+        most = min(max(1, CPU_LABELS // max(wired.num_labels, 1)), 1 << (num - 1).bit_length())
+        return min(most, 1 << (fits.bit_length() - 1))
+    return max(1, min(-(-num // devices), fits))

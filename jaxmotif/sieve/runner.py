@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxmotif.devices.job import Job, places, run_job
 from jaxmotif.devices.ledger import Arrays, Store, xored
+from jaxmotif.devices.memory import check_budget, compiled_bytes
 from jaxmotif.devices.select import Devices, select_devices
 from jaxmotif.devices.spans import Span
 from jaxmotif.kernels import sieve_round, sieve_rows
@@ -33,7 +34,7 @@ class Placed(NamedTuple):
 
 
 class Sieve:
-    """The sieve for motifs of one size, on given devices and in given memory (bytes for the rows of a block).
+    """The sieve for motifs of one size, on given devices and in given memory (bytes beyond the graph, on each).
 
     Attributes:
       notes: what had to be done differently in the runs so far, in words.
@@ -87,8 +88,13 @@ class Sieve:
             same = next((other for other in draws if other.platform == device.platform), None)
             if same is None:
                 data = jax.device_put(jax.random.key_data(key), device)
-                static = {"size": self.size, "backend": kernel_backend(device)}
-                draws[device] = _draw(*arrays, data, impl=jax.random.key_impl(key), pieces=placed.pieces, **static)
+                static = {
+                    "impl": jax.random.key_impl(key), "pieces": placed.pieces, "size": self.size,
+                    "backend": kernel_backend(device),
+                }  # fmt: skip
+                if self._memory is not None:
+                    check_budget(self._memory, compiled_bytes(_draw, *arrays, data, **static), "the random values")
+                draws[device] = _draw(*arrays, data, **static)
             else:
                 draws[device] = jax.device_put(draws[same], device)
         main = draws[self.selection.main]
@@ -97,7 +103,7 @@ class Sieve:
         parts = self._parts(main.rows, words)
 
         def make(device: jax.Device) -> _Hand:
-            block = self._block_words(draws[device].rows, device, max(1, words // parts))
+            block = self._block_words(draws[device], device, max(1, words // parts))
             return _Hand(draws[device], device, words // items, block)
 
         starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
@@ -116,14 +122,24 @@ class Sieve:
         most = max(least, 8 * devices) if least and devices > 1 else max(least, devices)
         return min(words, _ITEMS, 1 << (most - 1).bit_length())
 
-    def _block_words(self, rows: sieve_rows.Rows, device: jax.Device, share: int) -> int:
+    def _block_words(self, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
         """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
-        words = min(share, polynomials.block_words(self.size, rows.vertices, kernel_backend(device)))
-        held = self.size * rows.vertices + (self.size // 2) * rows.pieces
+        rows, backend = draw.rows, kernel_backend(device)
+        words = min(share, polynomials.block_words(self.size, rows.vertices, backend))
+        held = sum(x.nbytes for x in jax.tree.leaves(draw))
+        of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
         memory = _free_memory(device) if self._memory is None else self._memory
-        while words > 1 and 32 * held * words > memory:
+        while words > 1 and held + of_word * words > memory:
             words //= 2
-        return words
+        if self._memory is None:
+            return words
+        total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
+        while True:
+            needed = held + compiled_bytes(_advance, draw, total, blocks, words=words, backend=backend)
+            if needed <= memory or words == 1:
+                check_budget(memory, needed, "the random values and the smallest block of subsets")
+                return words
+            words //= 2
 
 
 class _Hand:

@@ -91,7 +91,7 @@ def find_color_motif(
       error: largest acceptable probability, for each vertex, of missing it.
       limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
       devices: where to run, see :func:`jaxmotif.devices.select.select_devices`; the subsets are split over several.
-      memory: bytes for the rows of a block of subsets; by default half of what the device has free.
+      memory: bytes to work in beyond the graph, on each device; by default half of what it has free.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
       progress: whether to show progress on standard error.
@@ -101,8 +101,8 @@ def find_color_motif(
 
     Raises:
       TypeError: a motif or colors of the wrong kind.
-      ValueError: a directed graph, an empty or too large motif, an error out of range, the wrong number of colors, or
-        a checkpoint that is damaged or belongs to another search.
+      ValueError: a directed graph, an empty or too large motif, an error out of range, the wrong number of colors, too
+        little memory, or a checkpoint that is damaged or belongs to another search.
 
     Example:
       >>> from jaxmotif import Graph

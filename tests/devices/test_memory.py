@@ -1,6 +1,10 @@
 """Smaller steps where memory ends, in what is done in one call."""
 
 import itertools
+import os
+import re
+import subprocess
+import sys
 
 import jax
 import pytest
@@ -147,3 +151,50 @@ def test_sizes_of_a_census(monkeypatch):
         census.plan(device, memory)
         tried += 1
     assert tried == 5
+
+
+JOBS = {
+    "graphlets": "jaxmotif.edge_graphlets(graph, memory=memory)",
+    "matching": "jaxmotif.count_matches(query, graph, memory=memory, leaves=False, symmetry=False)",
+    "motifs": "jaxmotif.find_motifs(graph, 4, 30, memory=memory)",
+    "census": "jaxmotif.subgraph_census(graph, 5, memory=memory)",
+    "sieve": "jaxmotif.find_color_motif(graph, colors, {0: 6, 1: 6}, 0, memory=memory, limit=0, error=0.1)",
+}
+
+MEASURE = """
+import jax, numpy, jaxmotif
+from jaxmotif.graph import synthetic
+from jaxmotif.patterns import Pattern
+
+memory = {memory}
+graph = synthetic.barabasi_albert(20000, 6, seed=1).to_device(jax.devices()[0])
+query = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)])
+colors = numpy.arange(20000) % 2
+before = jax.devices()[0].memory_stats()["bytes_in_use"]
+{call}
+print("most", jax.devices()[0].memory_stats()["peak_bytes_in_use"] - before)
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", JOBS)
+def test_a_budget_is_kept(name, tmp_path):
+    """The most that is ever in use on a GPU beyond the graph, in a process of its own, is within the least budget
+    allowed."""
+    # An allocator that takes as much as is asked for, and counts it.
+    environment = os.environ | {
+        "XLA_PYTHON_CLIENT_ALLOCATOR": "cuda_async", "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path),
+    }  # fmt: skip
+
+    def most(memory):
+        program = MEASURE.format(memory=memory, call=JOBS[name])
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        if done.returncode:
+            return None, int(re.findall(r"allow at least (\d+)", done.stderr)[-1])
+        return int(done.stdout.split()[-1]), memory
+
+    used, least = most(2**20)
+    while used is None:
+        used, least = most(least)
+    assert used <= least

@@ -78,7 +78,8 @@ def test_an_accelerator_gives_a_quarter():
         choose_tuning(2**20, 2**26, device)
 
 
-def test_the_least_memory_is_enough_for_global_counts():
+@pytest.mark.parametrize("detail", ["graph", "edge", pytest.param("node", marks=pytest.mark.slow)])
+def test_the_least_memory_is_enough(detail):
     """What XLA says the compiled run takes, order and plan included, beyond the graph."""
     nodes, edges = 24_576, 2**20
     memory = fixed_bytes(nodes, edges) + smallest_step_bytes(nodes, edges)
@@ -98,7 +99,7 @@ def test_the_least_memory_is_enough_for_global_counts():
     graph = Graph(**nothing, **arrays, directed=False)
     with wide_ints(), jax.default_device(CPU):
         order, plan = jax.eval_shape(prepare, graph)
-        compiled = run._run_whole.lower(order, plan, tuning=tuning, detail="graph").compile()
+        compiled = run._run_whole.lower(order, plan, tuning=tuning, detail=detail).compile()
     used = compiled.memory_analysis()
     total = used.argument_size_in_bytes + used.temp_size_in_bytes + used.output_size_in_bytes
-    assert memory / 4 < total < memory
+    assert memory / 5 < total < memory

@@ -191,7 +191,7 @@ def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_st
     graph, colors, motif, _ = planted(128, 8, 9, seed=2)
     colors[:] = np.where(colors == "other", "red", colors)
     monkeypatch.setattr(ledger, "SAVE_SECONDS", 0.0)
-    options = {"limit": 0, "error": 1e-3, "memory": 1 << 16}
+    options = {"limit": 0, "error": 1e-3, "memory": 1 << 20}
     whole = find_color_motif(graph, colors, motif, 0, **options)
     folder = tmp_path / "state"
     save = ledger.checkpoint.save
