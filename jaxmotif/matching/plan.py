@@ -390,10 +390,10 @@ def _fit(
     if options.memory is None:  # for the tables alone
         held = work = 0
     usual, _ = _blocks(dataclasses.replace(options, block=None), device)
-    least = min(block, 2**6)
+    least, asked = min(block, 2**6), min(block, usual)
     while True:
         words = _most_entries((memory - held - work * block) // 4)
-        most = words * min(block, usual) // usual  # with smaller steps, smaller tables
+        most = words * asked // usual  # where smaller steps are asked for, smaller tables
         steps = _steps_of_tables(block, widths, least, most)
         rooms = steps + steps // 2
         entries = int((rooms * widths).sum())
