@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels import census as kernel
-from jaxmotif.kernels.census import Candidates, Dyads, Rows, Walks
+from jaxmotif.kernels.census import Candidates, Dyads, Rows, Runs, Walks
 from jaxmotif.kernels.choice import Backend, for_host, power_of_four
 from jaxmotif.kernels.expand import FlatWork, take
 from jaxmotif.kernels.wide import wide_ints
@@ -74,30 +74,30 @@ def count_classes(
 
     def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
         first, block = 0, sizes.fit(max(count, positions), sizes.candidates)
+        static = {"bits": dyads.new_bits(size - 2), "backend": backend}
         while first < count:
+            at = np.array([first, count], np.int32)
             with wide_ints():
-                added, numbers = _candidates(
-                    dyads, rows, np.int32(count), walks, np.int32(first), block=block, backend=backend
-                )
-                stop, visits = np.asarray(numbers).tolist()
+                if sizes.distinct:
+                    added, runs, numbers = _added_in_runs(dyads, rows, walks, at, block=block, **static)
+                    stop, visits, total, found = np.asarray(numbers).tolist()
+                else:
+                    added, numbers = _added(dyads, rows, walks, at, block=block, backend=backend)
+                    runs, more = _runs(np.sort(np.asarray(added.keys)), at, **static)
+                    (stop, visits), (total, found) = np.asarray(numbers).tolist(), np.asarray(more).tolist()
             if stop == first:  # a row that no block holds
                 block *= 2
                 continue
-            advance(pairs(rows, added, first))
+            advance(found)
+            pairs(rows, runs, total)
             visit(rows, added, visits)
             first = stop
 
-    def pairs(rows: Rows, added: Candidates, first: int) -> int:
-        bits = dyads.new_bits(size - 2)
+    def pairs(rows: Rows, runs: Runs, positions: int) -> None:
+        block = sizes.fit(positions, sizes.candidates)
         with wide_ints():
-            keys = jnp.sort(added.keys) if sizes.distinct else np.sort(np.asarray(added.keys))
-            runs, numbers = _runs(keys, np.int32(first), bits=bits, backend=backend)
-            total, found = np.asarray(numbers).tolist()
-            block = sizes.fit(total, sizes.candidates)
-            for position in range(0, total, block):
-                codes = _pairs(dyads, rows, runs, np.int64(position), block=block, wide=tally.wide)
-                tally.add(*codes)
-        return found
+            for first in range(0, positions, block):
+                tally.add(*_pairs(dyads, rows, runs, np.int64(first), block=block, wide=tally.wide))
 
     def visit(rows: Rows, added: Candidates, positions: int) -> None:
         block = sizes.fit(positions, sizes.block)
@@ -106,8 +106,8 @@ def count_classes(
             for first in range(0, positions, per_call * block):
                 blocks = min(per_call, -(-(positions - first) // block))
                 tally.add(_visits(
-                    dyads, rows, added, np.int64(first), np.int32(blocks), per_call=_pieces(blocks, per_call),
-                    block=block, wide=tally.wide, backend=backend,
+                    dyads, rows, added, np.array([first, blocks]), per_call=_pieces(blocks, per_call), block=block,
+                    wide=tally.wide, backend=backend,
                 ))  # fmt: skip
 
     search(dyads, size - 2, sizes, backend, close)
@@ -237,25 +237,36 @@ def _walks(dyads: Dyads, rows: Rows, size: Any, *, backend: Backend) -> tuple[Wa
 
 
 @partial(jax.jit, static_argnames=("block", "backend"))
-def _candidates(
-    dyads: Dyads, rows: Rows, size: Any, walks: Walks, first: Any, *, block: int, backend: Backend
-) -> tuple[Candidates, Any]:
-    added, stop = kernel.candidates(dyads, rows, size, walks, first, block=block, backend=backend)
+def _added(
+    dyads: Dyads, rows: Rows, walks: Walks, at: Any, *, block: int, backend: Backend
+) -> tuple[Candidates, Any]:  # fmt: skip
+    added, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block, backend=backend)
     return added, _numbers(stop, added.work.total)
 
 
 @partial(jax.jit, static_argnames=("bits", "backend"))
-def _runs(keys: Any, first: Any, *, bits: int, backend: Backend) -> tuple[Any, Any]:
-    runs = kernel.pattern_runs(keys, first, bits=bits, backend=backend)
+def _runs(keys: Any, at: Any, *, bits: int, backend: Backend) -> tuple[Runs, Any]:
+    runs = kernel.pattern_runs(keys, at[0], bits=bits, backend=backend)
     return runs, _numbers(runs.work.total, runs.count.sum(dtype=jnp.int32))
+
+
+@partial(jax.jit, static_argnames=("block", "bits", "backend"))
+def _added_in_runs(
+    dyads: Dyads, rows: Rows, walks: Walks, at: Any, *, block: int, bits: int, backend: Backend
+) -> tuple[Candidates, Runs, Any]:
+    """Both in one dispatch, so that the host waits once."""
+    added, numbers = _added(dyads, rows, walks, at, block=block, backend=backend)
+    runs, more = _runs(jnp.sort(added.keys), at, bits=bits, backend=backend)
+    return added, runs, for_host(jnp.concatenate([numbers, more]))
 
 
 @partial(jax.jit, static_argnames=("per_call", "block", "wide", "backend"))
 def _visits(
-    dyads: Dyads, rows: Rows, added: Candidates, first: Any, blocks: Any,
+    dyads: Dyads, rows: Rows, added: Candidates, at: Any,
     *, per_call: int, block: int, wide: bool, backend: Backend,
 ) -> Any:  # fmt: skip
     """The codes of up to ``per_call`` blocks, all ones where there is none."""
+    first, blocks = at[0], at[1].astype(jnp.int32)
     start = jnp.full((2, per_call * block) if wide else (per_call * block,), kernel.NO_CODE, jnp.uint32)
 
     def body(index: Any, codes: Any) -> Any:

@@ -30,8 +30,8 @@ class _Pending(NamedTuple):
     """Codes of which the first ``size`` different ones were counted as far as known; the rest is as
     :func:`_count_known` gives it."""
 
-    ordered: Ordered
     size: int
+    ordered: Ordered
     numbers: Any
     new: tuple[Any, Any]
 
@@ -54,8 +54,14 @@ class Tally:
         bits = sum(dyads.new_bits(i) for i in range(size)) + dyads.graph_bits
         self.wide = bits > 31
         """Whether codes take two words."""
-        self._before = np.uint64((1 << dyads.state_bits * (size - 2)) - 1)
-        self._edge = np.uint64(((1 << dyads.state_bits) - 1) << dyads.state_bits * (size - 2))
+        old, edge = (
+            (1 << dyads.state_bits * (size - 2)) - 1,
+            ((1 << dyads.state_bits) - 1) << dyads.state_bits * (size - 2),
+        )
+        self._old, self._edge = np.uint64(old), np.uint64(edge)
+        self._how = {
+            "graph_bits": dyads.graph_bits, "old": old, "edge": edge, "alphabet": classifier.alphabet, "nodes": size,
+        }  # fmt: skip
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
         # On a device: counts, known forms and their classes, what has not been looked at, and counts of new forms.
         self._on_device: Any = None
@@ -109,7 +115,7 @@ class Tally:
 
     def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The class of each code (distinct, ascending), and of the same pair without its edge, or -1."""
-        joined = (codes & self._before != 0) & (codes & self._edge != 0)
+        joined = (codes & self._old != 0) & (codes & self._edge != 0)
         if self._size == 2:
             joined[:] = False
         both = np.concatenate([codes, codes[joined] & ~self._edge])
@@ -131,14 +137,12 @@ class Tally:
         """Counts the forms that are known without waiting for the device, then looks at what came before."""
         if not self._known:
             self._learn()
-        ordered = _ordered(codes, weights)
-        size = self._expected.get(ordered[0].size)
+        size = self._expected.get(codes.shape[-1])
         if size is None:
-            self._count_all(ordered, 0)
+            self._count_all(_ordered(codes, weights), 0)
             return
-        forms = self._forms(ordered, 0, size)
-        self._on_device, *rest = _count_known(self._on_device, ordered[-1], *forms, *self._known)
-        last, self._pending = self._pending, _Pending(ordered, size, *rest)
+        self._on_device, *rest = _count_known(self._on_device, codes, weights, *self._known, size=size, **self._how)
+        last, self._pending = self._pending, _Pending(size, *rest)
         self._settle(last)
 
     def _settle(self, pending: _Pending | None) -> None:
@@ -161,7 +165,7 @@ class Tally:
         self._expected[length] = _capacity(number, most)
         size = _capacity(number - first, most)
         for start in range(first, number, size):
-            graph, times, forms, which, several, few = self._forms(ordered, start, size)
+            graph, times, forms, which, several, few = _forms(*ordered, np.int32(start), size=size, **self._how)
             several, few = jax.device_get((several, few))
             room = _capacity(int(several), 2 * size)
             if several > few.size:
@@ -170,12 +174,6 @@ class Tally:
             index[:several] = self._classifier.of_forms(few[:several])
             self._learn()
             self._on_device = _count(self._on_device, graph, times, which, index)
-
-    def _forms(self, ordered: Ordered, first: int, size: int) -> tuple[Any, ...]:
-        return _forms(
-            *ordered, np.int32(first), self._graph_bits, self._before, self._edge,
-            size=size, alphabet=self._classifier.alphabet, nodes=self._size,
-        )  # fmt: skip
 
     def _learn(self) -> None:
         """Takes over what the classifier knows, and makes room for counts of all classes."""
@@ -225,7 +223,7 @@ def _merged(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, n
 
 
 @jax.jit
-def _ordered(codes: Any, weights: Any) -> tuple[Any, ...]:
+def _ordered(codes: Any, weights: Any) -> Ordered:
     """Codes in order; the sum of the weights before each and of all, int64 ``[L + 1]``; the number of each among the
     different ones; how many these are."""
     if codes.ndim == 2:
@@ -240,14 +238,15 @@ def _ordered(codes: Any, weights: Any) -> tuple[Any, ...]:
     return codes, before, order, order[-1] + (codes[-1] != all_ones(codes.dtype)).astype(jnp.int32)
 
 
-@partial(jax.jit, static_argnames=("graph_bits", "size", "alphabet", "nodes"))
+@partial(jax.jit, static_argnames=("size", "graph_bits", "old", "edge", "alphabet", "nodes"))
 def _forms(
-    codes: Any, before: Any, order: Any, number: Any, first: Any, graph_bits: int, old: Any, edge: Any,
-    *, size: int, alphabet: Alphabet, nodes: int,
+    codes: Any, before: Any, order: Any, number: Any, first: Any,
+    *, size: int, graph_bits: int, old: int, edge: int, alphabet: Alphabet, nodes: int,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Of ``size`` different codes from one on: the graph of each, and how often it occurs; the different normal forms,
     ascending, ``[2 * size]``; which of them each has, and the same pair of nodes without its edge, int32
     ``[2, size]``, or -1; how many forms there are, and the first few."""
+    old, edge = np.uint64(old), np.uint64(edge)
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
     place = jnp.where(first_ones(codes) & (order >= first), order - first, size + 1)
     start = jnp.full(size + 1, (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
@@ -278,14 +277,16 @@ def _count(counts: Any, graph: Any, times: Any, which: Any, index: Any) -> Any:
     return counts
 
 
-@partial(jax.jit, donate_argnums=0)
+@partial(jax.jit, donate_argnums=0, static_argnames=("size", "graph_bits", "old", "edge", "alphabet", "nodes"))
 def _count_known(
-    counts: Any, number: Any, graph: Any, times: Any, forms: Any, which: Any, several: Any, few: Any,
-    known: Any, index: Any,
-) -> tuple[Any, Any, tuple[Any, Any]]:  # fmt: skip
-    """Add what :func:`_forms` found of known forms (ascending, then all ones; their classes) to the counts. Returns
-    these; the number of codes and how many forms are new, int32 ``[2]``; and up to :data:`NEW` of these forms, with
-    counts ``[graphs, NEW]`` of their own. If there are more, nothing is added."""
+    counts: Any, codes: Any, weights: Any, known: Any, index: Any, *, size: int, **how: Any
+) -> tuple[Any, Ordered, Any, tuple[Any, Any]]:
+    """Add the first ``size`` different codes, as far as their forms are known (ascending, then all ones; their
+    classes), to the counts. Returns these; the codes in order; the number of codes and how many forms are new, int32
+    ``[2]``; and up to :data:`NEW` of these forms, with counts ``[graphs, NEW]`` of their own. If there are more,
+    nothing is added."""
+    ordered = _ordered(codes, weights)
+    graph, times, forms, which, several, _ = _forms(*ordered, jnp.int32(0), size=size, **how)
     at = jnp.minimum(jnp.searchsorted(known, forms, method="scan_unrolled"), known.size - 1)
     is_new = (jnp.arange(forms.size, dtype=jnp.int32) < several) & (take(known, at) != forms)
     missing, place = is_new.sum(dtype=jnp.int32), jnp.cumsum(is_new, dtype=jnp.int32) - 1
@@ -297,4 +298,4 @@ def _count_known(
         known_to, new_to = (jnp.where(some & here, graph, counts.shape[0]) for here in (~late, late))
         counts = counts.at[known_to, take(index, take(at, form))].add(sign * times, mode="drop")
         apart = apart.at[new_to, take(place, form)].add(sign * times, mode="drop")
-    return counts, for_host(jnp.stack([number, missing])), (new, apart)
+    return counts, ordered, for_host(jnp.stack([ordered[-1], missing])), (new, apart)
