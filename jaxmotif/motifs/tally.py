@@ -246,7 +246,7 @@ def _forms(
     """Of ``size`` different codes from one on: the graph of each, and how often it occurs; the different normal forms,
     ascending, ``[2 * size]``; which of them each has, and the same pair of nodes without its edge, int32
     ``[2, size]``, or -1; how many forms there are, and the first few."""
-    old, edge = np.uint64(old), np.uint64(edge)
+    of_old, of_edge = np.uint64(old), np.uint64(edge)
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
     place = jnp.where(first_ones(codes) & (order >= first), order - first, size + 1)
     start = jnp.full(size + 1, (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
@@ -256,8 +256,8 @@ def _forms(
     own = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
     graph, own = (own & ((1 << graph_bits) - 1)).astype(jnp.int32), own >> graph_bits
 
-    joined = real & (own & old != 0) & (own & edge != 0)
-    both = normal_codes(jnp, jnp.concatenate([own, own & ~edge]), alphabet, nodes)
+    joined = real & (own & of_old != 0) & (own & of_edge != 0)
+    both = normal_codes(jnp, jnp.concatenate([own, own & ~of_edge]), alphabet, nodes)
     both = jnp.where(jnp.concatenate([real, joined & (nodes > 2)]), both, all_ones(both.dtype))
     ordered, place = lax.sort((both, jnp.arange(both.size, dtype=jnp.int32)), num_keys=1)
     some = ordered != all_ones(both.dtype)
