@@ -63,8 +63,7 @@ class Job:
       merge: exact, associative and commutative.
       unit, label: for the progress meter.
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
-      shrinking: large units first, then smaller ones: few starts, and an even end. In a hybrid the CPU takes the small
-        ones.
+      shrinking: in a hybrid, units are joined to large ones for the GPUs, and to smaller ones towards the CPU's end.
     """
 
     name: str
@@ -158,19 +157,15 @@ def run_job(
     """
     process = jax.process_index() if selection.together else 0
     ledger = Ledger(job.name, job.whole.stop, job.merge, store, process)
-    hybrid = selection.helper is not None
-    shrinks = job.shrinking and (hybrid or not show)  # a meter moves when a unit ends
 
     def begin() -> dict[str, Any]:
-        return {"spans": ledger.open(), "parts": job.parts, "shrinks": shrinks}
+        return {"spans": ledger.open(), "parts": job.parts}
 
     opened = in_each_process(begin, selection.together)[0]
     units = cut(job.starts, gaps(from_array(opened["spans"]), job.whole), int(opened["parts"]))
-    if opened["shrinks"]:
-        if hybrid:  # the GPUs take from the back, and the CPU is to find small ones for all its workers
-            units = shrinking(units[::-1], 4 * len(selection.devices))[::-1]
-        else:
-            units = shrinking(units, len(selection.devices))
+    if job.shrinking and selection.helper is not None:
+        # The GPUs take from the back, and the CPU is to find small ones for all its workers.
+        units = shrinking(units[::-1], 4 * len(selection.devices))[::-1]
     sizes = [0] * (jax.process_count() if selection.together else 1)
     for device in selection.devices:
         sizes[device.process_index if selection.together else 0] += 1

@@ -20,8 +20,9 @@ from jaxmotif.matching.parts import FedRun, Prefixes, list_prefixes
 from jaxmotif.matching.plan import Plan
 from jaxmotif.matching.run import FEW, NOTHING, Standing, finish, run_count
 
-SHARES = 8
-"""Parts of the search for each device, and for at least eight where there are checkpoints."""
+SHARES, PARTS = 2, 64
+"""Parts of the search for each device; in all at least, where they are to end now and then: for checkpoints, or a
+meter."""
 
 HYBRID_PARTS = 1024
 """Parts of a search for GPUs and the CPU, which takes some hundred times as long for one as a GPU."""
@@ -103,7 +104,8 @@ def count_in_shares(
     def settled_replan(device: jax.Device, block: int | None) -> Plan:
         return _settled(replan(device, block), looks)
 
-    parts = SHARES * max(len(selection.devices), 1 if store is None else 8)
+    parts = SHARES * len(selection.devices)
+    parts = parts if store is None and not show else max(parts, PARTS)
     parts = parts if selection.helper is None else max(parts, HYBRID_PARTS)
     # Rows to keep for full steps; where others could take a part, few, or whoever is first takes all.
     alone = len(selection.devices) == 1 and selection.helper is None
@@ -116,8 +118,7 @@ def count_in_shares(
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
 
     difficulty = None if selection.helper is None else mean_work
-    shrinking = store is None  # with checkpoints, units are to end now and then
-    job = Job("matching", starts, parts, added, "candidates", "search", difficulty, shrinking)
+    job = Job("matching", starts, parts, added, "candidates", "search", difficulty, shrinking=store is None)
     done = run_job(job, make, places(selection), selection, store, show)
     found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
     return found, done.notes

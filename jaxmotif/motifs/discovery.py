@@ -178,8 +178,8 @@ def find_motifs(
     # Item 0 is the graph itself, the others are the random graphs.
     least = min(batch_on(device) for device in (selection.main, *helper))
     starts = np.arange(-1, num_random + 1).clip(0)
-    shrinking = bool(helper) and store is None  # else they are of one size, which compiles once
-    job = Job("motifs", starts, -(-num_random // least), joined, "random graphs", "motifs", shrinking=shrinking)
+    parts = -(-num_random // least)
+    job = Job("motifs", starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
     done = run_job(
         job, lambda device: _Hand(work, device, batch_on(device), memory),
         places(selection, workers=share), selection, store, progress,

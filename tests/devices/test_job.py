@@ -205,18 +205,6 @@ def test_workers_hand_in_side_by_side():
     check(work)
 
 
-def test_units_that_shrink():
-    seen = []
-    done = run_job(
-        job_of(16, shrinking=True), lambda device: Summing(seen.append), [Place(DEVICE)], Selection((DEVICE,) * 2)
-    )
-    check(done)
-    sizes = [WORK[span.stop] - WORK[span.first] for span in seen]
-    assert 16 > len(seen) > 4
-    assert sizes[0] > WORK[-1] / 4
-    assert max(sizes[-4:]) < WORK[-1] / 8
-
-
 def test_units_of_a_hybrid_shrink_towards_the_cpu():
     cpu, gpu = jax.devices()[:2]
     begun, seen = threading.Barrier(2, timeout=20), {cpu: [], gpu: []}
