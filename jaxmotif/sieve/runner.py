@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
@@ -34,7 +34,7 @@ class Placed(NamedTuple):
 
 
 class Sieve:
-    """The sieve for motifs of one size, on given devices and in given memory (bytes beyond the graph, on each).
+    """The sieve for motifs of one size, on given devices and in given memory (bytes, on each).
 
     Attributes:
       notes: what had to be done differently in the runs so far, in words.
@@ -93,7 +93,8 @@ class Sieve:
                     "backend": kernel_backend(device),
                 }  # fmt: skip
                 if self._memory is not None:
-                    check_budget(self._memory, compiled_bytes(_draw, *arrays, data, **static), "the random values")
+                    needed = _nbytes(arrays) + compiled_bytes(_draw, *arrays, data, **static)
+                    check_budget(self._memory, needed, "the random values")
                 draws[device] = _draw(*arrays, data, **static)
             else:
                 draws[device] = jax.device_put(draws[same], device)
@@ -103,7 +104,7 @@ class Sieve:
         parts = self._parts(main.rows, words)
 
         def make(device: jax.Device) -> _Hand:
-            block = self._block_words(draws[device], device, max(1, words // parts))
+            block = self._block_words(placed, draws[device], device, max(1, words // parts))
             return _Hand(draws[device], device, words // items, block)
 
         starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
@@ -122,11 +123,11 @@ class Sieve:
         most = max(least, 8 * devices) if least and devices > 1 else max(least, devices)
         return min(words, _ITEMS, 1 << (most - 1).bit_length())
 
-    def _block_words(self, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
+    def _block_words(self, placed: Placed, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
         """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
         rows, backend = draw.rows, kernel_backend(device)
         words = min(share, polynomials.block_words(self.size, rows.vertices, backend))
-        held = sum(x.nbytes for x in jax.tree.leaves(draw))
+        held = _nbytes((placed.arrays[self._devices.index(device)], draw, draw.labels))  # the last for the total
         of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
         memory = _free_memory(device) if self._memory is None else self._memory
         while words > 1 and held + of_word * words > memory:
@@ -174,6 +175,10 @@ class _Hand:
         self._block //= 2
         self._start()
         return f"blocks of {self._block} words"
+
+
+def _nbytes(arrays: Any) -> int:
+    return sum(x.nbytes for x in jax.tree.leaves(arrays))
 
 
 def _free_memory(device: jax.Device) -> int:
