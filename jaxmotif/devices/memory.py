@@ -32,7 +32,11 @@ def compiled_bytes(function: Any, *args: Any, **static: Any) -> int:
 def check_budget(memory: int | None, least: int, what: str) -> None:
     """Raises ValueError when a budget in bytes is less than what something takes at least."""
     if memory is not None and memory < least:
-        raise ValueError(f"memory={memory} bytes is too little for {what}: allow at least {least}")
+        raise too_little(memory, least, what)
+
+
+def too_little(memory: int, least: int, what: str) -> ValueError:
+    return ValueError(f"memory={memory} bytes is too little for {what}: allow at least {least}")
 
 
 def out_of_memory(failure: BaseException) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.devices.memory import check_budget, device_memory
+from jaxmotif.devices.memory import device_memory, too_little
 from jaxmotif.kernels.choice import Backend, kernel_backend, power_of_four
 from jaxmotif.kernels.lanes import Operands, Sizes
 from jaxmotif.matching import candidates, leaves
@@ -401,7 +401,7 @@ def _fit(
             return int(steps.max()) if len(steps) else block, rooms
         if block <= least:
             smallest = max(4 * table_entries(entries) + held + work * block, _MAKING * held)
-            check_budget(memory, smallest, f"tables of {widths.sum()} columns and what they are made from")
+            raise too_little(memory, smallest, f"tables of {widths.sum()} columns and what they are made from")
         block = max(block // 2, least)
 
 

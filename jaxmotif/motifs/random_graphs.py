@@ -302,8 +302,8 @@ def _chunk(wired: Wiring, num: int, backend: Backend, memory: int | None, device
     """Chains per call; on a CPU few, whose tables stay in its cache, and few different numbers of them."""
     per_chain = 4 * hash_slots(wired.num_labels) + 256 * wired.num_labels
     check_budget(memory, per_chain, f"a random graph of {wired.num_labels} edges")
-    fits = (memory or 2**33) // per_chain
+    fits = max(1, (memory or 2**33) // per_chain)
     if backend == "xla":
         most = min(max(1, CPU_LABELS // max(wired.num_labels, 1)), 1 << (num - 1).bit_length())
         return min(most, 1 << (fits.bit_length() - 1))
-    return max(1, min(-(-num // devices), fits))
+    return min(-(-num // devices), fits)
