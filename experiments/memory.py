@@ -19,7 +19,7 @@ from typing import Any
 
 MIB = 2**20
 ROWS = [
-    ("graphlets", 90), ("graphlets", 512), ("matching", 64), ("matching", 1024), ("census", 512), ("census", 8192),
+    ("graphlets", 90), ("graphlets", 512), ("matching", 64), ("matching", 1024), ("census", 1024), ("census", 8192),
     ("motifs", 512), ("motifs", 8192), ("random graphs", 64), ("random graphs", 1024), ("sieve", 256), ("sieve", 1024),
 ]  # fmt: skip
 

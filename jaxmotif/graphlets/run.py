@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -23,11 +23,9 @@ from jaxmotif.graph.order import DegreeOrder, degree_order
 from jaxmotif.graphlets import sparse
 from jaxmotif.graphlets.sparse import Plan, Ranges, Statistics
 from jaxmotif.graphlets.split import EdgeOrder, Starts, pass_work, span_difficulty, span_ranges, split_ranges
-from jaxmotif.graphlets.tuning import Tuning, choose_tuning
+from jaxmotif.graphlets.tuning import Detail, Tuning, choose_tuning
 from jaxmotif.kernels.cliques import most_row_words
 from jaxmotif.kernels.wide import wide_ints
-
-Detail = Literal["graph", "edge", "node"]
 
 # Work (tests and wedges) on a device beyond which a run is cut into units, to show progress and to hear Ctrl-C: about
 # two seconds.
@@ -80,10 +78,11 @@ def run(
     """Count; to be called in 64-bit mode with an undirected graph that has edges."""
     device, count = selection.main, len(selection.devices)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
-    tuning = choose_tuning(nodes, edges, device, memory)
+    tuning = choose_tuning(nodes, edges, device, memory, detail)
     crews = [Crew(place.device, tuning, [place.worker]) for place in places(selection)]
     if selection.helper is not None:
-        crews = hybrid_crews(selection, tuning, choose_tuning(nodes, edges, selection.helper, memory), schedule)
+        helping = choose_tuning(nodes, edges, selection.helper, memory, detail)
+        crews = hybrid_crews(selection, tuning, helping, schedule)
         tuning = crews[0].tuning
     edge_order = schedule.edge_order if selection.helper is not None else None
     by_units = store is not None or selection.together or selection.helper is not None

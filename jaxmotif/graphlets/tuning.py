@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 
@@ -11,6 +11,8 @@ from jaxmotif.kernels.choice import Backend, kernel_backend
 from jaxmotif.kernels.cliques import most_row_words, words_bound
 
 MIB = 2**20
+
+Detail = Literal["graph", "edge", "node"]
 
 
 class Tuning(NamedTuple):
@@ -38,7 +40,13 @@ class Tuning(NamedTuple):
     words: int
 
 
-def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memory: int | None = None) -> Tuning:
+def choose_tuning(
+    nodes: int,
+    edges: int,
+    device: jax.Device | None = None,
+    memory: int | None = None,
+    detail: Detail = "edge",
+) -> Tuning:
     """Sizes for graphs of these capacities.
 
     Args:
@@ -46,13 +54,14 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
       device: where it will run (default: JAX's default device).
       memory: bytes the run may use beyond the graph (default: a quarter of the device's memory on an accelerator;
         1 GiB on a CPU, or twice the least where that is more).
+      detail: what the results are for.
 
     Raises:
       ValueError: if the memory cannot hold the results and the smallest step.
     """
     device = device if device is not None else jax.devices()[0]
     backend = kernel_backend(device)
-    fixed, least = fixed_bytes(nodes, edges), smallest_step_bytes(nodes, edges)
+    fixed, least = fixed_bytes(nodes, edges, detail), smallest_step_bytes(nodes, edges)
     if memory is None:
         limit = device_memory(device)
         memory = limit // 4 if limit else max(1024 * MIB, 2 * (fixed + least))
@@ -76,9 +85,9 @@ def choose_tuning(nodes: int, edges: int, device: jax.Device | None = None, memo
     return Tuning(backend, block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
 
 
-def fixed_bytes(nodes: int, edges: int) -> int:
-    """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results for every edge."""
-    return 400 * edges + 100 * nodes
+def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:
+    """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results."""
+    return (240 if detail == "graph" else 400) * edges + 100 * nodes
 
 
 def smallest_step_bytes(nodes: int, edges: int) -> int:

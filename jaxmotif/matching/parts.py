@@ -78,9 +78,10 @@ def list_prefixes(plan: Plan, hardest_first: bool) -> Prefixes:
             rows, work = _gathered(state.table, operands.offsets, starts, pairs, places)
         return rows, np.asarray(work)[:count].astype(np.int64)
 
-    order = np.random.default_rng(0).permutation(count)
     if hardest_first:
         order = np.argsort(-gathered(np.arange(count))[1], kind="stable")
+    else:
+        order = np.random.default_rng(0).permutation(count)
     rows, work = gathered(order)
     return Prefixes(rows, positions, len(columns), work)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.devices.memory import device_memory, too_little
+from jaxmotif.devices.memory import check_budget, device_memory
 from jaxmotif.kernels.choice import Backend, kernel_backend, power_of_four
 from jaxmotif.kernels.lanes import Operands, Sizes
 from jaxmotif.matching import candidates, leaves
@@ -391,17 +391,16 @@ def _fit(
         held = work = 0
     usual, _ = _blocks(dataclasses.replace(options, block=None), device)
     least, asked = min(block, 2**6), min(block, usual)
+    smallest = 4 * table_entries(int((least + least // 2) * widths.sum())) + held + work * least
+    what = f"tables of {widths.sum()} columns and what they are made from"
+    check_budget(memory, max(smallest, _MAKING * held), what)
     while True:
         words = _most_entries((memory - held - work * block) // 4)
         most = words * asked // usual  # where smaller steps are asked for, smaller tables
         steps = _steps_of_tables(block, widths, least, most)
         rooms = steps + steps // 2
-        entries = int((rooms * widths).sum())
-        if entries <= words and _MAKING * held <= memory:
+        if (rooms * widths).sum() <= words or block == least:
             return int(steps.max()) if len(steps) else block, rooms
-        if block <= least:
-            smallest = max(4 * table_entries(entries) + held + work * block, _MAKING * held)
-            raise too_little(memory, smallest, f"tables of {widths.sum()} columns and what they are made from")
         block = max(block // 2, least)
 
 

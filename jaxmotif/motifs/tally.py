@@ -54,13 +54,11 @@ class Tally:
         bits = sum(dyads.new_bits(i) for i in range(size)) + dyads.graph_bits
         self.wide = bits > 31
         """Whether codes take two words."""
-        old, edge = (
-            (1 << dyads.state_bits * (size - 2)) - 1,
-            ((1 << dyads.state_bits) - 1) << dyads.state_bits * (size - 2),
-        )
-        self._old, self._edge = np.uint64(old), np.uint64(edge)
+        self._old = np.uint64((1 << dyads.state_bits * (size - 2)) - 1)
+        self._edge = np.uint64(((1 << dyads.state_bits) - 1) << dyads.state_bits * (size - 2))
         self._how = {
-            "graph_bits": dyads.graph_bits, "old": old, "edge": edge, "alphabet": classifier.alphabet, "nodes": size,
+            "graph_bits": dyads.graph_bits, "old": self._old, "edge": self._edge, "alphabet": classifier.alphabet,
+            "nodes": size,
         }  # fmt: skip
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
         # On a device: counts, known forms and their classes, what has not been looked at, and counts of new forms.
@@ -241,12 +239,11 @@ def _ordered(codes: Any, weights: Any) -> Ordered:
 @partial(jax.jit, static_argnames=("size", "graph_bits", "old", "edge", "alphabet", "nodes"))
 def _forms(
     codes: Any, before: Any, order: Any, number: Any, first: Any,
-    *, size: int, graph_bits: int, old: int, edge: int, alphabet: Alphabet, nodes: int,
+    *, size: int, graph_bits: int, old: np.uint64, edge: np.uint64, alphabet: Alphabet, nodes: int,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Of ``size`` different codes from one on: the graph of each, and how often it occurs; the different normal forms,
     ascending, ``[2 * size]``; which of them each has, and the same pair of nodes without its edge, int32
     ``[2, size]``, or -1; how many forms there are, and the first few."""
-    of_old, of_edge = np.uint64(old), np.uint64(edge)
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
     place = jnp.where(first_ones(codes) & (order >= first), order - first, size + 1)
     start = jnp.full(size + 1, (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)).at[place].set(lane, mode="drop")
@@ -256,8 +253,8 @@ def _forms(
     own = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
     graph, own = (own & ((1 << graph_bits) - 1)).astype(jnp.int32), own >> graph_bits
 
-    joined = real & (own & of_old != 0) & (own & of_edge != 0)
-    both = normal_codes(jnp, jnp.concatenate([own, own & ~of_edge]), alphabet, nodes)
+    joined = real & (own & old != 0) & (own & edge != 0)
+    both = normal_codes(jnp, jnp.concatenate([own, own & ~edge]), alphabet, nodes)
     both = jnp.where(jnp.concatenate([real, joined & (nodes > 2)]), both, all_ones(both.dtype))
     ordered, place = lax.sort((both, jnp.arange(both.size, dtype=jnp.int32)), num_keys=1)
     some = ordered != all_ones(both.dtype)

@@ -93,8 +93,7 @@ class Sieve:
                     "backend": kernel_backend(device),
                 }  # fmt: skip
                 if self._memory is not None:
-                    needed = _nbytes(arrays) + compiled_bytes(_draw, *arrays, data, **static)
-                    check_budget(self._memory, needed, "the random values")
+                    check_budget(self._memory, compiled_bytes(_draw, *arrays, data, **static), "the random values")
                 draws[device] = _draw(*arrays, data, **static)
             else:
                 draws[device] = jax.device_put(draws[same], device)
@@ -127,18 +126,18 @@ class Sieve:
         """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
         rows, backend = draw.rows, kernel_backend(device)
         words = min(share, polynomials.block_words(self.size, rows.vertices, backend))
-        held = _nbytes((placed.arrays[self._devices.index(device)], draw, draw.labels))  # the last for the total
         of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
-        memory = _free_memory(device) if self._memory is None else self._memory
-        while words > 1 and held + of_word * words > memory:
+        graph = _nbytes(placed.arrays[self._devices.index(device)])
+        room = _free_memory(device) if self._memory is None else self._memory - graph - _nbytes(draw)
+        while words > 1 and of_word * words > room:
             words //= 2
         if self._memory is None:
             return words
         total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
         while True:
-            needed = held + compiled_bytes(_advance, draw, total, blocks, words=words, backend=backend)
-            if needed <= memory or words == 1:
-                check_budget(memory, needed, "the random values and the smallest block of subsets")
+            needed = graph + compiled_bytes(_advance, draw, total, blocks, words=words, backend=backend)
+            if needed <= self._memory or words == 1:
+                check_budget(self._memory, needed, "the random values and the smallest block of subsets")
                 return words
             words //= 2
 

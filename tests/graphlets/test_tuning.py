@@ -82,8 +82,8 @@ def test_an_accelerator_gives_a_quarter():
 def test_the_least_memory_is_enough(detail):
     """What XLA says the compiled run takes, order and plan included, beyond the graph."""
     nodes, edges = 24_576, 2**20
-    memory = fixed_bytes(nodes, edges) + smallest_step_bytes(nodes, edges)
-    tuning = choose_tuning(nodes, edges, CPU, memory)
+    memory = fixed_bytes(nodes, edges, detail) + smallest_step_bytes(nodes, edges)
+    tuning = choose_tuning(nodes, edges, CPU, memory, detail)
 
     def ints(*shape):
         return jax.ShapeDtypeStruct(shape, jnp.int32)
@@ -102,4 +102,4 @@ def test_the_least_memory_is_enough(detail):
         compiled = run._run_whole.lower(order, plan, tuning=tuning, detail=detail).compile()
     used = compiled.memory_analysis()
     total = used.argument_size_in_bytes + used.temp_size_in_bytes + used.output_size_in_bytes
-    assert memory / 5 < total < memory
+    assert memory / 4 < total < memory
