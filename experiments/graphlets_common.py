@@ -12,8 +12,8 @@ from typing import Any
 import jax
 
 import jaxmotif
+from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph import Graph, synthetic
-from jaxmotif.kernels.wide import wide_ints
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data" / "undirected"

@@ -13,11 +13,12 @@ import jax
 import numpy as np
 from graphlets_common import arguments, best_of, check, machine, network, print_table, verified
 
-from jaxmotif.devices.select import Selection, select_devices
-from jaxmotif.graphlets import Schedule, equations
-from jaxmotif.graphlets.run import hybrid_crews, prepare, run, run_units
-from jaxmotif.graphlets.tuning import choose_tuning
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.devices._select import Selection, select_devices
+from jaxmotif.graphlets import Schedule
+from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets._run import hybrid_crews, prepare, run, run_units
+from jaxmotif.graphlets._tuning import choose_tuning
 
 NETWORKS = ("socfb-MIT8", "socfb-Cornell5", "pgd-C500-9", "web-cnr-2000", "rmat-20")
 SCHEDULE = Schedule()

@@ -22,16 +22,14 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import read_graph
-from jaxmotif.kernels import lanes
-from jaxmotif.kernels.choice import kernel_backend, power_of_four
-from jaxmotif.kernels.extend import LANES
-from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.matching.lockstep import lockstep
-from jaxmotif.matching.plan import Options, make_plan
-from jaxmotif.matching.run import table_entries
-from jaxmotif.matching.target import index_target
+from jaxmotif.matching import Search
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._plan import make_plan
+from jaxmotif.matching._plan_many import plan_many
+from jaxmotif.matching._target import index_target
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import Progress, advance, start_state
+from jaxmotif.search import Progress, advance
+from jaxmotif.search._layout import SearchWords
 
 INSTANCES = (
     ("cmap_1a0g_a/sparse_e64_0", "non-induced"),
@@ -47,38 +45,26 @@ INSTANCES = (
 
 def search(plan, schedule, threads, seconds):
     """Where it ends, done or out of time, and the seconds of a second run."""
-    (stage,), (device,) = plan.stages, plan.operands.offsets.devices()
-    code = np.array(stage.program.code)
+    (stage,), (device,) = plan.ready.stages, plan.ready.operands.offsets.devices()
+    code, most_rows = np.array(stage.code), SearchWords._fields.index("most_rows")
     if schedule == "blocks":
-        code[lanes.MOST_ROWS] = min(code[lanes.MOST_ROWS], max(1, stage.sizes.block // threads))
-    padded = np.zeros(stage.code.shape, np.int32)
-    padded[: len(code)] = code
-    operands = plan.operands._replace(program=jax.device_put(padded, device))
-    whole = stage.sizes.block % LANES == stage.sizes.window % LANES == 0
-    backend = kernel_backend(device) if whole else "xla"
+        code[most_rows] = min(code[most_rows], max(1, stage.sizes.block // threads))
+    operands = plan.ready.operands._replace(program=jax.device_put(code, device))
 
     def run(last, limit):
-        state = jax.device_put(
-            start_state(
-                entries=table_entries(stage.program.entries), tables=power_of_four(stage.program.tables, 16),
-                backend=backend,
-            ), device,
-        )  # fmt: skip
+        state = stage.new_state(operands)
         started, steps = time.perf_counter(), 64
         while True:
             stop = np.int32(min(last, steps))
-            state, report = advance(
-                operands, state, stop, sizes=stage.sizes, backend=backend, ordered=schedule != "fill"
-            )  # fmt: skip
-            now = Progress.read(np.asarray(report))
+            state, report = advance(operands, state, stop, sizes=stage.sizes, ordered=schedule != "fill")
+            now = Progress.read(np.asarray(report), stage.sizes)
             taken = time.perf_counter() - started
             if now.drained or steps >= last or taken > limit:
                 return now, taken
             steps *= 2
 
-    with wide_ints():
-        run(1, seconds)  # compiles
-        return run(2**30, seconds)
+    run(1, seconds)  # compiles
+    return run(2**30, seconds)
 
 
 def main():
@@ -99,16 +85,14 @@ def main():
         folder, file = name.split("/")
         target = index_target(read_graph(args.folder / folder / "target.txt.gz", pad="bucket"))
         query = Pattern.from_graph(read_graph(args.folder / folder / "queries" / f"{file}.txt"))
-        options = Options(
-            kind == "induced", leaves=args.count, symmetry=args.count, block=block, lookahead=False,
-        )  # fmt: skip
-        with wide_ints():
-            [(plan, _)] = lockstep([make_plan(query, target, None, options)])
+        how = Search(leaves=args.count, symmetry=args.count, block=block, lookahead=False)
+        options = Options(induced=kind == "induced", search=how)
+        [(plan, _)] = plan_many([make_plan(query, target, None, options, jax.devices()[0])])
         for schedule in ("fill", "deepest", "blocks"):
             end, seconds = search(plan, schedule, args.threads, args.seconds)
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained
             right = "" if not done else "yes" if count == known[folder][file][kind]["matches"] else "NO"
-            used = tested / max(1, steps) / plan.stages[0].sizes.block
+            used = tested / max(1, steps) / plan.ready.stages[0].sizes.block
             print(
                 f"| {name} | {kind} | {schedule} | {count:,}{'' if done else ' so far'} | {right} | {seconds:.2f} "
                 f"| {steps} | {tested:,} | {100 * used:.1f} % |", flush=True,

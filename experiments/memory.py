@@ -29,7 +29,8 @@ def job(name: str, data: Path, memory: int) -> Callable[[], Any]:
     from sieve_common import regular
 
     import jaxmotif
-    from jaxmotif.sieve.runner import Sieve
+    from jaxmotif.matching import Search
+    from jaxmotif.sieve._runner import Sieve
 
     device = jax.devices()[0]
     if name == "graphlets":
@@ -39,7 +40,8 @@ def job(name: str, data: Path, memory: int) -> Callable[[], Any]:
         folder = data / "labelled" / "graemlin_helicobacter_L1"
         target = jaxmotif.read_graph(folder / "target.txt.gz").to_device(device)
         query = jaxmotif.read_graph(folder / "queries" / "semi_e8_0.txt")
-        return lambda: jaxmotif.count_matches(query, target, memory=memory, leaves=False, symmetry=False)
+        search = Search(leaves=False, symmetry=False)
+        return lambda: jaxmotif.count_matches(query, target, memory=memory, search=search)
     if name == "sieve":
         sieve = Sieve(16, None, memory)
         placed = sieve.place(regular(1 << 14, 16))

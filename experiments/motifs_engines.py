@@ -16,13 +16,12 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import read_graph
-from jaxmotif.kernels.choice import kernel_backend
 from jaxmotif.motifs import random_graphs, subgraph_census
-from jaxmotif.motifs.census import plan
-from jaxmotif.motifs.classes import Classifier
-from jaxmotif.motifs.dyads import Alphabet, sample_dyads
-from jaxmotif.motifs.enumerate import count_classes
-from jaxmotif.motifs.matching_engine import count_by_matching, plan_matching
+from jaxmotif.motifs._census_sizes import plan
+from jaxmotif.motifs._classes import Classifier
+from jaxmotif.motifs._enumerate import count_classes
+from jaxmotif.motifs._pair_states import Alphabet, sample_graphs
+from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
 
 DEVICE = jax.devices()[0]
 ON_CPU = DEVICE.platform == "cpu"
@@ -57,8 +56,8 @@ def match(plans, samples, block=SIZES.block, tables=None):
     tables = tables or [SIZES.table] * plans[0].size
     parts = []
     for sample in samples:
-        dyads = sample_dyads(sample, len(sample), MATRIX_BYTES, DEVICE)
-        counts = [count_by_matching(dyads, p, block=block, tables=tables) for p in plans]
+        graphs = sample_graphs(sample, len(sample), MATRIX_BYTES, DEVICE)
+        counts = [count_by_matching(graphs, p, block=block, tables=tables) for p in plans]
         parts.append(np.concatenate(counts, axis=1))
     return np.concatenate(parts)
 
@@ -68,8 +67,8 @@ def batches(sample, together):
 
 
 def census_counts(sample, size, classifier, classes):
-    dyads = sample_dyads(sample, len(sample), MATRIX_BYTES, DEVICE)
-    counts = count_classes(dyads, size, classifier, kernel_backend(DEVICE), SIZES)
+    graphs = sample_graphs(sample, len(sample), MATRIX_BYTES, DEVICE)
+    counts = count_classes(graphs, size, classifier, SIZES)
     known = {name: i for i, name in enumerate(classifier.classes)}
     held = [counts[:, known[c]] if c in known else np.zeros(len(sample), np.int64) for c in classes]
     return np.stack(held, axis=1)
@@ -137,7 +136,7 @@ def sweeps(name, network, size, num):
         {mu for mu in (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 750, 1000) if mu < num} | {num}
     ):
         parts = batches(sample[: num - num % together], together)
-        matrix = sample_dyads(parts[0], together, MATRIX_BYTES, DEVICE).matrix is not None
+        matrix = sample_graphs(parts[0], together, MATRIX_BYTES, DEVICE).dyads.matrix is not None
         seconds = timed(partial(match, [whole], parts))[1]
         row(together, matrix, seconds * num / (together * len(parts)))
 

@@ -36,7 +36,7 @@ def sieve(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
     import jax
     from sieve_common import regular
 
-    from jaxmotif.sieve.runner import Sieve
+    from jaxmotif.sieve._runner import Sieve
 
     size = 12 if small else 24
     machine = Sieve(size, devices)
@@ -61,11 +61,11 @@ def motifs(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
 def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
     import jax
 
-    from jaxmotif.devices.select import select_devices
+    from jaxmotif.arrays._int64 import wide_ints
+    from jaxmotif.devices._select import select_devices
     from jaxmotif.graph import synthetic
     from jaxmotif.graphlets import Schedule
-    from jaxmotif.graphlets.run import run
-    from jaxmotif.kernels.wide import wide_ints
+    from jaxmotif.graphlets._run import run
 
     graph = synthetic.rmat(13 if small else 20, 8, seed=1, isolated="drop", pad="bucket")
     selection = select_devices(devices)
@@ -80,20 +80,21 @@ def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
 
 def matching(name: str, how: dict[str, Any], data: Path, devices: Any) -> Callable[[], Any]:
     from jaxmotif.graph import read_graph
-    from jaxmotif.matching import count_matches
+    from jaxmotif.matching import Search, count_matches
 
     folder, file = name.split("/")
     target = read_graph(data / "labelled" / folder / "target.txt.gz", pad="bucket")
     query = read_graph(data / "labelled" / folder / "queries" / f"{file}.txt")
-    return lambda: count_matches(query, target, **how, devices=devices).count
+    search = Search(**{name: value for name, value in how.items() if name != "induced"})
+    return lambda: count_matches(query, target, how.get("induced", False), devices=devices, search=search).count
 
 
 def measure(options: argparse.Namespace) -> None:
     """One row: seconds of the first call and of the best of three more, and the result's name, as JSON."""
     import jax
 
-    from jaxmotif.devices.checkpoint import fingerprint
-    from jaxmotif.devices.processes import join_processes, keep_stdout
+    from jaxmotif.devices._checkpoint import fingerprint
+    from jaxmotif.devices._processes import join_processes, keep_stdout
 
     if options.cluster:
         join_processes(options.cluster)

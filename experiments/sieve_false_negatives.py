@@ -14,8 +14,8 @@ import jax
 import numpy as np
 from sieve_common import heading, host_graph, row
 
-from jaxmotif.sieve.runner import Sieve
-from jaxmotif.sieve.search import run_bound
+from jaxmotif.sieve._runner import Sieve
+from jaxmotif.sieve._search import run_bound
 
 
 def shape_edges(shape: str, size: int) -> list[tuple[int, int]]:

@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from sieve_common import heading, host_graph, regular, row
 
-from jaxmotif.kernels import sieve_round, sieve_rows
-from jaxmotif.kernels.choice import kernel_backend
-from jaxmotif.sieve import polynomials
+from jaxmotif.arrays._compile import Target, compiling_for, jit64, target_of
+from jaxmotif.kernels import _sieve_round as sieve_round
+from jaxmotif.kernels import _sieve_rows as sieve_rows
+from jaxmotif.sieve import _polynomials as polynomials
 
 
 def same_as_twin(size: int = 7) -> bool:
@@ -29,11 +30,11 @@ def same_as_twin(size: int = 7) -> bool:
     pieces = int(sieve_rows.num_pieces(np.diff(host.offsets)).sum())
     arrays = jnp.asarray(host.offsets), jnp.asarray(host.targets), shades, jax.random.key(1)
     found = []
-    for backend in ("xla", kernel_backend()):
+    for form in (Target("cuda"), target_of()):
         for words in (1, 2, 4):
-            drawn = jax.jit(partial(polynomials.draw, size=size, pieces=pieces, backend=backend))(*arrays)
-            run = jax.jit(partial(polynomials.accumulate, words=words, backend=backend))
-            total = run(drawn, jnp.int32(0), jnp.int32(4 // words))
+            with compiling_for(form):
+                drawn = jit64(partial(polynomials.draw, size=size, pieces=pieces))(*arrays)
+                total = jit64(partial(polynomials.accumulate, words=words))(drawn, jnp.int32(0), jnp.int32(4 // words))
             found.append((np.asarray(drawn.forms), np.asarray(polynomials.values(total, drawn.rank, size))))
     return bool(found[0][1].any()) and all(
         np.array_equal(a, b) for other in found[1:] for a, b in zip(found[0], other, strict=True)
@@ -42,11 +43,11 @@ def same_as_twin(size: int = 7) -> bool:
 
 def rounds(size: int, words: int, repeats: int = 5) -> None:
     """One block of subsets on the regular host with n = 2^10, d = 20."""
-    backend, host = kernel_backend(), regular(1 << 10, size)
-    make = jax.jit(partial(polynomials.draw, size=size, pieces=0, backend=backend))
-    drawn = make(*map(jnp.asarray, host), jax.random.key(0))
-    begin = jax.jit(partial(sieve_round.start, num_words=words, backend=backend))
-    extend = jax.jit(partial(sieve_round.extend, backend=backend), donate_argnums=0)
+    graph = regular(1 << 10, size)
+    make = jit64(partial(polynomials.draw, size=size, pieces=0))
+    drawn = make(*map(jnp.asarray, graph), jax.random.key(0))
+    begin = jit64(partial(sieve_round.start, num_words=words))
+    extend = jit64(sieve_round.extend, donate_argnums=0)
     forms = sieve_round.num_forms(size)
     arguments = drawn.labels, drawn.forms, jnp.int32(0)
     P = jax.block_until_ready(begin(*arguments))
@@ -71,7 +72,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=16)
     parser.add_argument("--words", type=int, default=2048)
     options = parser.parse_args()
-    print(f"jax {jax.__version__}, {jax.devices()[0].device_kind}, kernels {kernel_backend()}\n")
+    print(f"jax {jax.__version__}, {jax.devices()[0].device_kind}, kernels for {target_of()}\n")
     print("equal to the XLA twins:", same_as_twin(), "\n", flush=True)
     print(f"k = {options.size}, {options.words} words of 32 subsets\n")
     rounds(options.size, options.words)

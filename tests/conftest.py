@@ -5,8 +5,13 @@ from pathlib import Path
 
 ON_GPU = bool(os.environ.get("JAXMOTIF_TEST_GPU"))
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4".strip()
+os.environ["JAXMOTIF_CACHE"] = "off"  # tests change what programs are made of in ways that kept programs cannot know
 if not ON_GPU:
     os.environ["JAX_PLATFORMS"] = "cpu"
+    # Most of the time goes to compiling: less of it, and each program once for all workers and later runs.
+    os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "compiled"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
@@ -43,3 +48,11 @@ def shared_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"no real networks at {path} (set JAXMOTIF_DATA)")
     return path
+
+
+@pytest.fixture(scope="session")
+def abstract_gpu():
+    """Gives a context in which functions are lowered for an NVIDIA GPU that need not be there."""
+    device = jax.sharding.AbstractDevice("NVIDIA H100 80GB HBM3", num_cores=132, platform="gpu")
+    mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
+    return lambda: jax.sharding.use_abstract_mesh(mesh)

@@ -1,1 +1,23 @@
+"""Where jobs run: one job runner under all of them, several processes, checkpoints, memory, progress.
 
+:data:`Devices` is what every job's ``devices`` takes; :func:`join_processes` makes this process one of a cluster, and
+:class:`ClusterError` is how it hears of the others. They load on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmotif.devices._channel import ClusterError as ClusterError
+    from jaxmotif.devices._processes import join_processes as join_processes
+    from jaxmotif.devices._select import Devices as Devices
+
+_HOMES = {"Devices": "_select", "ClusterError": "_channel", "join_processes": "_processes"}
+
+__all__ = ["ClusterError", "Devices", "join_processes"]
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'jaxmotif.devices' has no attribute {name!r}")
+    return getattr(import_module(f"jaxmotif.devices.{_HOMES[name]}"), name)

@@ -1,11 +1,41 @@
-"""The graph container, and the ways to make one."""
+"""The graph container, and the ways to make one.
 
-from jaxmotif.graph.batch import disjoint_union, stack_graphs, unstack
-from jaxmotif.graph.build import BuildReport, bucket_size
-from jaxmotif.graph.container import Graph
-from jaxmotif.graph.read import read_graph
-from jaxmotif.graph.textscan import GraphFileError
+The names below load on first use: the command's help names the file formats, and must not wait for JAX.
+"""
 
-__all__ = [
-    "BuildReport", "Graph", "GraphFileError", "bucket_size", "disjoint_union", "read_graph", "stack_graphs", "unstack",
-]  # fmt: skip
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmotif.arrays._sizes import bucket_size as bucket_size
+    from jaxmotif.graph._batch import disjoint_union as disjoint_union
+    from jaxmotif.graph._batch import stack_graphs as stack_graphs
+    from jaxmotif.graph._batch import unstack as unstack
+    from jaxmotif.graph._coerce import GraphLike as GraphLike
+    from jaxmotif.graph._coerce import as_graph as as_graph
+    from jaxmotif.graph._container import Graph as Graph
+    from jaxmotif.graph._fields import BuildReport as BuildReport
+    from jaxmotif.graph._formats import format_table as format_table
+    from jaxmotif.graph._read import read_graph as read_graph
+    from jaxmotif.graph._textscan import GraphFileError as GraphFileError
+
+_HOMES = {
+    "BuildReport": "graph._fields", "Graph": "graph._container", "GraphFileError": "graph._textscan",
+    "GraphLike": "graph._coerce", "as_graph": "graph._coerce", "bucket_size": "arrays._sizes",
+    "disjoint_union": "graph._batch", "format_table": "graph._formats", "read_graph": "graph._read",
+    "stack_graphs": "graph._batch", "unstack": "graph._batch",
+}  # fmt: skip
+
+__all__ = [*_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'jaxmotif.graph' has no attribute {name!r}")
+    value = getattr(import_module(f"jaxmotif.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxmotif.graph.build import sorted_unique
-from jaxmotif.graph.container import Graph
+from jaxmotif.arrays._rows import sorted_unique
+from jaxmotif.graph._container import Graph
 
 _CHUNK = 1 << 16
 _PATIENCE = 50

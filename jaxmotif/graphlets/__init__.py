@@ -1,6 +1,6 @@
 """Exact counts of induced subgraphs of 2, 3 and 4 nodes."""
 
-from jaxmotif.graphlets.count import (
+from jaxmotif.graphlets._count import (
     EdgeGraphlets,
     GraphletCounts,
     NodeOrbits,
@@ -8,10 +8,10 @@ from jaxmotif.graphlets.count import (
     graphlet_counts,
     node_orbits,
 )
-from jaxmotif.graphlets.dense import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
-from jaxmotif.graphlets.pure import sparse_edge_columns, sparse_graphlet_counts, sparse_node_orbits
-from jaxmotif.graphlets.run import Schedule
-from jaxmotif.graphlets.tuning import Tuning, choose_tuning
+from jaxmotif.graphlets._dense import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
+from jaxmotif.graphlets._pure import sparse_edge_columns, sparse_graphlet_counts, sparse_node_orbits
+from jaxmotif.graphlets._run import Schedule
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 
 __all__ = [
     "EdgeGraphlets",

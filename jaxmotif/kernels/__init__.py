@@ -1,1 +1,1 @@
-
+"""The array mechanisms (internal)."""

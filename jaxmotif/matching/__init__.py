@@ -1,6 +1,6 @@
 """Subgraph matching: where, and how often, a labelled query graph occurs in a target graph."""
 
-from jaxmotif.matching.count import (
+from jaxmotif.matching._count import (
     MatchCount,
     Matches,
     count_matches,
@@ -9,15 +9,15 @@ from jaxmotif.matching.count import (
     has_match,
     participation_counts,
 )
-from jaxmotif.matching.dense import DenseCount, dense_match_count
-from jaxmotif.matching.domains import DEFAULT_FILTERS, FILTERS
+from jaxmotif.matching._dense import DenseCount, dense_match_count
+from jaxmotif.matching._options import FILTERS, Search
 
 __all__ = [
-    "DEFAULT_FILTERS",
     "FILTERS",
     "DenseCount",
     "MatchCount",
     "Matches",
+    "Search",
     "count_matches",
     "count_queries",
     "dense_match_count",

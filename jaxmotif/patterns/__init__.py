@@ -1,6 +1,6 @@
 """Small graphs known at plan time."""
 
-from jaxmotif.patterns.automorphisms import (
+from jaxmotif.patterns._automorphisms import (
     StabilizerChain,
     automorphism_count,
     automorphisms,
@@ -8,8 +8,8 @@ from jaxmotif.patterns.automorphisms import (
     stabilizer_chain,
     symmetry_constraints,
 )
-from jaxmotif.patterns.canonical import canonical_order, canonical_string, twin_classes
-from jaxmotif.patterns.catalogue import (
+from jaxmotif.patterns._canonical import canonical_order, canonical_string, twin_classes
+from jaxmotif.patterns._catalogue import (
     EDGE_COLUMN_NAMES,
     EDGE_ORBITS,
     GRAPHLET_NAMES,
@@ -20,8 +20,8 @@ from jaxmotif.patterns.catalogue import (
     Graphlet,
     NodeOrbit,
 )
-from jaxmotif.patterns.orders import MatchingTree, greatest_constraint_first, infrequent_edge_first, matching_tree
-from jaxmotif.patterns.pattern import Pattern
+from jaxmotif.patterns._orders import greatest_constraint_first, infrequent_edge_first
+from jaxmotif.patterns._pattern import Pattern
 
 __all__ = [
     "EDGE_COLUMN_NAMES",
@@ -32,7 +32,6 @@ __all__ = [
     "NODE_ORBIT_NAMES",
     "EdgeOrbit",
     "Graphlet",
-    "MatchingTree",
     "NodeOrbit",
     "Pattern",
     "StabilizerChain",
@@ -42,7 +41,6 @@ __all__ = [
     "canonical_string",
     "greatest_constraint_first",
     "infrequent_edge_first",
-    "matching_tree",
     "node_orbits",
     "stabilizer_chain",
     "symmetry_constraints",

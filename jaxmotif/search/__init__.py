@@ -1,31 +1,77 @@
-"""The bounded-memory level search, shared by matching and motif discovery."""
+"""The bounded-memory level search, by which matching finds subgraphs of any number in a fixed amount of memory.
 
-from jaxmotif.search.level_search import Part, Progress, SearchState, advance, advance_part, begin, start_state
-from jaxmotif.search.program import (
-    Block,
-    LeafSet,
+A query is mapped one node after another. **Table** t holds partial matches of the first t nodes, one row each, and has
+room for a fixed number of them. The candidates of the next node, of all rows of a table laid end to end, are its flat
+positions; a **step** takes the next block of these, tests each, and appends the survivors to the next table. It finds
+the rows of its positions in a **window**, some rows from the table's cursor on. A table that holds enough for its
+successor is worked on no more until that is drained: no table overflows, whatever the input, and a node with many
+neighbours is only more positions. What to test is data, a **program** that one compiled kernel reads, so other queries
+compile nothing.
+
+`docs/level-search.md` says the same at length, with a picture.
+"""
+
+from jaxmotif.search._layout import Operands, Sizes
+from jaxmotif.search._listing import list_matches
+from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part, begin, start_state
+from jaxmotif.search._parts import InParts, Prefixes, list_prefixes
+from jaxmotif.search._program import (
+    CandidateSet,
+    Factor,
     Pair,
+    Placement,
     Program,
-    Step,
     Term,
     build_program,
     table_columns,
+    table_widths,
+)
+from jaxmotif.search._run import (
+    FEW,
+    NOTHING,
+    RUNNING,
+    Driver,
+    ReadySearch,
+    Run,
+    Stage,
+    Standing,
+    Whole,
+    finish,
+    run_searches,
 )
 
 __all__ = [
-    "Block",
-    "LeafSet",
+    "FEW",
+    "NOTHING",
+    "RUNNING",
+    "CandidateSet",
+    "Driver",
+    "Factor",
+    "InParts",
+    "Operands",
     "Pair",
     "Part",
+    "Placement",
+    "Prefixes",
     "Program",
     "Progress",
+    "ReadySearch",
+    "Run",
     "SearchState",
-    "Step",
+    "Sizes",
+    "Stage",
+    "Standing",
     "Term",
+    "Whole",
     "advance",
     "advance_part",
     "begin",
     "build_program",
+    "finish",
+    "list_matches",
+    "list_prefixes",
+    "run_searches",
     "start_state",
     "table_columns",
+    "table_widths",
 ]

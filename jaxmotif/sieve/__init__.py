@@ -1,6 +1,6 @@
 """The graph motif sieve: connected subgraphs that carry a given multiset of colors."""
 
-from jaxmotif.sieve.polynomials import sieve_values
-from jaxmotif.sieve.search import ColorMotifs, find_color_motif
+from jaxmotif.sieve._polynomials import sieve_values
+from jaxmotif.sieve._search import ColorMotifs, find_color_motif
 
 __all__ = ["ColorMotifs", "find_color_motif", "sieve_values"]

@@ -9,7 +9,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.cli import main
-from jaxmotif.graph.read import FORMATS
+from jaxmotif.graph._formats import READABLE
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
 
@@ -23,7 +23,6 @@ def test_version_and_help_import_no_jax():
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["nonsense"],
         ["graphlets"],
         ["graphlets", "karate", "--per", "triangle"],
@@ -41,11 +40,28 @@ def test_bad_usage_is_2(arguments, capsys):
     assert "usage: jaxmotif" in capsys.readouterr().err
 
 
+def test_without_a_command_there_is_help(capsys):
+    assert main([]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "count the induced subgraphs" in shown.err
+
+
+@pytest.mark.parametrize("command", ["graphlets", "match", "motifs", "census", "search"])
+def test_bad_usage_is_told_in_two_lines(command, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([command])
+    shown = capsys.readouterr().err.splitlines()
+    assert len(shown) == 2
+    assert shown[0].startswith(f"usage: jaxmotif {command} ")
+    assert "the following arguments are required" in shown[1]
+
+
 def test_help_names_every_format(capsys):
     with pytest.raises(SystemExit):
         main(["graphlets", "--help"])
     shown = capsys.readouterr().out
-    assert [name for name in FORMATS if name not in shown] == []
+    assert [name for name in READABLE if name not in shown] == []
 
 
 def test_info(capsys):

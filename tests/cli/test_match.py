@@ -1,8 +1,8 @@
 """``jaxmotif match`` from files to answers."""
 
 import csv
-import io
 import json
+import re
 
 import pytest
 
@@ -28,17 +28,22 @@ def run(capsys, *arguments):
     return capsys.readouterr()
 
 
+def plain(text):
+    """The lines of a CSV that are no comments."""
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
 def test_one_query(capsys, files):
     shown = run(capsys, files / "queries" / "path.txt", files / "target.txt", "--format", "json")
     result = json.loads(shown.out)
-    assert list(result) == ["query", "matches", "exact", "seconds"]
+    assert list(result) == ["query", "matches", "exact", "seconds", "run"]
     assert (result["query"], result["matches"], result["exact"]) == ("path.txt", 4, True)
     assert {"filter", "search"} <= set(result["seconds"])
 
 
 def test_a_folder_of_queries(capsys, files):
     shown = run(capsys, files / "queries", files / "target.txt", "--format", "csv", "--wildcard", "*")
-    counts = {row["query"]: int(row["matches"]) for row in csv.DictReader(io.StringIO(shown.out))}
+    counts = {row["query"]: int(row["matches"]) for row in csv.DictReader(plain(shown.out))}
     assert counts == {"any.txt": 6, "edge.txt": 4, "none.txt": 0, "path.txt": 4}
     shown = run(capsys, files / "queries", files / "target.txt", "--format", "json", "--per", "occurrence")
     results = json.loads(shown.out)["queries"]
@@ -52,6 +57,32 @@ def test_listing(capsys, files):
     result = json.loads(shown.out)
     assert result["rows"] == [[0, 1], [0, 3], [2, 1]]
     assert (result["listed"], result["exact"], result["status"]) == (3, False, "stopped at limit=3")
+    shown = run(capsys, files / "queries" / "edge.txt", files / "target.txt", "--format", "json", "--limit", "all")
+    result = json.loads(shown.out)
+    assert result["rows"] == [[0, 1], [0, 3], [2, 1], [2, 3]]
+    assert (result["listed"], result["exact"]) == (4, True)
+
+
+def test_a_query_is_directed_if_its_target_is(capsys, tmp_path):
+    (tmp_path / "target.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 3\n1 3\n")
+    (tmp_path / "query.txt").write_text("0 1\n1 2\n0 2\n")
+    paths = (tmp_path / "query.txt", tmp_path / "target.mtx", "--format", "json")
+    assert json.loads(run(capsys, *paths).out)["matches"] == 1
+    assert json.loads(run(capsys, *paths, "--undirected").out)["matches"] == 6
+
+
+def test_a_missing_query_comes_with_a_remedy(capsys, tmp_path):
+    assert main(["match", "030T", "karate"]) == 1
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    made = re.search(r"printf '(.*)' > query.txt, then match query.txt with --directed", message)
+    assert made
+    (tmp_path / "query.txt").write_text(made[1].replace("\\n", "\n"))
+    (tmp_path / "ffl.txt").write_text("0 1\n1 2\n0 2\n")
+    shown = run(capsys, tmp_path / "query.txt", tmp_path / "ffl.txt", "--directed", "--format", "json")
+    assert json.loads(shown.out)["matches"] == 1
+    assert main(["match", "001101", "karate"]) == 1
+    assert "write one edge a line" in capsys.readouterr().err
 
 
 def test_mistakes(capsys, files):

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from jaxmotif.cli import main
+from jaxmotif.motifs import NULL_MODELS
 
 
 def document(capsys, *arguments):
@@ -19,13 +22,17 @@ def test_census_and_motifs(capsys, tmp_path):
     census = document(capsys, "census", tmp_path / "g.txt", "--size", 3, "--directed")
     assert census["size"] == 3
     assert census["total"] == sum(row["count"] for row in census["classes"])
-    assert {"class": "000100110", "name": "030T feed-forward loop", "count": 11} in census["classes"]
-    options = (tmp_path / "g.txt", "--size", 3, "--random", 20, "--checkpoint", tmp_path / "kept")
+    assert {"class": "000100110", "id": 38, "name": "030T feed-forward loop", "count": 11} in census["classes"]
+    options = (tmp_path / "g.txt", "--directed", "--random", 20, "--checkpoint", tmp_path / "kept")
     motifs = document(capsys, "motifs", *options)
     counts = {row["class"]: row["count"] for row in motifs["classes"] if row["count"]}
     assert counts == {row["class"]: row["count"] for row in census["classes"]}
     row = next(row for row in motifs["classes"] if row["class"] == "000100110")
     assert row["motif"] is True
+    assert row["verdict"] == "motif"
+    sizes = [abs(row["z"]) for row in motifs["classes"] if row["z"] is not None]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (motifs["run"]["seed"], motifs["run"]["switches"], motifs["run"]["size"]) == (0, 15.0, 3)
     assert {"mean", "sd", "z", "p_high", "p_low", "q"} <= set(row)
     assert "reciprocal degree" in motifs["null_model"]
     assert document(capsys, "motifs", *options) == motifs
@@ -41,3 +48,14 @@ def test_census_and_motifs(capsys, tmp_path):
 def test_bad_size_is_told_in_one_line(capsys):
     assert main(["census", "karate", "--size", "9"]) == 1
     assert "size must be between 2 and 8, got 9" in capsys.readouterr().err
+
+
+def test_null_models_are_those_of_the_library(capsys):
+    for name, model in NULL_MODELS.items():
+        made = document(capsys, "motifs", "florentine", "--directed", "--random", 2, "--keep", name, "--attempts", 1)
+        assert made["null_model"].startswith(f"keeps the {model.keeps} of every node; uniform over")
+    with pytest.raises(SystemExit) as stop:
+        main(["motifs", "karate", "--keep", "nothing"])
+    assert stop.value.code == 2
+    refused = capsys.readouterr().err
+    assert all(name in refused for name in NULL_MODELS)

@@ -4,12 +4,13 @@ import csv
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from jaxmotif.cli.output import Report, check_output, write_report
+from jaxmotif.cli._output import Report, check_output, choose_format, write_report
 
 HUGE = 4166416671249950000
 COUNTS = Report({"nodes": 5, "edges": 2}, {"graphlet": ["edge", "4-node-indep"], "count": [2, HUGE * HUGE]}, "counts")
@@ -34,9 +35,85 @@ def test_json_rows(capsys):
     assert document["nodes"] == document["edges"] == 3
 
 
+def csv_rows(text):
+    return list(csv.reader(line for line in io.StringIO(text) if not line.startswith("# ")))
+
+
 def test_csv_quotes_names(capsys):
-    rows = list(csv.reader(io.StringIO(written(ROWS, "csv", capsys))))
+    rows = csv_rows(written(ROWS, "csv", capsys))
     assert rows == [["node", "orbit-0", "orbit-1"], ["a,b", "1", "0"], ['say "hi"', "-20", "1"], ["ü", "300", "2"]]
+
+
+MIXED = Report(
+    {"null_model": "keeps\nall", "total": 3},
+    {
+        "name": np.array(["a#1", "#2", ""], object), "z": np.array([1 / 3, np.nan, -1e9 / 7]),
+        "motif": np.array([True, False, True]), "id": [38, None, 2**70],
+    },
+    run={"jaxmotif": "0.1.0", "seed": 7},
+)  # fmt: skip
+
+
+def test_csv_says_how_it_was_made_and_pandas_reads_it(capsys):
+    pandas = pytest.importorskip("pandas")
+    text = written(MIXED, "csv", capsys)
+    assert text.splitlines()[:4] == ["# jaxmotif: 0.1.0", "# seed: 7", "# null_model: keeps all", "# total: 3"]
+    frame = pandas.read_csv(io.StringIO(text), comment="#", keep_default_na=False, na_values={"z": [""]})
+    assert frame["name"].tolist() == ["a#1", "#2", ""]
+    assert frame["z"].tolist()[::2] == [0.3333333333, -142857142.9]
+    assert np.isnan(frame["z"][1])
+    assert frame["motif"].tolist() == [True, False, True]
+    assert frame["id"].tolist() == ["38", "", str(2**70)]
+
+
+def test_truth_values_and_what_is_not_there(capsys):
+    rows = [line.split() for line in written(MIXED, "table", capsys).splitlines()[4:]]
+    assert rows[0] == ["a#1", "0.33333", "true", "38"]
+    assert rows[1] == ["#2", "-", "false", "-"]
+    document = json.loads(written(MIXED, "json", capsys))
+    assert document["run"] == {"jaxmotif": "0.1.0", "seed": 7}
+    assert document["rows"][1] == ["#2", None, False, None]
+    assert document["rows"][2] == ["", -142857142.9, True, 2**70]
+
+
+def test_parquet_keeps_all_digits(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write_report(MIXED, "parquet", tmp_path / "x.parquet")
+    table = parquet.read_table(tmp_path / "x.parquet")
+    assert table.column("z").to_pylist()[::2] == [1 / 3, -1e9 / 7]
+    assert table.column("motif").to_pylist() == [True, False, True]
+    assert table.column("id").to_pylist() == ["38", None, str(2**70)]
+    assert json.loads(table.schema.metadata[b"jaxmotif"])["seed"] == 7
+
+
+def test_parquet_without_pyarrow_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"jaxmotif\[io\]"):
+        check_output("parquet", None)
+
+
+def test_a_table_shows_some_columns_and_the_others_when_wide(capsys):
+    report = Report({}, {"class": ["01"], "z": [1.0], "p": [0.5]}, narrow=["class", "z"])
+    assert written(report, "table", capsys).split() == ["class", "z", "01", "1.0"]
+    write_report(report, "table", wide=True)
+    assert capsys.readouterr().out.split() == ["class", "z", "p", "01", "1.0", "0.5"]
+    assert csv_rows(written(report, "csv", capsys))[0] == ["class", "z", "p"]
+
+
+def test_long_facts_are_wrapped(capsys):
+    words = "uniform over the graphs that the moves reach " * 5
+    shown = written(Report({"null_model": words}, {"u": [1]}), "table", capsys)
+    assert max(map(len, shown.splitlines())) <= 120
+    assert shown.split()[1:-2] == words.split()
+
+
+def test_the_name_of_the_file_chooses(caplog):
+    chosen = {name: choose_format(None, Path(name)) for name in ("a.csv", "b.JSON", "c.parquet", "d.txt", "out")}
+    assert chosen == {"a.csv": "csv", "b.JSON": "json", "c.parquet": "parquet", "d.txt": "table", "out": "table"}
+    assert choose_format("json", Path("a.csv")) == "json"
+    with caplog.at_level("INFO", "jaxmotif"):
+        assert choose_format(None, Path("a.xlsx")) == "table"
+    assert "a.xlsx: written as a table" in caplog.text
 
 
 def test_table_is_aligned(capsys):
@@ -79,7 +156,7 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path):
         write_report(Report({}, {"u": Broken(range(10_000))}), "csv", target)
     assert target.read_text() == "old"
     write_report(ROWS, "csv", target)
-    assert target.read_text().startswith("node,")
+    assert target.read_text().startswith("# nodes: 3\n# edges: 3\nnode,")
     assert os.listdir(tmp_path) == ["out.csv"]
 
 
@@ -88,21 +165,21 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
     write_report(ROWS, "csv", tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "real.csv").read_text().startswith("node,")
+    assert (tmp_path / "real.csv").read_text().startswith("# nodes: 3\n# edges: 3\nnode,")
 
 
 @pytest.mark.parametrize("path", ["missing/out.csv", ".", "file/out.csv"])
 def test_unwritable_places_are_found_early(path, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=rf"cannot write .*{path}"):
-        check_output(tmp_path / path)
+        check_output("csv", tmp_path / path)
     assert os.listdir(tmp_path) == ["file"]
 
 
 def test_checking_leaves_nothing_behind(tmp_path):
-    check_output(tmp_path / "out.csv")
-    check_output(Path(os.devnull))
-    check_output(None)
+    check_output("csv", tmp_path / "out.csv")
+    check_output("csv", Path(os.devnull))
+    check_output("csv", None)
     assert os.listdir(tmp_path) == []
 
 

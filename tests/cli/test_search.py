@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 
 import pytest
@@ -24,13 +23,20 @@ def run(capsys, files, *arguments, status=0):
     return capsys.readouterr()
 
 
+def result_of(text):
+    """A JSON result without how it was made."""
+    document = json.loads(text)
+    assert document.pop("run")["command"] == "search"
+    return document
+
+
 def test_json(capsys, files):
     shown = run(capsys, files, "--motif", "red:2,blue:1", "--format", "json").out
-    assert json.loads(shown) == {
+    assert result_of(shown) == {
         "found": True, "vertices": ["a", "b", "c"], "matches": [["a", "b", "c"]], "repetitions": 1,
         "false_negative_bound": 0.0,
     }  # fmt: skip
-    shown = run(capsys, files, "--motif", "blue,green:1,red:1", "--format", "json", "--matches", "all").out
+    shown = run(capsys, files, "--motif", "blue,green:1,red:1", "--format", "json", "--limit", "all").out
     found = json.loads(shown)
     assert sorted(map(sorted, found["matches"])) == [list("abc"), list("acd"), list("bcd"), list("cdf")]
     assert found["vertices"] == list("abcdf")
@@ -38,15 +44,22 @@ def test_json(capsys, files):
 
 def test_table_and_csv(capsys, files):
     shown = run(capsys, files, "--motif", "red:2,blue:1").out.splitlines()
-    assert shown[0].split() == ["found", "True"]
+    assert shown[0].split() == ["found", "true"]
     assert [line.split() for line in shown[4:]] == [["vertex", "matches"], ["a", "1"], ["b", "1"], ["c", "1"]]
-    rows = csv.reader(io.StringIO(run(capsys, files, "--motif", "red:2,blue:1", "--format", "csv").out))
-    assert list(rows) == [["vertex", "matches"], ["a", "1"], ["b", "1"], ["c", "1"]]
+    shown = run(capsys, files, "--motif", "red:2,blue:1", "--format", "csv").out.splitlines()
+    assert "# motif: {'red': 2, 'blue': 1}" in shown
+    assert "# error: 1e-06" in shown
+    assert list(csv.reader(line for line in shown if line[0] != "#")) == [
+        ["vertex", "matches"],
+        ["a", "1"],
+        ["b", "1"],
+        ["c", "1"],
+    ]
 
 
 def test_no_match(capsys, files):
     shown = run(capsys, files, "--motif", "blue:2", "--format", "json").out
-    assert json.loads(shown) == {
+    assert result_of(shown) == {
         "found": False, "vertices": [], "matches": [], "repetitions": 0, "false_negative_bound": 0.0
     }  # fmt: skip
 
@@ -75,7 +88,7 @@ def test_a_bad_line_is_shown(capsys, files, line):
         ["--motif", "red:two"],
         ["--motif", "red:1,red:2"],
         ["--motif", "red", "--error", "1"],
-        ["--motif", "red", "--matches", "-1"],
+        ["--motif", "red", "--limit", "-1"],
     ],
 )
 def test_bad_usage_is_2(capsys, files, arguments):

@@ -12,10 +12,10 @@ import time
 import jax
 import numpy as np
 
-from jaxmotif.devices import job as runner
-from jaxmotif.devices import ledger
-from jaxmotif.devices.checkpoint import fingerprint
-from jaxmotif.devices.processes import join_processes, keep_stdout
+from jaxmotif.devices import _job as runner
+from jaxmotif.devices import _record as record
+from jaxmotif.devices._checkpoint import fingerprint
+from jaxmotif.devices._processes import join_processes, keep_stdout
 from jaxmotif.graph import Graph
 
 
@@ -34,11 +34,11 @@ def graphlets(**options):
 
 
 def matching(**options):
-    from jaxmotif.matching import count_matches
+    from jaxmotif.matching import Search, count_matches
     from jaxmotif.patterns import Pattern
 
     query = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-    found = count_matches(query, _skewed(), leaves=False, symmetry=False, block=128, **options)
+    found = count_matches(query, _skewed(), search=Search(leaves=False, symmetry=False, block=128), **options)
     return found.count, found.status
 
 
@@ -69,17 +69,17 @@ def digest(name: str, **options) -> str:
 
 def cut_small(patch) -> None:
     """Cuts the jobs into many small units, saved at every step; ``patch(object, name, value)`` changes settings."""
-    from jaxmotif.graphlets import run
-    from jaxmotif.matching import shares
-    from jaxmotif.motifs import discovery
-    from jaxmotif.sieve import runner as sieve_runner
+    from jaxmotif.graphlets import _run as run
+    from jaxmotif.matching import _divided as shares
+    from jaxmotif.motifs import _discovery as discovery
+    from jaxmotif.sieve import _runner as sieve_runner
 
     patch(run, "_LONG", {"cpu": -1, "accelerator": -1})
     patch(shares, "FEW_STEPS", 0)
     patch(discovery, "_batch", lambda *_: 2)
-    patch(sieve_runner, "_STEP_WORK", {"xla": 1e6, "pallas-triton": 1e6})
+    patch(sieve_runner, "_STEP_WORK", {"cpu": 1e6, "accelerator": 1e6})
     patch(sieve_runner, "_ITEMS", 4)
-    patch(ledger, "SAVE_SECONDS", 0.0)
+    patch(record, "SAVE_SECONDS", 0.0)
 
 
 def main() -> None:
@@ -94,8 +94,8 @@ def main() -> None:
         join_processes(options.cluster)
         keep_stdout()
     cut_small(setattr)
-    step = runner._Taken.step
-    runner._Taken.step = lambda taken, span: (time.sleep(options.slow), step(taken, span))[1]
+    step = runner._Running.step
+    runner._Running.step = lambda running, span: (time.sleep(options.slow), step(running, span))[1]
     for name in options.jobs.split(","):
         sys.stdout.write(f"{name} {digest(name, devices=options.devices, checkpoint=options.checkpoint)}\n")
 

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.devices import checkpoint
+from jaxmotif.devices import _checkpoint as checkpoint
 
 NAME = checkpoint.fingerprint("work", 1)
 
@@ -83,7 +84,7 @@ def test_killed_while_saving(file):
     """A process that saves without end is killed; what it leaves is one of its saves, whole."""
     code = f"""
         import numpy as np
-        from jaxmotif.devices import checkpoint
+        from jaxmotif.devices import _checkpoint as checkpoint
         step = 0
         while True:
             step += 1
@@ -114,3 +115,45 @@ def test_fingerprints_tell_inputs_apart():
         checkpoint.fingerprint(object())
     with pytest.raises(TypeError, match="Python objects"):
         checkpoint.fingerprint(np.array([None]))
+
+
+def test_one_writer_at_a_time(tmp_path):
+    """The second is told who has it; what a killed one left is cleared away."""
+    path = tmp_path / "work.checkpoint"
+    (tmp_path / ".work.checkpoint.0badc0de.part").write_text("half")
+    first = checkpoint.Lock(path)
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".part"]
+    with pytest.raises(ValueError, match=f"work.checkpoint: in use by process {os.getpid()} on"):
+        checkpoint.Lock(path)
+    first.release()
+    checkpoint.Lock(path).release()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_writers_never_damage_a_file(tmp_path):
+    """Eight at once, each with a lock or none: every load finds one of their files, whole."""
+    path, failures = tmp_path / "work.checkpoint", []
+
+    def write(number):
+        for _ in range(40):
+            try:
+                if number % 2:
+                    lock = checkpoint.Lock(path)
+                    checkpoint.save(path, "id", {"number": np.full(1000, number)})
+                    lock.release()
+                else:
+                    found = checkpoint.load(path, "id")
+                    assert found is None or (found["number"] == found["number"][0]).all()
+            except ValueError as error:
+                if "in use by " not in str(error):
+                    failures.append(error)
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [path.name for path in tmp_path.iterdir()] == ["work.checkpoint"]

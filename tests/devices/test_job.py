@@ -1,5 +1,7 @@
 """The job runner on a job of its own: sums of the items of a table."""
 
+import errno
+import os
 import subprocess
 import sys
 import textwrap
@@ -10,12 +12,15 @@ import jax
 import numpy as np
 import pytest
 
-from jaxmotif.devices import checkpoint, ledger, queue
-from jaxmotif.devices.job import Job, Place, Unfinished, places, run_job
-from jaxmotif.devices.ledger import Store, added, joined, xored
-from jaxmotif.devices.processes import in_each_process, join_processes
-from jaxmotif.devices.select import Selection
-from jaxmotif.devices.spans import Span, cut, divide, gaps, united
+from jaxmotif.devices import _checkpoint as checkpoint
+from jaxmotif.devices import _queue as queue
+from jaxmotif.devices import _record as record
+from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._processes import in_each_process, join_processes
+from jaxmotif.devices._queue import Worker
+from jaxmotif.devices._ranges import Span, cut, divide, gaps, united
+from jaxmotif.devices._record import Store, added, joined, xored
+from jaxmotif.devices._select import Selection
 
 ITEMS = 60
 VALUES = np.arange(ITEMS, dtype=np.int64) ** 2
@@ -52,7 +57,7 @@ def job_of(parts=8, merge=added, **options):
 
 
 def run(act=lambda span: None, *, workers=1, parts=8, store=None, smaller=()):
-    return run_job(job_of(parts), lambda device: Summing(act, smaller), [Place(DEVICE)] * workers, HERE, store)
+    return run_job(job_of(parts), lambda device: Summing(act, smaller), [Worker(device=DEVICE)] * workers, HERE, store)
 
 
 def check(done):
@@ -77,9 +82,9 @@ def test_cut_covers_what_is_undone_evenly():
         undone = [Span(a, b) for a, b in zip(bounds[::2], bounds[1::2], strict=False)]
         parts = int(rng.integers(1, 12))
         units = cut(starts, undone, parts)
-        assert united(unit.task for unit in units) == undone
-        assert sum(unit.task.stop - unit.task.first for unit in units) == sum(b - a for a, b in undone)
-        assert all(unit.work == work[unit.task.first : unit.task.stop].sum() for unit in units)
+        assert united(unit.span for unit in units) == undone
+        assert sum(unit.span.stop - unit.span.first for unit in units) == sum(b - a for a, b in undone)
+        assert all(unit.work == work[unit.span.first : unit.span.stop].sum() for unit in units)
         total = sum(unit.work for unit in units)
         # A stretch of about its share rounds to one unit; cuts are moved by at most an item.
         assert max((unit.work for unit in units), default=0) <= 1.5 * total / parts + work.max() + 1
@@ -88,8 +93,8 @@ def test_cut_covers_what_is_undone_evenly():
 def test_units_are_divided_by_numbers_of_devices():
     units = [queue.Unit(i, 1 + i % 5) for i in range(200)]
     parts = divide(units, [2, 0, 1])
-    assert sorted(unit.task for part in parts for unit in part) == list(range(200))
-    assert [unit.task for unit in parts[0]] == sorted(unit.task for unit in parts[0])
+    assert sorted(unit.span for part in parts for unit in part) == list(range(200))
+    assert [unit.span for unit in parts[0]] == sorted(unit.span for unit in parts[0])
     loads = [sum(unit.work for unit in part) for part in parts]
     assert loads[1] == 0
     assert abs(loads[0] - 2 * loads[2]) <= 10
@@ -112,20 +117,20 @@ def test_merges():
 def test_difficult_units_come_first():
     seen = []
     job = job_of(difficulty=lambda span: span.first)
-    run_job(job, lambda device: Summing(seen.append), [Place(DEVICE)], HERE)
+    run_job(job, lambda device: Summing(seen.append), [Worker(device=DEVICE)], HERE)
     assert seen == sorted(seen, reverse=True)
     assert len(seen) == 8
 
 
 def test_the_workers_of_a_selection():
     cpus = jax.devices("cpu")
-    assert len(places(Selection(tuple(cpus[:2])), workers=lambda device: 3)) == 6
-    hybrid = places(Selection((cpus[-1],), cpus[0]), helping=0.1, helper_share=0.5, helper_workers=2)
-    assert [(place.device, place.worker.end) for place in hybrid] == [
+    assert len(workers_on(Selection(tuple(cpus[:2])), per_device=lambda device: 3)) == 6
+    hybrid = workers_on(Selection((cpus[-1],), cpus[0]), share=0.1, helper_share=0.5, helper_workers=2)
+    assert [(worker.device, worker.end) for worker in hybrid] == [
         (cpus[-1], "back"), (cpus[0], "front"), (cpus[0], "front"),
     ]  # fmt: skip
-    assert [place.worker.limit for place in hybrid] == [1.0, 0.25, 0.25]
-    assert len(places(Selection((cpus[-1],), cpus[0]), helper_share=0.0)) == 1
+    assert [worker.limit for worker in hybrid] == [1.0, 0.25, 0.25]
+    assert len(workers_on(Selection((cpus[-1],), cpus[0]), helper_share=0.0)) == 1
 
 
 def exhausted():
@@ -172,7 +177,7 @@ def test_what_a_failed_step_took_with_it_is_done_again():
 
     hand = Losing(act, ["half"])
     hand.lost = False
-    check(run_job(job_of(), lambda device: hand, [Place(DEVICE)], HERE))
+    check(run_job(job_of(), lambda device: hand, [Worker(device=DEVICE)], HERE))
     assert len(seen) == 8 + 4
 
 
@@ -186,7 +191,7 @@ def test_memory_that_ends_while_results_are_fetched(workers):
                 raise exhausted()
             return super().collect()
 
-    done = run_job(job_of(), lambda device: Late(smaller=["half"]), [Place(DEVICE)] * workers, HERE)
+    done = run_job(job_of(), lambda device: Late(smaller=["half"]), [Worker(device=DEVICE)] * workers, HERE)
     check(done)
     assert set(done.notes) == {f"{DEVICE} ran out of memory; went on with half"}
 
@@ -201,7 +206,7 @@ def test_workers_hand_in_side_by_side():
 
     # Each has a unit: the first to come waits for the other.
     begun = threading.Barrier(2, timeout=20)
-    work = run_job(job_of(2), lambda device: Slow(lambda span: begun.wait()), [Place(DEVICE)] * 2, HERE)
+    work = run_job(job_of(2), lambda device: Slow(lambda span: begun.wait()), [Worker(device=DEVICE)] * 2, HERE)
     check(work)
 
 
@@ -218,7 +223,7 @@ def test_units_of_a_hybrid_shrink_towards_the_cpu():
         return Summing(act)
 
     selection = Selection((gpu,), cpu)
-    check(run_job(job_of(60, shrinking=True), hand, places(selection, helper_workers=1), selection))
+    check(run_job(job_of(60, shrinking=True), hand, workers_on(selection, helper_workers=1), selection))
     assert seen[cpu][0] < WORK[-1] / 40 < WORK[-1] / 8 < seen[gpu][0]
 
 
@@ -263,7 +268,7 @@ def test_a_limit_in_a_collection_counts_what_there_is():
         def collect(self):
             raise Unfinished(super().collect())
 
-    done = run_job(job_of(), lambda device: Late(), [Place(DEVICE)] * 2, HERE)
+    done = run_job(job_of(), lambda device: Late(), [Worker(device=DEVICE)] * 2, HERE)
     assert not done.finished
     assert int(done.found["sum"]) == VALUES.sum()
 
@@ -271,7 +276,7 @@ def test_a_limit_in_a_collection_counts_what_there_is():
 @pytest.mark.parametrize("where", ["step", "collect", "merge"])
 def test_ctrl_c_anywhere_counts_nothing_twice_nor_as_done(tmp_path, monkeypatch, where):
     """Between adding up and noting which stretch that was, or between handing in and forgetting."""
-    monkeypatch.setattr(ledger, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(record, "SAVE_SECONDS", 0.0)
     calls = []
 
     def then_interrupt(name, function):
@@ -290,7 +295,7 @@ def test_ctrl_c_anywhere_counts_nothing_twice_nor_as_done(tmp_path, monkeypatch,
 
     store, job = Store(tmp_path, "id"), job_of(merge=then_interrupt("merge", added))
     with pytest.raises(KeyboardInterrupt):
-        run_job(job, lambda device: Interrupted(), [Place(DEVICE)], HERE, store)
+        run_job(job, lambda device: Interrupted(), [Worker(device=DEVICE)], HERE, store)
     check(run(store=store))
 
 
@@ -317,7 +322,7 @@ def test_the_first_process_takes_over_what_others_have_done(tmp_path):
     store = Store(tmp_path, "id")
 
     def kept_by(process, *spans):
-        book = ledger.Ledger("sums", ITEMS, added, store, process)
+        book = record.Record("sums", ITEMS, added, store, process)
         for first, stop in spans:
             book.add([Span(first, stop)], {"sum": VALUES[first:stop].sum(), "items": np.int64(stop - first)})
         book.save()
@@ -341,7 +346,7 @@ def test_the_first_process_takes_over_what_others_have_done(tmp_path):
 def test_saves_are_rare(tmp_path, monkeypatch):
     """Between the first save and the last, none before its time, and none while saving takes most of it."""
     saves, clock = [], [0.0]
-    monkeypatch.setattr(ledger.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(record.time, "monotonic", lambda: clock[0])
 
     def save(*arguments):
         saves.append(clock[0])
@@ -361,10 +366,10 @@ def test_killed_at_any_time(tmp_path):
     """kill -9 while files are written; each run goes on from the last."""
     code = """
         import sys
-        from jaxmotif.devices import ledger
-        from jaxmotif.devices.ledger import Store
+        from jaxmotif.devices import _record as record
+        from jaxmotif.devices._record import Store
         from tests.devices.test_job import run
-        ledger.SAVE_SECONDS = 0.0
+        record.SAVE_SECONDS = 0.0
         def act(span):
             print(span.first, flush=True)
         run(act, parts=60, store=Store(sys.argv[1], "id"))
@@ -394,3 +399,55 @@ def test_alone_an_action_is_done_here():
 
     with pytest.raises(OSError, match="no room"):
         in_each_process(fail, together=False)
+
+
+def test_a_full_disk_is_one_warning_and_no_end(tmp_path, monkeypatch, caplog):
+    """Once the work has begun, or before; and what could not be kept is kept as soon as there is room."""
+    monkeypatch.setattr(record, "SAVE_SECONDS", 0.0)
+    fsync, saves = os.fsync, []
+
+    def full(file):
+        saves.append(file)
+        if len(saves) <= 6:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    check(run(store=Store(tmp_path, "id")))
+    assert len(saves) > 6
+    (warning,) = caplog.records
+    assert warning.getMessage().startswith(f"{tmp_path / 'sums.checkpoint'}: No space left on device")
+    check(run(pytest.fail, store=Store(tmp_path, "id")))
+
+
+def test_two_runs_on_one_folder(tmp_path):
+    """The second is told who has it, and changes nothing; the first goes on."""
+    store = Store(tmp_path, "id")
+
+    def act(span):
+        if span.first == 0:
+            with pytest.raises(ValueError, match=r"sums.checkpoint: in use by process \d+ on"):
+                run(store=store)
+
+    check(run(act, store=store))
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_long_units_are_done_in_pieces_where_work_is_kept(tmp_path, monkeypatch, keeps):
+    """By what the last one took; where nothing is kept, whole."""
+    clock, seen = [0.0], []
+    monkeypatch.setattr("jaxmotif.devices._job.time.perf_counter", lambda: clock[0])
+
+    def act(span):
+        seen.append(span)
+        clock[0] += float(WORK[span.stop] - WORK[span.first])  # a second for each
+
+    job = job_of(2, divisible=True)
+    store = Store(tmp_path, "id") if keeps else None
+    check(run_job(job, lambda device: Summing(act), [Worker(device=DEVICE)], HERE, store))
+    assert united(seen) == [Span(0, ITEMS)]
+    if not keeps:
+        assert len(seen) == 2
+    else:
+        # An item is at most 7 seconds, of pieces at most 2 by the last: none is much longer.
+        assert max(WORK[span.stop] - WORK[span.first] for span in seen[1:]) <= 8

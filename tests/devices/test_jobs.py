@@ -13,9 +13,9 @@ import jax
 import pytest
 
 from jaxmotif.cli import main
-from jaxmotif.devices import job as runner
-from jaxmotif.devices import select
-from jaxmotif.matching import shares
+from jaxmotif.devices import _job as runner
+from jaxmotif.devices import _select as select
+from jaxmotif.matching import _divided as shares
 from tests.devices.jobs import JOBS, cut_small, digest
 
 ROOT = Path(__file__).parents[2]
@@ -61,15 +61,15 @@ def test_gpus_and_the_cpu(small, monkeypatch, name):
 
 def stopped_after(patch, units, name, **options):
     """A job that Ctrl-C ends after some units."""
-    step, steps = runner._Taken.step, []
+    step, steps = runner._Running.step, []
 
-    def stopping(taken, span):
+    def stopping(running, span):
         if len(steps) == units:
             raise KeyboardInterrupt
         steps.append(span)
-        step(taken, span)
+        step(running, span)
 
-    patch.setattr(runner._Taken, "step", stopping)
+    patch.setattr(runner._Running, "step", stopping)
     with pytest.raises(KeyboardInterrupt):
         digest(name, **options)
 
@@ -101,7 +101,7 @@ def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path
 @pytest.mark.parametrize("name", MOST)
 def test_memory_that_runs_out(small, monkeypatch, name):
     """Every second step fails until steps are smaller; at last even the smallest do not fit."""
-    step, calls = runner._Taken.step, []
+    step, calls = runner._Running.step, []
 
     class Failing:
         """A hand whose first steps run out of memory."""
@@ -117,16 +117,16 @@ def test_memory_that_runs_out(small, monkeypatch, name):
             self.hand.step(span)
 
     def failing(always):
-        def stepping(taken, span):
-            if not isinstance(taken._hand, Failing):
-                taken._hand = Failing(taken._hand, always)
-            step(taken, span)
+        def stepping(running, span):
+            if not isinstance(running._task, Failing):
+                running._task = Failing(running._task, always)
+            step(running, span)
 
         return stepping
 
-    monkeypatch.setattr(runner._Taken, "step", failing(False))
+    monkeypatch.setattr(runner._Running, "step", failing(False))
     assert digest(name, devices=2) == expected(name)
-    monkeypatch.setattr(runner._Taken, "step", failing(True))
+    monkeypatch.setattr(runner._Running, "step", failing(True))
     with pytest.raises(MemoryError, match="too little memory even for the smallest steps"):
         digest(name, devices=2)
 
@@ -273,7 +273,7 @@ def test_checkpoints_that_cannot_be_used_are_one_line_and_1(capsys, tmp_path, co
         "graphlets": ["karate"],
         "match": [str(tmp_path / "q.txt"), "karate"],
         "motifs": ["karate", "--size", "3", "--undirected", "--random", "4"],
-        "search": ["karate", "--colors", str(tmp_path / "c.txt"), "--motif", "r:2", "--matches", "0"],
+        "search": ["karate", "--colors", str(tmp_path / "c.txt"), "--motif", "r:2", "--limit", "0"],
     }[command]
 
     def failed(folder):

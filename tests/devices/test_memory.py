@@ -9,12 +9,21 @@ import numpy as np
 import pytest
 
 import jaxmotif
-from jaxmotif.devices.memory import compiled_bytes, out_of_memory, with_smaller_steps
+from jaxmotif.devices import _memory as memory_of
+from jaxmotif.devices._memory import (
+    compiled_bytes,
+    default_memory,
+    free_memory,
+    out_of_memory,
+    with_smaller_steps,
+    working_memory,
+)  # fmt: skip
 from jaxmotif.graph import synthetic
-from jaxmotif.graphlets import run
-from jaxmotif.graphlets.run import _halved
-from jaxmotif.graphlets.tuning import choose_tuning
-from jaxmotif.matching import shares
+from jaxmotif.graphlets import _run as run
+from jaxmotif.graphlets._run import _halved
+from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
+from jaxmotif.matching import Search
+from jaxmotif.matching import _divided as shares
 from jaxmotif.patterns import Pattern
 
 EXHAUSTED = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7 bytes.")
@@ -26,6 +35,53 @@ def test_what_counts_as_out_of_memory():
     assert out_of_memory(EXHAUSTED)
     assert not out_of_memory(jax.errors.JaxRuntimeError("INTERNAL: broken"))
     assert not out_of_memory(ValueError("RESOURCE_EXHAUSTED"))
+
+
+class Accelerator:
+    """A device that has so many bytes, and so many in use."""
+
+    platform, device_kind = "gpu", "any"
+
+    def __init__(self, limit, used=0):
+        self.stats = None if limit is None else {"bytes_limit": limit, "bytes_in_use": used}
+
+    def memory_stats(self):
+        return self.stats
+
+
+def test_the_default_is_half_of_what_is_free():
+    """Of what is free now, not of what was preallocated; steady while a little more or less is."""
+    assert default_memory(Accelerator(100 << 30)) == default_memory(Accelerator(100 << 30, 30 << 30)) == 32 << 30
+    assert default_memory(Accelerator(100 << 30, 98 << 30)) == 1 << 30
+    assert default_memory(Accelerator(100, 120)) == 1
+    assert default_memory(Accelerator(None)) == memory_of.UNKNOWN_MEMORY // 2
+    with pytest.raises(ValueError, match="memory=7 bytes is too little for a table: allow at least 9"):
+        working_memory(7, DEVICE, 9, "a table")
+    assert working_memory(None, Accelerator(100), 9, "a table") == 32
+    assert working_memory(None, Accelerator(100), 70, "a table") == 70  # nobody gave an argument to complain of
+
+
+def test_free_memory_of_a_cpu(monkeypatch, tmp_path):
+    """What the machine has available, or less where a group has a limit, in both versions of control groups."""
+    monkeypatch.setattr(memory_of, "_available", lambda: 4000)
+    assert free_memory(jax.devices("cpu")[0]) == 4000 // len(jax.devices("cpu"))
+    monkeypatch.setattr(memory_of, "_available", lambda: None)
+    assert free_memory(jax.devices("cpu")[0]) == memory_of.UNKNOWN_MEMORY
+
+    groups = tmp_path / "cgroup"
+    groups.write_text("4:memory:/job/step\n3:cpu:/job\n0::/slice\n")
+    files = {
+        "memory/job/step": {"memory.limit_in_bytes": "9000", "memory.usage_in_bytes": "1000"},
+        "memory/job": {"memory.limit_in_bytes": "5000", "memory.usage_in_bytes": "3000"},
+        "slice": {"memory.max": "max", "memory.current": "50"},
+        ".": {"memory.max": "7000", "memory.current": "400"},
+    }
+    for folder, contents in files.items():
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        for name, text in (contents | {"memory.stat": "active_file 5\ninactive_file 100"}).items():
+            (tmp_path / folder / name).write_text(text)
+    assert memory_of._left_by_limits(tmp_path, groups) == [8100, 2100, 6700]
+    assert memory_of._left_by_limits(tmp_path, tmp_path / "none") == []
 
 
 def fits(limit):
@@ -59,10 +115,11 @@ def test_graphlets(monkeypatch, devices):
     expected = jaxmotif.graphlet_counts(graph)
     name = "_run_whole" if devices == 1 else "_run_mesh"
     whole, tunings = getattr(run, name), []
+    edges = run_sizes(graph.n, graph.num_slots)[1] // 2
 
     def failing(*arguments, tuning, **options):
         tunings.append(tuning)
-        if _halved(tuning, 128) is not None:
+        if _halved(tuning, edges) is not None:
             raise EXHAUSTED
         return whole(*arguments, tuning=tuning, **options)
 
@@ -74,15 +131,8 @@ def test_graphlets(monkeypatch, devices):
 
 @pytest.mark.parametrize("platform", ["cpu", "gpu"], ids=["host", "accelerator"])
 def test_halved_sizes_fit_together(platform):
-    class Device:
-        device_kind = "any"
-
-        def memory_stats(self):
-            return {"bytes_limit": 2**36}
-
-    Device.platform = platform
     nodes, edges = 2**20, 2**23
-    first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Device())
+    first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Accelerator(2**36))
     count = 0
     while (less := _halved(tuning, edges)) is not None:
         assert all(a <= b for a, b in zip(less[1:], tuning[1:], strict=True))
@@ -95,28 +145,28 @@ def test_halved_sizes_fit_together(platform):
 
 def test_matching(monkeypatch):
     query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), jaxmotif.datasets.load("karate")
-    options = {"leaves": False, "symmetry": False, "block": 256}
+    options = {"search": Search(leaves=False, symmetry=False, block=256)}
     expected = jaxmotif.count_matches(query, target, **options)
-    search, blocks = shares.run_count, []
+    search, blocks = shares._run_alone, []
 
     def failing(plan, *arguments):
-        blocks.append(plan.stages[0].sizes.block)
+        blocks.append(plan.ready.stages[0].sizes.block)
         if blocks[-1] > 64:
             raise EXHAUSTED
         yield from search(plan, *arguments)
 
-    monkeypatch.setattr(shares, "run_count", failing)
+    monkeypatch.setattr(shares, "_run_alone", failing)
     found = jaxmotif.count_matches(query, target, **options)
     assert (found.count, found.status) == (expected.count, "done")
     assert blocks == [256, 128, 64]
     assert len(found.notes) == 2
-    monkeypatch.setattr(shares, "_LEAST_BLOCK", 128)
+    monkeypatch.setattr(shares, "LEAST_BLOCK", 128)
     with pytest.raises(MemoryError):
         jaxmotif.count_matches(query, target, **options)
 
 
 def test_census(monkeypatch):
-    from jaxmotif.motifs import census
+    from jaxmotif.motifs import _census as census
 
     graph = jaxmotif.datasets.load("karate")
     expected = jaxmotif.subgraph_census(graph, 3)
@@ -139,12 +189,14 @@ def test_census(monkeypatch):
 
 
 def test_sizes_of_a_census(monkeypatch):
-    from jaxmotif.motifs import census
+    from jaxmotif.arrays._compile import Target
+    from jaxmotif.motifs import _census_sizes as census
 
-    monkeypatch.setattr(census, "kernel_backend", lambda device: "pallas-triton")
+    monkeypatch.setattr(census, "target_of", lambda device: Target("tpu"))
+    monkeypatch.setattr(census, "default_memory", lambda device: 2**34)
     (device,) = jax.devices("cpu")[:1]
     blocks = [census.plan(device, gib << 30)[0] for gib in (1, 2, 8, 16, 24, 100)]
-    assert blocks[-1] == blocks[-2] == census.GPU_SIZES
+    assert blocks[-1] == blocks[-2] == census.ACCELERATOR_SIZES
     for less, more in itertools.pairwise(blocks[:-1]):
         assert all(a <= b for a, b in zip(vars(less).values(), vars(more).values(), strict=True))
     memory, tried = None, 0
@@ -155,21 +207,23 @@ def test_sizes_of_a_census(monkeypatch):
 
 
 JOBS = {  # the module of its steps, these, and the job
-    "graphlets": ("graphlets.run", ["_run_whole"], jaxmotif.edge_graphlets),
+    "graphlets": ("graphlets._run", ["_run_whole"], jaxmotif.edge_graphlets),
     "matching": (
-        "matching.run", ["begin", "advance"],
-        lambda graph, **options: jaxmotif.count_matches(PAN, graph, leaves=False, symmetry=False, **options),
+        "search._run", ["begin", "advance"],
+        lambda graph, **options: jaxmotif.count_matches(
+            PAN, graph, **options, search=Search(leaves=False, symmetry=False)
+        ),
     ),
     "motifs": (
-        "motifs.enumerate", ["_walks", "_fill", "_added", "_runs", "_pairs", "_visits"],
+        "motifs._enumerate", ["_walks", "_fill", "_added", "_runs", "_added_in_runs", "_visits"],
         lambda graph, **options: jaxmotif.find_motifs(graph, 4, 20, **options),
     ),
     "random graphs": (
-        "motifs.random_graphs", ["_chains"],
+        "motifs._random_graphs", ["run_chains"],
         lambda graph, **options: jaxmotif.random_graphs(graph, 20, jax.random.key(0), **options),
     ),
     "sieve": (
-        "sieve.runner", ["_draw", "_advance"],
+        "sieve._runner", ["_draw", "_advance"],
         lambda graph, **options: jaxmotif.find_color_motif(
             graph, np.arange(graph.n) % 2, {0: 5, 1: 5}, 0, limit=0, error=0.1, **options
         ),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from jaxmotif.devices.mesh import AXIS, device_mesh, everywhere, on_each_device
+from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
 
 SIZES = [size for size in (1, 2, 4) if size <= jax.device_count()]
 

@@ -1,11 +1,13 @@
 """The progress meter against a clock and a stream of our own."""
 
 import io
+import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
-from jaxmotif.devices.progress import progress, short_number, short_time
+from jaxmotif.devices._progress import Progress, progress, short_number, short_time
 
 
 class Clock:
@@ -109,3 +111,28 @@ def test_short_numbers_stay_short_and_near(value):
 
 def test_short_times_round_up_to_the_next_unit():
     assert [short_time(s) for s in (0, 9.96, 59.6, 3599.7)] == ["0.0 s", "0:10", "1:00", "1:00:00"]
+
+
+def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch):
+    """Where this is one and tqdm is installed; else lines as everywhere."""
+    told = []
+
+    class Bar:
+        def __init__(self, **options):
+            told.append(options)
+            self.update, self.close = told.append, lambda: told.append("closed")
+
+    shell = SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(auto=sys.modules["tqdm.auto"]))
+    with progress(9, "edges", "counting") as meter:
+        meter.advance(4)
+        meter.advance(5)
+    assert told == [{"total": 9, "unit": " edges", "desc": "counting", "unit_scale": True}, 4, 5, "closed"]
+    assert meter.done == 9
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert isinstance(progress(9), Progress)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))
+    shell.config = {}
+    assert isinstance(progress(9), Progress)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from jaxmotif.devices.queue import Unit, Worker, run_queue
+from jaxmotif.devices._queue import Unit, Worker, run_queue
 
 UNITS = [Unit(name, work) for name, work in zip("abcdefgh", (5, 1, 1, 1, 4, 4, 2, 2), strict=True)]
 TOTAL = sum(unit.work for unit in UNITS)
@@ -30,12 +30,12 @@ class Turns:
 
 
 @pytest.mark.parametrize("end", ["front", "back"])
-@pytest.mark.parametrize("helping", [0.0, 0.3, 1.0])
-def test_one_worker_does_all_in_order(end, helping):
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_one_worker_does_all_in_order(end, share):
     seen = []
-    worker = Worker(seen.append, end=end, helping=helping)
+    worker = Worker(seen.append, end=end, share=share)
     assert run_queue(UNITS, [worker]) == [TOTAL]
-    # A helping from the back is done in the order it was taken.
+    # A share from the back is done in the order it was taken.
     assert "".join(seen) == ("abcdefgh" if end == "front" else "hgfedcba")
 
 
@@ -47,17 +47,17 @@ def test_two_ends_meet():
     assert done == [5 + 1 + 1 + 1, 2 + 2 + 4 + 4]
 
 
-def test_a_helping_is_several_units():
+def test_a_share_is_several_units():
     """A quarter of the work (5 of 20) is h, g and f from the back; the front worker has the others first."""
     turns = Turns([1, 0, 0, 0, 0, 0, 1, 0])
-    done = run_queue(UNITS, [Worker(turns.step(0), "front"), Worker(turns.step(1), "back", helping=0.25)])
+    done = run_queue(UNITS, [Worker(turns.step(0), "front"), Worker(turns.step(1), "back", share=0.25)])
     assert turns.log[:6] == [(1, "h"), *((0, x) for x in "abcde")]
     assert sorted(turns.log[6:]) == [(0, "f"), (1, "g")]
     assert done == [16, 4]
 
 
 def test_whoever_is_free_takes_from_whoever_is_behind():
-    """The last of a helping, one at a time; but no more than a limit allows."""
+    """The last of a share, one at a time; but no more than a limit allows."""
     units = [Unit(name, 1) for name in "abcde"]
     for limit, expected in ((1.0, "edcb"), (0.4, "ed")):
         begun, taken, enough = threading.Event(), [], threading.Event()
@@ -72,7 +72,7 @@ def test_whoever_is_free_takes_from_whoever_is_behind():
             if len(taken) == len(expected):
                 enough.set()
 
-        done = run_queue(units, [Worker(slow, helping=1.0), Worker(quick, "back", limit=limit)])
+        done = run_queue(units, [Worker(slow, share=1.0), Worker(quick, "back", limit=limit)])
         assert "".join(taken) == expected
         assert done == [5 - len(expected), len(expected)]
 
@@ -82,7 +82,7 @@ def test_limits_hold_and_the_rest_is_done_by_others():
         first, second = [], []
         done = run_queue(UNITS, [Worker(first.append, limit=limit), Worker(second.append, "back")])
         assert sorted(first + second) == list("abcdefgh")
-        work = {unit.task: unit.work for unit in UNITS}
+        work = {unit.span: unit.work for unit in UNITS}
         assert done == [sum(work[x] for x in first), sum(work[x] for x in second)]
         assert done[0] <= limit * TOTAL
         assert sum(done) == TOTAL
@@ -136,7 +136,7 @@ def _fail(_):
 
 
 def test_a_failure_stops_everyone():
-    """Neither units in the queue nor the rest of a helping are started after a failure."""
+    """Neither units in the queue nor the rest of a share are started after a failure."""
     failed, started = threading.Event(), []
 
     def wait(task):
@@ -151,7 +151,7 @@ def test_a_failure_stops_everyone():
         raise Broken("as told")
 
     with pytest.raises(Broken, match="as told"):
-        run_queue(UNITS, [Worker(fail), Worker(wait, "back", helping=0.5)])
+        run_queue(UNITS, [Worker(fail), Worker(wait, "back", share=0.5)])
     assert started == ["h"]
 
 

@@ -3,8 +3,8 @@
 import jax
 import pytest
 
-from jaxmotif.devices.mesh import device_mesh
-from jaxmotif.devices.select import Selection, select_devices
+from jaxmotif.devices._mesh import device_mesh
+from jaxmotif.devices._select import Selection, select_devices
 
 HAS_GPU = jax.default_backend() == "gpu"
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.graph.order import DegreeOrder, degree_order
+from jaxmotif.graph import stack_graphs
+from jaxmotif.graph._order import DegreeOrder, degree_order
 from tests.samples import CAPACITY, DENSE, GRAPHS, build
 
 CASES = GRAPHS | {"no nodes": (0, []), "no edges": (7, [])}
@@ -89,3 +90,9 @@ def test_is_what_it_says(n, edges):
 def test_directed_graphs_are_refused():
     with pytest.raises(ValueError, match="undirected graph, got a directed one; build it with directed=False"):
         degree_order(Graph.from_edges([(0, 1)], directed=True))
+
+
+def test_a_batch_is_refused_where_it_is_traced():
+    graph = Graph.from_edges([(0, 1)])
+    with pytest.raises(ValueError, match=r"out_offsets must have rank 1, got shape \(2, 17\)"):
+        degree_order(stack_graphs([graph, graph]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.graphlets.dense import (
+from jaxmotif.graphlets._dense import (
     MAX_DENSE_NODES,
     dense_edge_columns,
     dense_graphlet_counts,

@@ -7,19 +7,19 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.graph.order import degree_order
-from jaxmotif.graphlets import sparse
-from jaxmotif.graphlets.equations import join_sums
-from jaxmotif.graphlets.sparse import Ranges
-from jaxmotif.graphlets.tuning import Tuning
-from jaxmotif.kernels.cliques import most_row_words
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.graph._order import degree_order
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._equations import join_sums
+from jaxmotif.graphlets._sparse import Ranges
+from jaxmotif.graphlets._tuning import Tuning
+from jaxmotif.kernels._cliques import most_row_words
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
 from tests.oracles import brute_force, edge_inputs
 from tests.samples import CAPACITY, GRAPHS, build
 
 EDGES = CAPACITY[1] // 2
-TUNING = Tuning("xla", 24, 32, 48, 20, 0, 3, 2, most_row_words(EDGES) + 1)  # many steps and rounds of everything
+TUNING = Tuning(24, 32, 48, 20, 0, 3, 2, most_row_words(EDGES) + 1)  # many steps and rounds of everything
 CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconnected", "hub and blocks")}
 CASES |= {name: graph for name, graph in GRAPHS.items() if name.endswith("of 20")}
 
@@ -34,7 +34,7 @@ def wide():
 def _statistics(per_edge):
     @jax.jit
     def run(order, plan):
-        stats = sparse.all_statistics(order, plan, TUNING, per_edge)
+        stats = sparse.statistics(order, plan, sparse.all_ranges(plan), TUNING, per_edge)
         return stats, sparse.graph_sums(order, stats)
 
     return run
@@ -107,13 +107,12 @@ def test_ranges_of_work_add_up():
     whole = _statistics(True)
 
     @jax.jit
-    def first(order, plan, t, cycles, ranges):
-        t = sparse.count_triangles(order, plan, t, ranges.tests, TUNING)
-        return t, sparse.count_cycles(order, plan, cycles, ranges.heavy, ranges.light, TUNING)
+    def first(order, plan, sums, ranges):
+        return sparse.first_pass(order, plan, sums, ranges, TUNING)
 
     @jax.jit
     def second(order, plan, t, sums, ranges):
-        return sparse.count_cliques(order, plan, t, sums, ranges.tails, TUNING)
+        return sparse.second_pass(order, plan, t, sums, ranges, TUNING)
 
     rng, parts = np.random.default_rng(0), 4
     for n, edges in CASES.values():
@@ -126,13 +125,12 @@ def test_ranges_of_work_add_up():
             cuts = np.array([low, *np.sort(rng.integers(low, high, parts - 1, endpoint=True)), high])
             for piece, a, b in zip(pieces, cuts[:-1], cuts[1:], strict=True):
                 piece.append((np.asarray(a, high.dtype), np.asarray(b, high.dtype)))
-        t, cycles = sparse.start_triangles(order, TUNING), sparse.start_cycles(order, TUNING, True)
-        sums = sparse.start_cliques(order, TUNING, True)
+        both, sums = sparse.start_first(order, True), sparse.start_second(order, True)
         for piece in pieces:
-            t, cycles = first(order, plan, t, cycles, Ranges(*piece))
+            both = first(order, plan, both, Ranges(*piece))
         for piece in reversed(pieces):
-            sums = second(order, plan, t, sums, Ranges(*piece))
-        found = sparse.finish(order, t, cycles, sums)
+            sums = second(order, plan, both.t, sums, Ranges(*piece))
+        found = sparse.finish(order, both, sums)
         for a, b in zip(found, whole(order, plan)[0], strict=True):
             np.testing.assert_array_equal(np.asarray(a)[: len(edges)], np.asarray(b)[: len(edges)])
 

@@ -5,15 +5,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.devices.spans import Span, cut
-from jaxmotif.graph.order import degree_order
-from jaxmotif.graphlets.sparse import Ranges, make_plan
-from jaxmotif.graphlets.split import Starts, pass_work, span_difficulty, span_ranges, split_ranges
-from jaxmotif.graphlets.tuning import Tuning
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.devices._ranges import Span, cut
+from jaxmotif.graph._order import degree_order
+from jaxmotif.graphlets._sparse import Ranges, make_plan
+from jaxmotif.graphlets._split import Starts, pass_work, span_difficulty, span_ranges, split_ranges
+from jaxmotif.graphlets._tuning import Tuning
 from tests.samples import GRAPHS, build
 
-TUNING = Tuning("xla", 16, 32, 64, 40, 0, 3, 32, 64)
+TUNING = Tuning(16, 32, 64, 40, 0, 3, 32, 64)
 CASES = {name: GRAPHS[name] for name in ("one edge", "path", "clique", "hub and blocks", "density 0.7 of 20")}
 KINDS = Ranges._fields
 
@@ -91,7 +91,7 @@ def test_the_ranges_of_stretches_do_all_work_once(n, edges, parts):
     covered = {kind: np.zeros(_starts_of(starts, kind)[-1], int) for kind in KINDS}
     ranges_of = jax.jit(span_ranges)
     for unit in cut(work, [Span(0, n)], parts):
-        ranges, done = ranges_of(plan, skip, *map(np.int32, unit.task)), 0
+        ranges, done = ranges_of(plan, skip, *map(np.int32, unit.span)), 0
         for kind in KINDS:
             first, stop = (int(x) for x in getattr(ranges, kind))
             positions = _starts_of(starts, kind)

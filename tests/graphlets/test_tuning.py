@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.graph.order import degree_order
-from jaxmotif.graphlets import run, sparse
-from jaxmotif.graphlets.tuning import MIB, choose_tuning, fixed_bytes, smallest_step_bytes
-from jaxmotif.kernels.cliques import most_row_words, words_bound
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.graph._order import degree_order
+from jaxmotif.graphlets import _run as run
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._tuning import MIB, choose_tuning, fixed_bytes, smallest_step_bytes
+from jaxmotif.kernels._cliques import most_row_words, words_bound
 
 SIZES = [(2, 1), (40, 256), (24_576, 2**20), (2**20, 2**23), (3 * 10**6, 12), (2**31 - 1, 2**30)]
 
@@ -43,7 +44,6 @@ def test_sizes_fit_together(nodes, edges, device):
     least = _least(nodes, edges, device)
     for memory in (least, least + 100 * MIB, 2**45):
         tuning = choose_tuning(nodes, edges, device, memory)
-        assert tuning.backend == ("xla" if device is CPU else "pallas-triton")
         blocks = (tuning.block, tuning.heavy_block, tuning.light_block, tuning.slots)
         assert all(size == 2 ** (size.bit_length() - 1) >= 1024 for size in blocks)  # programs have up to 1024 lanes
         assert tuning.light_block > tuning.most_light > 0
@@ -71,11 +71,10 @@ def test_a_cpu_takes_any_graph_by_default(nodes, edges):
     assert choose_tuning(nodes, edges, CPU)
 
 
-def test_an_accelerator_gives_a_quarter():
+def test_an_accelerator_gives_half_of_what_is_free():
     device = Accelerator(16 * 2**30)
-    assert choose_tuning(24_576, 2**20, device) == choose_tuning(24_576, 2**20, device, 4 * 2**30)
-    with pytest.raises(ValueError, match=f"memory={4 * 2**30} bytes is too little"):
-        choose_tuning(2**20, 2**26, device)
+    assert choose_tuning(24_576, 2**20, device) == choose_tuning(24_576, 2**20, device, 8 * 2**30)
+    assert choose_tuning(2**20, 2**26, device)  # more than half, if it must be
 
 
 @pytest.mark.parametrize("detail", ["graph", "edge", pytest.param("node", marks=pytest.mark.slow)])
@@ -92,9 +91,7 @@ def test_the_least_memory_is_enough(detail):
         order = degree_order(graph)
         return order, sparse.make_plan(jnp, order, tuning)
 
-    nothing = dict.fromkeys(
-        ("in_offsets", "in_targets", "in_slots", "bi_offsets", "bi_targets", "node_labels", "edge_labels")
-    )
+    nothing = dict.fromkeys(("in_offsets", "in_targets", "in_slots", "node_labels", "edge_labels"))
     arrays = {"out_offsets": ints(nodes + 1), "out_targets": ints(2 * edges), "num_nodes": ints(), "num_edges": ints()}
     graph = Graph(**nothing, **arrays, directed=False)
     with wide_ints(), jax.default_device(CPU):

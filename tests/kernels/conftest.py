@@ -1,45 +1,51 @@
-"""The three forms in which a graphlet kernel is tested."""
+"""The three forms in which a kernel is tested."""
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
 import pytest
-from jax.experimental import pallas as pl
 
-from jaxmotif.kernels import cliques, triangles, wedges
-from jaxmotif.kernels.choice import Backend
+from jaxmotif.arrays._compile import Target, compiling_for, jit64
 
 
 class Form(NamedTuple):
-    """A backend, and the lanes a kernel program takes there (blocks are a multiple of them)."""
+    """What kernels are compiled for, and the lanes of a tile there (blocks are a multiple of them)."""
 
-    backend: Backend
+    target: Target
     lanes: int
 
     def jit(self, function: Any, **static: Any) -> Any:
-        return jax.jit(functools.partial(function, backend=self.backend, **static))
+        """The function in this form, compiled, with some arguments fixed."""
+        compiled = jit64(lambda *args: function(*args, **static))
+
+        def call(*args: Any) -> Any:
+            with compiling_for(self.target):
+                return compiled(*args)
+
+        return call
+
+
+FORMS = {
+    "xla": Form(Target("cpu"), 16),
+    # Nothing compiles a GPU's kernel for a CPU: it is interpreted, in tiles of 16 lanes.
+    "interpreted": Form(Target("cpu", fused=True), 16),
+    "gpu": Form(Target("cuda", fused=True), 1024),
+}
 
 
 @pytest.fixture(params=["xla", "interpreted", pytest.param("gpu", marks=pytest.mark.gpu)])
-def form(request, monkeypatch) -> Form:
-    """Plain XLA; the Pallas kernels interpreted, in programs of 16 lanes; the Pallas kernels on a GPU."""
-    if request.param == "interpreted":
-        monkeypatch.setattr(pl, "pallas_call", functools.partial(pl.pallas_call, interpret=True))
-        for module in (triangles, wedges, cliques):
-            monkeypatch.setattr(module, "LANES", 16)
-        monkeypatch.setattr(triangles, "PROGRAMS", 3)
-    return Form("xla", 16) if request.param == "xla" else Form("pallas-triton", 1024 if request.param == "gpu" else 16)
+def form(request) -> Form:
+    """Plain XLA; the GPU's kernels interpreted; the GPU's kernels on a GPU."""
+    return FORMS[request.param]
 
 
 @pytest.fixture
-def lowered_for_cuda():
-    """Gives the text of a jitted function, called with these arguments, for an NVIDIA GPU that need not be there."""
-    device = jax.sharding.AbstractDevice("NVIDIA H100 80GB HBM3", num_cores=132, platform="gpu")
-    mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
+def lowered_for_cuda(abstract_gpu):
+    """Gives the text of a function, called with these arguments, for an NVIDIA GPU that need not be there."""
 
-    def lower(function: Any, *args: Any) -> str:
-        with jax.sharding.use_abstract_mesh(mesh):
-            return function.trace(*args).lower(lowering_platforms=("cuda",)).as_text()
+    def lower(function: Any, *args: Any, **static: Any) -> str:
+        jitted = jax.jit(lambda *args: function(*args, **static))
+        with compiling_for(FORMS["gpu"].target), jax.enable_x64(True), abstract_gpu():
+            return jitted.trace(*args).lower(lowering_platforms=("cuda",)).as_text()
 
     return lower

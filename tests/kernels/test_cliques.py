@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.graph.order import degree_order
-from jaxmotif.kernels.cliques import common_bits, most_row_words, row_words, set_bits, words_bound
-from jaxmotif.kernels.expand import flat_work
-from jaxmotif.kernels.scatter import accumulator
-from jaxmotif.kernels.triangles import TriangleBlock, triangle_block, triangle_tests
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.graph._order import degree_order
+from jaxmotif.kernels._cliques import common_bits, most_row_words, row_words, set_bits, words_bound
+from jaxmotif.kernels._expand import flat_work
+from jaxmotif.kernels._scatter import accumulator
+from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_tests
 from tests.samples import DENSE, GRAPHS, build
 
 CASES = {name: GRAPHS[name] for name in ("star", "clique", "disconnected", "hub and blocks", "density 0.7 of 20")}
@@ -37,30 +37,29 @@ def _base(order):
     return (np.cumsum(words) - words).astype(np.int32)
 
 
-def _matrices(backend):
+def _matrices(form):
     """The bit rows of all nodes, entered block by block, and the 4-cliques found by each triangle."""
-    find = functools.partial(triangle_block, block=BLOCK, backend="xla")
-    options = {"size": WORDS, "backend": backend}
+    find = functools.partial(triangle_block, block=BLOCK)
 
-    @jax.jit
+    @form.jit
     def fill(order, work, base):
         def step(number, bits):
             tri = find(order, work, number.astype(jnp.int64) * BLOCK, work.total)
-            return set_bits(order, base, bits, tri, **options)
+            return set_bits(order, base, bits, tri)
 
         steps = (-(-work.total // BLOCK)).astype(jnp.int32)
-        return jax.lax.fori_loop(jnp.int32(0), steps, step, accumulator(WORDS, jnp.uint32, backend))
+        return jax.lax.fori_loop(jnp.int32(0), steps, step, accumulator(WORDS, jnp.uint32))
 
-    @jax.jit
+    @form.jit
     def collect(order, work, base, bits, first):
         tri = find(order, work, first, work.total)
-        return tri, common_bits(order, base, bits, tri, backend=backend)
+        return tri, common_bits(order, base, bits, tri)
 
     return fill, collect
 
 
 def test_bit_rows_and_cliques(form):
-    fill, collect = _matrices(form.backend)
+    fill, collect = _matrices(form)
     for n, edges in CASES.values():
         order = _order(n, edges)
         m = int(order.num_edges)
@@ -119,5 +118,4 @@ def test_lowers_for_cuda(lowered_for_cuda):
     order = _order(*DENSE)
     arcs = np.zeros(BLOCK, np.int32)
     args = order, _base(order), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
-    kernel = jax.jit(functools.partial(common_bits, backend="pallas-triton"))
-    assert "triton" in lowered_for_cuda(kernel, *args)
+    assert "triton" in lowered_for_cuda(common_bits, *args)

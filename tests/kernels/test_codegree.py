@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.graph.order import degree_order
-from jaxmotif.kernels.codegree import codegree_plan, heavy_cycles, light_cycles
-from jaxmotif.kernels.expand import flat_work
-from jaxmotif.kernels.scatter import accumulator
-from jaxmotif.kernels.wedges import wedge_block, wedge_lengths
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.graph._order import degree_order
+from jaxmotif.kernels._codegree import codegree_plan, heavy_cycles, light_cycles
+from jaxmotif.kernels._expand import flat_work
+from jaxmotif.kernels._scatter import accumulator
+from jaxmotif.kernels._wedges import wedge_block, wedge_lengths
 from tests.oracles import edge_inputs
 from tests.samples import DENSE, GRAPHS, build
 
@@ -95,12 +96,11 @@ def test_plan_splits_the_wedges():
                 np.testing.assert_array_equal(a, b)
 
 
-def _counter(backend, *, block, slots, rows, most_light):
+def _counter(*, block, slots, rows, most_light):
     """Adds the cycles of two halves of the heavy and of the light nodes."""
-    heavy = functools.partial(heavy_cycles, block=block, rows=rows, backend=backend)
-    light = functools.partial(light_cycles, block=block, slots=slots, most_light=most_light, backend=backend)
+    heavy = functools.partial(heavy_cycles, block=block, rows=rows)
+    light = functools.partial(light_cycles, block=block, slots=slots, most_light=most_light)
 
-    @jax.jit
     def count(order, plan, cycles):
         def half(number, cycles):
             def cut(last):
@@ -125,11 +125,11 @@ def _assert_cycles(found, order, m):
 def test_cycles(form):
     """With both heavy and light nodes, several blocks and rows of each."""
     block = 4 * form.lanes
-    count = _counter(form.backend, block=block, slots=4 * block, rows=3, most_light=40)
+    count = form.jit(_counter(block=block, slots=4 * block, rows=3, most_light=40))
     for n, edges in CASES.values():
         order = _order(n, edges)
         plan = codegree_plan(np, order, 40, 0)
-        _assert_cycles(count(order, plan, accumulator(order.edge_capacity, jnp.int64, form.backend)), order, len(edges))
+        _assert_cycles(count(order, plan, accumulator(order.edge_capacity, jnp.int64)), order, len(edges))
     assert min(int(plan.heavy_count), int(plan.light.total)) > 0
 
 
@@ -143,15 +143,15 @@ SIZES = {
 
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_any_sizes_give_the_same(sizes):
-    count = _counter("xla", **sizes)
+    count = jit64(_counter(**sizes))
     for n, edges in CASES.values():
         order = _order(n, edges)
         plan = codegree_plan(np, order, sizes["most_light"], 0)
-        _assert_cycles(count(order, plan, accumulator(order.edge_capacity, jnp.int64, "xla")), order, len(edges))
+        _assert_cycles(count(order, plan, accumulator(order.edge_capacity, jnp.int64)), order, len(edges))
 
 
 def test_total_over_arcs():
-    count = _counter("xla", **SIZES["two slots: many rounds"])
+    count = jit64(_counter(**SIZES["two slots: many rounds"]))
     for n, edges in CASES.values():
         order = _order(n, edges)
         plan = codegree_plan(np, order, 50, 0)
@@ -161,5 +161,5 @@ def test_total_over_arcs():
 def test_lowers_for_cuda(lowered_for_cuda):
     order = _order(*DENSE)
     plan = codegree_plan(np, order, 300, 8)
-    count = _counter("pallas-triton", block=2048, slots=8192, rows=3, most_light=300)
+    count = _counter(block=2048, slots=8192, rows=3, most_light=300)
     assert "triton" in lowered_for_cuda(count, order, plan, np.zeros((), np.int64))

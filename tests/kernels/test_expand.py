@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.kernels.expand import FlatWork, expand, find, flat_work
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.kernels._expand import FlatWork, expand, find, flat_work
 
 LISTS = 24
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.kernels import gf256
+from jaxmotif.kernels import _gf256 as gf256
 
 PAIRS = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
 A, B = (side.reshape(-1).astype(np.uint8) for side in PAIRS)

@@ -1,52 +1,46 @@
 """Matches that grow along a matching tree, at every phase of a table, in XLA and in Pallas."""
 
 import dataclasses
-from functools import partial
 
 import jax
 import numpy as np
 import pytest
 
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.graph import Graph
-from jaxmotif.kernels import tree
-from jaxmotif.kernels.wide import wide_ints
-from jaxmotif.motifs.dyads import graph_slots, to_dyads
-from jaxmotif.motifs.matching_engine import plan_matching
+from jaxmotif.kernels import _tree as tree
+from jaxmotif.motifs._pair_states import census_graphs, graph_edges
+from jaxmotif.motifs.matching_tree import plan_matching
 from tests.motifs.test_census import brute_force
 
-OPEN = jax.jit(tree.open_walks)
+OPEN, ROOTS = jit64(tree.open_walks), jit64(tree.root_matches, static_argnames="capacity")
+FILL = jit64(tree.fill_matches, static_argnames=("steps", "block"))
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with wide_ints():
-        yield
-
-
-def _table():
+def _table(labels=False, matrix=True):
     """Pairs that begin the connected triads of a hub with a path along its leaves."""
     edges = [(0, v) for v in range(1, 20)] + [(v + 1, v) for v in range(1, 12)] + [(3, 2), (5, 0)]
-    graph = Graph.from_edges(edges, directed=True)
-    dyads, plan = to_dyads(graph, graph_slots(graph), 1 << 20), plan_matching(graph, 3, list(brute_force(graph, 3)))
+    graph = Graph.from_edges(edges, directed=True, node_labels=[v % 3 for v in range(20)] if labels else None)
+    dyads = census_graphs(graph, graph_edges(graph), matrix << 20, jax.devices()[0]).dyads
+    plan = plan_matching(graph, 3, list(brute_force(graph, 3)))
     plan = dataclasses.replace(plan, tree=jax.device_put(plan.tree))
-    roots = tree.root_matches(dyads, plan.tree)
+    roots = ROOTS(dyads, plan.tree, capacity=512)
     walks = OPEN(dyads, plan.tree, roots, np.int32(graph.n), np.int32(0))
     column = np.zeros(96, np.int32)
-    fill = jax.jit(tree.fill_matches, static_argnames=("steps", "block", "backend"))
-    table, size, _ = fill(
+    table, size, _ = FILL(
         dyads, plan.tree, roots, walks, np.int32(0), np.int64(0),
-        tree.Matches(column, np.zeros((2, 96), np.int32), column), np.int32(0), steps=3, block=32, backend="xla",
+        tree.Matches(column, np.zeros((2, 96), np.int32), column), np.int32(0), steps=9, block=32,
     )  # fmt: skip
     return graph, dyads, plan, table, size
 
 
-def test_longer_matches(form, monkeypatch):
+@pytest.mark.parametrize("options", [{}, {"labels": True, "matrix": False}])
+def test_longer_matches(form, options):
     """All forms as XLA's, and together every connected triad once."""
-    monkeypatch.setattr(tree, "LANES", form.lanes)
-    graph, dyads, plan, table, size = _table()
+    graph, dyads, plan, table, size = _table(**options)
     block, found = 4 * form.lanes, np.zeros(len(plan.classes), int)
-    longer = form.jit(tree.longer_matches, steps=6, block=block)
-    other = jax.jit(partial(tree.longer_matches, steps=6, block=block, backend="xla"))
+    longer = form.jit(tree.longer_matches, steps=9, block=block)
+    other = jit64(lambda *args: tree.longer_matches(*args, steps=9, block=block))
     for phase in range(2):
         walks = OPEN(dyads, plan.tree, table, size, np.int32(phase))
         for first in range(0, int(walks.work.total), block):
@@ -61,9 +55,11 @@ def test_longer_matches(form, monkeypatch):
     assert dict(zip(plan.classes, found.tolist(), strict=True)) == brute_force(graph, 3)
 
 
-def test_lowers_for_cuda(lowered_for_cuda):
-    _, dyads, plan, table, size = _table()
+@pytest.mark.parametrize("options", [{}, {"labels": True}, {"matrix": False}])
+def test_lowers_for_cuda(options, lowered_for_cuda):
+    _, dyads, plan, table, size = _table(**options)
     walks = OPEN(dyads, plan.tree, table, size, np.int32(1))
-    longer = jax.jit(partial(tree.longer_matches, steps=6, block=4096, backend="pallas-triton"))
-    text = lowered_for_cuda(longer, dyads, plan.tree, table, walks, np.int32(1), np.int64(0))
+    text = lowered_for_cuda(
+        tree.longer_matches, dyads, plan.tree, table, walks, np.int32(1), np.int64(0), steps=9, block=4096
+    )
     assert "tree" in text

@@ -1,6 +1,5 @@
 """Triangles, each once at its lowest arc, against all triples; in XLA and in Pallas."""
 
-import functools
 from itertools import combinations, pairwise
 
 import jax
@@ -8,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.graph.order import degree_order
-from jaxmotif.kernels.expand import flat_work
-from jaxmotif.kernels.triangles import triangle_block, triangle_tests, triangle_total
-from jaxmotif.kernels.wide import wide_ints
+from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.graph._order import degree_order
+from jaxmotif.kernels._expand import flat_work
+from jaxmotif.kernels._triangles import triangle_block, triangle_tests
 from tests.samples import DENSE, GRAPHS, build
 
 CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconnected", "hub and blocks")}
@@ -59,21 +58,6 @@ def test_every_triangle_once(form, lanes):
         assert sorted(found) == _triangles(order)
 
 
-def test_total(form):
-    total = form.jit(triangle_total, block=16)
-    for n, edges in CASES.values():
-        order, work = _prepare(n, edges)
-        found = total(order, work)
-        assert found.dtype == jnp.int64
-        assert int(found) == len(_triangles(order))
-
-
-def test_total_in_one_step():
-    order, work = _prepare(*DENSE)
-    total = jax.jit(functools.partial(triangle_total, block=2**14, backend="xla"))
-    assert int(total(order, work)) == len(_triangles(order)) > 0
-
-
 def test_tests_are_the_shorter_of_two_lists():
     order, _ = _prepare(*DENSE)
     tests = triangle_tests(np, order)
@@ -85,9 +69,6 @@ def test_tests_are_the_shorter_of_two_lists():
     np.testing.assert_array_equal(tests, triangle_tests(jnp, jax.tree.map(jnp.asarray, order)))
 
 
-@pytest.mark.parametrize("function", [triangle_block, triangle_total])
-def test_lowers_for_cuda(lowered_for_cuda, function):
+def test_lowers_for_cuda(lowered_for_cuda):
     order, work = _prepare(*DENSE)
-    args = (order, work) if function is triangle_total else (order, work, np.int64(0), np.int64(5))
-    kernel = jax.jit(functools.partial(function, block=2048, backend="pallas-triton"))
-    assert "triton" in lowered_for_cuda(kernel, *args)
+    assert "triton" in lowered_for_cuda(triangle_block, order, work, np.int64(0), np.int64(5), block=2048)

@@ -2,15 +2,16 @@
 
 import math
 import re
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching import count_matches, find_matches, has_match, participation_counts
+from jaxmotif.matching import Search, count_matches, find_matches, has_match, participation_counts
 from jaxmotif.patterns import Pattern, automorphism_count
-from jaxmotif.search import advance
+from tests.compilations import compilations
 from tests.matching.oracle import PAD, brute_force, random_graph
 
 BLOCK = 64  # small, so that tables fill up and cursors stop within rows
@@ -38,11 +39,13 @@ def test_against_backtracking(directed):
         induced, wildcard = bool(rng.random() < 0.5), (0 if rng.random() < 0.3 else None)
         expected = brute_force(query, host, induced, wildcard)
         nonzero += bool(expected)
-        options = {"wildcard": wildcard, "order": str(rng.choice(["ri", "quicksi"])), "block": BLOCK}
+        order = "ri" if rng.random() < 0.5 else rng.permutation(query.num_nodes).tolist()
+        how = Search(order=order, block=BLOCK)
         for leaves, symmetry in ((True, True), (False, bool(rng.random() < 0.5))):
-            found = count_matches(query, target, induced, leaves=leaves, symmetry=symmetry, **options)
+            chosen = replace(how, leaves=leaves, symmetry=symmetry)
+            found = count_matches(query, target, induced, wildcard=wildcard, search=chosen)
             assert (found.count, found.exact) == (len(expected), True)
-        listed = find_matches(query, target, induced, **options)
+        listed = find_matches(query, target, induced, wildcard=wildcard, search=how)
         assert sorted(map(tuple, listed.nodes.tolist())) == expected
         ordered = [tuple(row[u] for u in listed.order) for row in listed.nodes.tolist()]
         assert ordered == sorted(ordered)
@@ -60,18 +63,18 @@ def test_leaves_that_compete_for_nodes():
     host, target = random_graph(rng, 9, 0.6, False, None, None)
     for edges in trees:
         query = Pattern.from_edges(edges)
-        found = count_matches(query, target, block=BLOCK)
+        found = count_matches(query, target, search=Search(block=BLOCK))
         assert found.leaves
         assert found.count == len(brute_force(query, host, False))
-        assert found.count == count_matches(query, target, leaves=False, block=BLOCK).count
+        assert found.count == count_matches(query, target, search=Search(leaves=False, block=BLOCK)).count
 
 
 def test_filters_change_nothing():
     for _, query, host, target in cases(7, 8, False):
         expected = len(brute_force(query, host, False))
         sizes = []
-        for filters in ((), ("degree", "neighbor-degree"), ("degree", "neighbor-degree", "frequency", "consistency")):
-            found = count_matches(query, target, filters=filters, block=BLOCK)
+        for filters in ((), ("degree",), ("degree", "frequency", "consistency")):
+            found = count_matches(query, target, search=Search(filters=filters, block=BLOCK))
             assert found.count == expected
             sizes.append(found.domain_sizes)
         assert (sizes[0] >= sizes[1]).all()
@@ -96,24 +99,24 @@ def test_given_domains():
     for rng, query, host, target in cases(8, 12, False):
         allowed = rng.random((query.num_nodes, host.num_nodes)) < 0.6
         expected = len(brute_force(query, host, False, allowed=allowed))
-        assert count_matches(query, target, domains=allowed, block=BLOCK).count == expected
+        assert count_matches(query, target, domains=allowed, search=Search(block=BLOCK)).count == expected
         mapping = {u: np.flatnonzero(row) for u, row in enumerate(allowed)}
-        assert count_matches(query, target, domains=mapping, block=BLOCK).count == expected
+        assert count_matches(query, target, domains=mapping, search=Search(block=BLOCK)).count == expected
 
 
 def test_laws():
     rng = np.random.default_rng(3)
     for _, query, host, target in cases(9, 10, False, None, None):
-        found = count_matches(query, target, block=BLOCK).count
+        found = count_matches(query, target, search=Search(block=BLOCK)).count
         order = rng.permutation(query.num_nodes)
-        assert count_matches(query, target, order=order, block=BLOCK).count == found
+        assert count_matches(query, target, search=Search(order=order, block=BLOCK)).count == found
         shuffle = rng.permutation(host.num_nodes)
         moved = Graph.from_edges(shuffle[target.edge_list()].reshape(-1, 2), host.num_nodes, pad=PAD)
-        assert count_matches(query, moved, block=BLOCK).count == found
-        occurrences = count_matches(query, target, per="occurrence", block=BLOCK).count
+        assert count_matches(query, moved, search=Search(block=BLOCK)).count == found
+        occurrences = count_matches(query, target, per="occurrence", search=Search(block=BLOCK)).count
         assert occurrences * automorphism_count(query) == found
-        assert len(find_matches(query, target, per="occurrence", block=BLOCK)) == occurrences
-        counts = participation_counts(query, target, block=BLOCK)
+        assert len(find_matches(query, target, per="occurrence", search=Search(block=BLOCK))) == occurrences
+        counts = participation_counts(query, target, search=Search(block=BLOCK))
         assert (counts.sum(axis=0) == found).all()
 
 
@@ -126,7 +129,7 @@ def test_counts_beyond_64_bits():
     query = Pattern.from_edges(edges, node_labels=[0, 0, 0, *range(1, 11)])
     expected = 32 * 31 * 30 * 32**10
     assert expected > 2**64
-    assert count_matches(query, target, symmetry=False).count == expected
+    assert count_matches(query, target, search=Search(symmetry=False)).count == expected
 
 
 def test_many_equal_leaves():
@@ -139,37 +142,37 @@ def test_many_equal_leaves():
 def test_a_limit_gives_the_first_matches_whatever_the_block():
     query = Pattern.from_edges([(0, 1), (1, 2)])
     target = Graph.from_networkx(nx.gnp_random_graph(40, 0.3, seed=1))
-    everything = find_matches(query, target, block=256)
+    everything = find_matches(query, target, search=Search(block=256))
     assert everything.exact
     for block, limit in ((64, 7), (256, 300)):
-        first = find_matches(query, target, limit=limit, block=block)
+        first = find_matches(query, target, limit=limit, search=Search(block=block))
         assert first.nodes.tolist() == everything.nodes[:limit].tolist()
         assert (first.exact, first.status) == (False, f"stopped at limit={limit}")
-    assert find_matches(query, target, limit=len(everything), block=256).exact
-    assert has_match(query, target, block=64)
+    assert find_matches(query, target, limit=len(everything), search=Search(block=256)).exact
+    assert has_match(query, target, search=Search(block=64))
 
 
 def test_limits_say_so():
     query = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
     target = Graph.from_networkx(nx.gnp_random_graph(60, 0.5, seed=1))
-    found = count_matches(query, target, leaves=False, symmetry=False, max_steps=9, block=64)
+    found = count_matches(query, target, search=Search(leaves=False, symmetry=False, max_steps=9, block=64))
     assert (found.exact, found.status, found.steps) == (False, "stopped at max_steps=9", 9)
-    found = count_matches(query, target, leaves=False, symmetry=False, time_limit=0.0, block=64)
+    found = count_matches(query, target, time_limit=0.0, search=Search(leaves=False, symmetry=False, block=64))
     assert (found.exact, found.status) == (False, "stopped at time_limit=0 s")
 
 
 def test_queries_of_a_size_share_a_compilation():
     target = Graph.from_networkx(nx.gnp_random_graph(12, 0.5, seed=2), pad=PAD)
-    count_matches(Pattern.from_edges([(0, 1), (1, 2)]), target, block=BLOCK)
-    before = advance._cache_size()
-    for edges in (
-        [(0, 1), (1, 2), (2, 0)],
-        [(0, 1), (0, 2), (0, 3)],
-        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
-        [(0, 1)],
-    ):
-        count_matches(Pattern.from_edges(edges), target, block=BLOCK)
-    assert advance._cache_size() == before
+    count_matches(Pattern.from_edges([(0, 1), (1, 2)]), target, search=Search(block=BLOCK))
+    with compilations() as compiled:
+        for edges in (
+            [(0, 1), (1, 2), (2, 0)],
+            [(0, 1), (0, 2), (0, 3)],
+            [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
+            [(0, 1)],
+        ):
+            count_matches(Pattern.from_edges(edges), target, search=Search(block=BLOCK))
+    assert not compiled
 
 
 def test_impossible_queries_are_not_searched():
@@ -177,6 +180,16 @@ def test_impossible_queries_are_not_searched():
     found = count_matches(Pattern.from_edges([(0, 1), (0, 2), (0, 3)]), target)
     assert (found.count, found.steps, found.exact) == (0, 0, True)
     assert not has_match(Pattern.from_edges([(0, 1), (1, 2), (2, 0)]), target)
+
+
+def test_graphs_of_other_libraries():
+    path, square = [(0, 1), (1, 2)], nx.cycle_graph(4)
+    expected = count_matches(Pattern.from_edges(path), Graph.from_networkx(square)).count
+    assert count_matches(path, square).count == count_matches(nx.path_graph(3), square).count == expected == 8
+    assert has_match(np.array(path), square)
+    arcs = nx.DiGraph([(0, 1), (1, 2), (2, 0)])
+    assert count_matches(path, arcs).count == 3  # arcs, as the target's
+    assert participation_counts(path, square).sum(axis=0).tolist() == [8, 8, 8]
 
 
 def test_mistakes():
@@ -190,18 +203,26 @@ def test_mistakes():
             count_matches(query, graph)
     query = Pattern.from_edges([(0, 1)])
     for options, message in (
-        ({"filters": ("color",)}, "filters must be some of label, degree"),
-        ({"order": [0, 0]}, "order must be 'ri', 'quicksi' or a permutation of the 2 query nodes"),
+        ({"search": Search(order=[0, 0])}, "order must be 'ri' or a permutation of the 2 query nodes"),
         ({"per": "edge"}, "per must be 'map' or 'occurrence'"),
         ({"domains": {5: [0]}}, "domains names query node 5; there are 0..1"),
         ({"domains": {0: [9]}}, "domains[0] names target node 9; there are 0..1"),
         ({"domains": np.ones((1, 1), bool)}, "domains must be a mapping or bool [2, 2]"),
         ({"per": "occurrence", "domains": {0: [0]}}, "use per='map'"),
-        ({"memory": 10, "leaves": False}, "memory=10 bytes is too little"),
+        ({"memory": 10, "search": Search(leaves=False)}, "memory=10 bytes is too little"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             count_matches(query, graph, **options)
+    for options, message in (
+        ({"filters": ("color",)}, "filters must be some of label, degree"),
+        ({"order": "quick"}, "order must be 'ri' or a permutation of the query nodes, got 'quick'"),
+        ({"block": 0}, "block must be an integer of at least 1, got 0"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            Search(**options)
+    with pytest.raises(ValueError, match="max_steps=3 is for counts"):
+        find_matches(query, graph, search=Search(max_steps=3))
     with pytest.raises(ValueError, match="limit must be at least 0"):
         find_matches(query, graph, limit=-1)
-    with pytest.raises(TypeError, match="target must be a Graph"):
+    with pytest.raises(TypeError, match="target"):
         count_matches(query, query)

@@ -101,7 +101,7 @@ def test_mistakes():
         (edge, Graph.from_edges([(0, 1)], directed=True), {}, "query.directed is False and target.directed True"),
         (Graph.from_edges([(0, 1)], node_labels=[1, 2]), edge, {}, "the query has node_labels and the target has none"),
         (stack_graphs([edge]), edge, {}, "the query is a batch of 1 graphs; use jax.vmap"),
-        (Graph.from_edges([], 65), edge, {}, "takes a query of up to 64 nodes, got room for 65"),
+        (Graph.from_edges([], 65, pad=None), edge, {}, "takes a query of up to 64 nodes, got room for 65"),
         (edge, edge, {"lanes": 0}, "lanes must be at least 1, got 0"),
         (edge, edge, {"wildcard": np.zeros(2, np.int32)}, "wildcard must be one label"),
     ):

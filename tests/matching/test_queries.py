@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching import count_matches, count_queries, plan
+from jaxmotif.matching import Search, count_matches, count_queries
 from jaxmotif.patterns import Pattern
+from jaxmotif.search import _sizes as sizes
 
 CYCLE = [(0, 1), (1, 2), (2, 3), (3, 0)]
 
@@ -28,10 +29,10 @@ def queries():
 
 @pytest.mark.parametrize("together", [1, 3, 16])
 def test_the_same_as_one_by_one(monkeypatch, target, queries, together):
-    monkeypatch.setattr("jaxmotif.matching.count._together", lambda index: together)
+    monkeypatch.setattr("jaxmotif.matching._count._together", lambda index: together)
     # Steps so few that some searches outgrow their first stage, and memory for the tables of about two.
-    monkeypatch.setattr(plan, "_blocks", lambda options, device: (192, (64, 6)))
-    for options in ({"induced": True, "memory": 2**20}, {"per": "occurrence", "leaves": False}):
+    monkeypatch.setattr(sizes, "CPU", sizes.CPU._replace(counting=192, first=64, first_steps=6))
+    for options in ({"induced": True, "memory": 2**20}, {"per": "occurrence", "search": Search(leaves=False)}):
         alone = [count_matches(query, target, **options) for query in queries]
         found = list(count_queries(queries, target, **options))
         assert [one.count for one in found] == [one.count for one in alone]
@@ -44,17 +45,16 @@ def test_the_same_as_one_by_one(monkeypatch, target, queries, together):
 
 def test_limits_and_devices(target, queries):
     path = Pattern.from_edges([(i, i + 1) for i in range(8)])
-    found = list(count_queries([queries[-2], path], target, leaves=False, symmetry=False, time_limit=0.0, block=64))
+    search = Search(leaves=False, symmetry=False, block=64)
+    found = list(count_queries([queries[-2], path], target, time_limit=0.0, search=search))
     assert [one.exact for one in found] == [True, False]
     assert found[1].status == "stopped at time_limit=0 s"
-    spread, alone = (list(count_queries(queries[-3:], target, block=64, devices=d)) for d in (2, None))
+    spread, alone = (list(count_queries(queries[-3:], target, devices=d, search=Search(block=64))) for d in (2, None))
     assert [one.count for one in spread] == [one.count for one in alone]
 
 
 def test_mistakes(target):
-    with pytest.raises(
-        TypeError, match="count_queries takes block, filters, leaves, lookahead, order, symmetry, got domains"
-    ):
-        count_queries([Pattern.from_edges(CYCLE)], target, domains={0: [1]})
+    with pytest.raises(ValueError, match="max_steps=5 stops one search; give count_queries a time_limit"):
+        count_queries([Pattern.from_edges(CYCLE)], target, search=Search(max_steps=5))
     with pytest.raises(ValueError, match="the query has 0 nodes"):
         count_queries([Pattern.from_edges(CYCLE), Pattern.from_edges([], 0)], target)

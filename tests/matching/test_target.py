@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching.target import index_target
+from jaxmotif.matching._target import index_target
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -1,11 +1,24 @@
 """Small ensembles of graphs with given degrees, enumerated without the library, and what each move makes of a graph."""
 
 from collections import Counter
-from itertools import combinations, permutations, product
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from typing import NamedTuple
 
 import numpy as np
 
 Arcs = frozenset[tuple[int, int]]
+
+
+class Ensemble(NamedTuple):
+    """All graphs with certain degrees; ``edges``: of one; ``pieces``: that elementary moves leave them in."""
+
+    keep: str
+    directed: bool
+    nodes: int
+    edges: list[tuple[int, int]]
+    members: list[Arcs]
+    pieces: int
 
 
 def degrees_of(arcs: Arcs, keep: str) -> Counter:
@@ -20,19 +33,69 @@ def degrees_of(arcs: Arcs, keep: str) -> Counter:
     return kept
 
 
-def all_with_same_degrees(arcs: Arcs, n: int, keep: str) -> set[Arcs]:
-    """Every digraph with these degrees, by trying all (n of at most 4)."""
-    wanted = degrees_of(arcs, keep)
-    found = set()
-    for states in product(((), (0,), (1,), (0, 1)), repeat=n * (n - 1) // 2):
-        graph = frozenset(
-            pair if way == 0 else pair[::-1]
-            for pair, state in zip(combinations(range(n), 2), states, strict=True)
-            for way in state
-        )
-        if len(graph) == len(arcs) and degrees_of(graph, keep) == wanted:
-            found.add(graph)
+WAYS = ((), (0,), (1,), (0, 1))
+
+
+def all_with_same_degrees(arcs: Arcs, n: int, keep: str, directed: bool = True, limit: int = 10**9) -> set[Arcs]:
+    """Every graph with these degrees, dyad by dyad, giving up a branch that takes more than a node has; of an
+    undirected one both arcs of every edge. More than ``limit`` end the search."""
+    wanted, found = degrees_of(arcs, keep), set()
+    pairs = list(combinations(range(n), 2))
+    ways = WAYS if directed else (WAYS[0], WAYS[3])
+
+    def extend(number: int, graph: list[tuple[int, int]], left: Counter):
+        if len(found) > limit:
+            return
+        if number == len(pairs):
+            if not +left:
+                found.add(frozenset(graph))
+            return
+        pair = pairs[number]
+        for way in ways:
+            new = [pair if w == 0 else pair[::-1] for w in way]
+            rest = left.copy()
+            rest.subtract(degrees_of(frozenset(new), keep))
+            # What is still wanted of a node must fit the dyads it has left; each holds two of its ends at most.
+            u = pair[0]
+            late = all(rest[u, kind] <= 0 for kind in ("in", "out", "both")) if pair[1] == n - 1 else True
+            if late and all(value >= 0 for value in rest.values()):
+                extend(number + 1, graph + new, rest)
+
+    extend(0, [], wanted)
     return found
+
+
+def ensembles(number: int, seed: int = 1, largest: int = 60) -> Iterator[Ensemble]:
+    """So many random ensembles of 2 to ``largest`` members: two thirds directed bidegree, the rest directed degree and
+    undirected; 4 to 6 nodes, sparse and dense; of the bidegree ones at least every second is one that elementary
+    moves leave in pieces."""
+    rng = np.random.default_rng(seed)
+    kinds = [("bidegree", True), ("bidegree", True), ("degree", True), ("bidegree", True), ("bidegree", True),
+             ("degree", False)]  # fmt: skip
+    for index in range(number):
+        keep, directed = kinds[index % len(kinds)]
+        n = 4 + index // len(kinds) % 3
+        while True:
+            weights = np.array(((1, 1, 1, 1), (1, 2, 2, 2), (0, 1, 1, 1), (4, 1, 1, 1))[rng.integers(4)], float)
+            ways = rng.choice(4, n * (n - 1) // 2, p=weights / weights.sum())
+            if not directed:
+                ways = 3 * (ways > 1)
+            arcs = frozenset(
+                pair if way == 0 else pair[::-1]
+                for pair, which in zip(combinations(range(n), 2), ways, strict=True)
+                for way in WAYS[which]
+            )
+            members = sorted(all_with_same_degrees(arcs, n, keep, directed, largest), key=sorted)
+            if not 2 <= len(members) <= largest:
+                continue
+            pieces, left = 0, set(members)
+            while left:
+                left -= set(reachable(next(iter(left)), keep, directed))
+                pieces += 1
+            if keep == "bidegree" and index % 2 == 0 and pieces == 1:
+                continue
+            yield Ensemble(keep, directed, n, sorted(arcs), members, pieces)
+            break
 
 
 def reachable(arcs: Arcs, keep: str, directed: bool = True) -> list[Arcs]:
@@ -71,6 +134,14 @@ def _fits(arcs: Arcs, old, new, keep: str) -> bool:
     held = {frozenset(a) for a in arcs}
     free_of_old = held - {frozenset(a) for a in old} if len(old) == 3 else held
     return len(set(dyads)) == len(dyads) and not any(d in free_of_old for d in dyads)
+
+
+def drawn_sets(sample) -> Iterator[Arcs]:
+    """The arcs of every random graph; of an undirected one both arcs of every edge."""
+    tails, heads = (x.tolist() for x in sample.wiring.edges(sample.ends))
+    for tail, head in zip(tails, heads, strict=True):
+        arcs = list(zip(tail, head, strict=True))
+        yield frozenset(arcs if sample.source.directed else arcs + [(v, u) for u, v in arcs])
 
 
 def counts_of(samples, states: list[Arcs]) -> np.ndarray:

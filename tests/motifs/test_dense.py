@@ -1,10 +1,12 @@
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph, stack_graphs
-from jaxmotif.motifs.dense import MAX_DENSE_NODES, dense_census, dense_census_classes
+from jaxmotif.motifs._dense import MAX_DENSE_NODES, dense_census, dense_census_classes
 from tests.motifs.test_census import brute_force, random_graph
 
 
@@ -43,3 +45,9 @@ def test_several_blocks_and_the_largest_size():
 def test_bad_input(graph, size, message):
     with pytest.raises(ValueError, match=message):
         dense_census(graph, size)
+
+
+def test_arrays_of_another_dtype():
+    graph = Graph.from_edges([(0, 1)])
+    with pytest.raises(TypeError, match="out_targets must be of dtype int32, got float32"):
+        dense_census(dataclasses.replace(graph, out_targets=jnp.zeros(4, jnp.float32)), 3)

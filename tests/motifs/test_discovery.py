@@ -4,7 +4,8 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import find_motifs, random_graphs, subgraph_census
-from jaxmotif.motifs.significance import benjamini_hochberg, mixing_of, significance_of
+from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
+from tests.compilations import compilations
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +16,8 @@ def graph():
 
 
 def test_matches_a_census_of_every_random_graph(graph):
-    key = jax.random.key(5)
-    found = find_motifs(graph, 3, 6, key, attempts=5)
-    sample = random_graphs(graph, 6, key, attempts=5)
+    found = find_motifs(graph, 3, 6, 5, attempts=5)
+    sample = random_graphs(graph, 6, jax.random.key(5), attempts=5)
     for i, drawn in enumerate(sample):
         counts = subgraph_census(drawn, 3).as_dict()
         row = dict(zip(found.classes, found.random_counts[i].tolist(), strict=True))
@@ -33,12 +33,13 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
     assert found.is_motif[row]
     assert found.significance.z[row] > 3
     assert "reciprocated pairs" in found.null_model
-    assert found.attempts == 40
-    monkeypatch.setattr("jaxmotif.motifs.discovery._together", lambda graph, size: 16)  # what one code can tell apart
+    assert found.accepted == pytest.approx(15, rel=0.15)
+    assert found.notes == ()
+    monkeypatch.setattr("jaxmotif.motifs._discovery._together", lambda graph, size: 16)  # what one code can tell apart
     split = find_motifs(graph, 3, 40, devices=4)
     np.testing.assert_array_equal(split.random_counts, found.random_counts)
     np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
-    longer = random_graphs(graph, 40, jax.random.key(0), attempts=80)
+    longer = random_graphs(graph, 40, 0, start=random_graphs(graph, 40, 0))
     counts = [subgraph_census(longer[i], 3).as_dict().get(found.classes[row], 0) for i in range(0, 40, 2)]
     differences = found.random_counts[::2, row] - counts
     wanted = differences.mean() / (differences.std(ddof=1) / np.sqrt(20))
@@ -46,29 +47,77 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
 
 
 def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
-    from jaxmotif.motifs import discovery
+    from jaxmotif.devices import _record as record
+    from jaxmotif.motifs import _discovery as discovery
 
     monkeypatch.setattr(discovery, "_batch", lambda *_: 4)
+    monkeypatch.setattr(discovery, "CPU_WORKERS", 1)
+    monkeypatch.setattr(record, "SAVE_SECONDS", 0.0)
     whole = find_motifs(graph, 3, 12)
-    calls = []
-    original = discovery.random_graphs
+    counted = []
+    original = discovery._Task._counted
 
-    def failing(*args, **options):
-        calls.append(options.get("first"))
-        if options.get("first") == 8:
+    def failing(self, items):
+        if sum(map(len, counted)) > 6:
             raise KeyboardInterrupt
-        return original(*args, **options)
+        counted.append(items)
+        return original(self, items)
 
-    monkeypatch.setattr(discovery, "random_graphs", failing)
+    monkeypatch.setattr(discovery._Task, "_counted", failing)
     with pytest.raises(KeyboardInterrupt):
         find_motifs(graph, 3, 12, checkpoint=tmp_path)
-    monkeypatch.setattr(discovery, "random_graphs", original)
+    before, counted = counted, []
+    monkeypatch.setattr(discovery._Task, "_counted", lambda self, items: counted.append(items) or original(self, items))
     resumed = find_motifs(graph, 3, 12, checkpoint=tmp_path)
-    assert 8 in calls
+    assert sorted(item for items in before + counted for item in items) == list(range(13))  # nothing is counted twice
     np.testing.assert_array_equal(resumed.random_counts, whole.random_counts)
     np.testing.assert_array_equal(resumed.significance.z, whole.significance.z)
     with pytest.raises(ValueError, match="other input or options"):
-        find_motifs(graph, 3, 12, jax.random.key(9), checkpoint=tmp_path)
+        find_motifs(graph, 3, 12, 9, checkpoint=tmp_path)
+
+
+def test_batches_are_bounded_by_time(graph, monkeypatch):
+    """Many subgraphs are begun with a small batch, which grows while batches are quick, and shrinks when they are slow;
+    no bit depends on it."""
+    from jaxmotif.motifs import _discovery as discovery
+
+    whole = find_motifs(graph, 3, 40, attempts=4)
+    sizes, clock = [], [0.0]
+    original = discovery._Task._counted
+
+    def counted(self, items):
+        sizes.append(len(items))
+        clock[0] += len(items) * (0.05 if len(sizes) < 4 else 5.0)
+        return original(self, items)
+
+    monkeypatch.setattr(discovery, "CPU_WORKERS", 1)
+    monkeypatch.setattr(discovery, "_subgraphs", lambda graph, size: 5e6)  # a second each, as is first thought
+    monkeypatch.setattr(discovery._Task, "_counted", counted)
+    monkeypatch.setattr(discovery.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(discovery, "_batch", lambda *_: 40)
+    found = find_motifs(graph, 3, 40, attempts=4)
+    np.testing.assert_array_equal(found.random_counts, whole.random_counts)
+    assert sizes[:4] == [2, 2, 8, 8]
+    assert set(sizes[4:]) == {1}
+    assert sum(sizes) == 41
+
+
+def test_random_graphs_that_cannot_move_are_told():
+    star = Graph.from_edges([(0, i) for i in range(1, 40)], 40, directed=True)
+    found = find_motifs(star, 3, 4)
+    assert found.accepted == 0
+    assert "no chain could move" in found.notes[0]
+
+
+@pytest.mark.parametrize("graphs", [8, pytest.param(100, marks=pytest.mark.slow)])
+def test_few_programs_for_graphs_of_all_sizes(graphs):
+    """Neither another size nor another number of random graphs compiles, but for a few steps in size."""
+    rng = np.random.default_rng(0)
+    with compilations() as found:
+        for number, n in enumerate(np.linspace(20, 400, graphs).astype(int)):
+            arcs = rng.integers(0, n, (3 * n, 2))
+            find_motifs(Graph.from_edges(arcs, int(n), directed=True), 3, 10 + number % 7, number)
+    assert len(found) <= 12, found
 
 
 def test_matching_finds_the_classes_of_the_graph(graph):
@@ -109,7 +158,7 @@ def test_benjamini_hochberg_against_scipy():
         ({"num_random": 1}, "num_random"),
         ({"threshold": 0}, "threshold"),
         ({"size": 1}, "size"),
-        ({"keep": "x"}, "keep"),
+        ({"keep": "x"}, "keep must be"),
         ({"engine": "x"}, "engine"),
     ],
 )

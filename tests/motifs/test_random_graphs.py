@@ -1,4 +1,4 @@
-import importlib
+import logging
 
 import jax
 import jax.numpy as jnp
@@ -6,33 +6,28 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.kernels import switching
-from jaxmotif.motifs import random_graphs
-from tests.motifs.ensembles import all_with_same_degrees, counts_of, degrees_of, reachable
+from jaxmotif.kernels import _switching as switching
+from jaxmotif.kernels import _walking as walking
+from jaxmotif.kernels._chains import run_chains
+from jaxmotif.motifs import NULL_MODELS, random_graphs
+from jaxmotif.motifs import _random_graphs as module
+from jaxmotif.motifs._null_models import NullModel, null_model_of
+from tests.compilations import compilations
+from tests.motifs.ensembles import all_with_same_degrees, counts_of, degrees_of, drawn_sets, ensembles, reachable
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
 # name: (nodes, arcs, keep, directed)
-CYCLE3 = [(0, 1), (1, 2), (2, 0)]
 ENSEMBLES = {
-    "needs 3-cycle reversal": (3, CYCLE3, "bidegree", True),
-    "needs turns of three": (4, [(0, 1), (1, 2), (2, 3)], "bidegree", True),
-    "4-cycle": (4, [(0, 1), (1, 2), (2, 3), (3, 0)], "bidegree", True),
+    "3-cycle": (3, [(0, 1), (1, 2), (2, 0)], "bidegree", True),
+    "path": (4, [(0, 1), (1, 2), (2, 3)], "bidegree", True),
     "mixed": (6, [(0, 1), (1, 0), (2, 3), (3, 2), (0, 4), (4, 5), (1, 2), (5, 3)], "bidegree", True),
-    "three pairs": (
-        7, [(5, 3), (3, 5), (6, 2), (2, 6), (4, 1), (1, 4), (1, 6), (5, 4), (3, 6), (4, 2)], "bidegree", True,
+    "only walks lead on": (
+        5, [(0, 4), (1, 0), (1, 4), (2, 3), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2), (4, 3)], "bidegree", True,
     ),
     "reciprocation free": (4, [(0, 1), (1, 0), (1, 2), (2, 3), (3, 1)], "degree", True),
     "undirected": (6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], "degree", False),
 }  # fmt: skip
-
-
-def arc_sets(sample, directed):
-    heads, lefts, rights = (np.asarray(x).tolist() for x in sample.ends)
-    tail = sample.wiring.fixed.tail.tolist()
-    for head, left, right in zip(heads, lefts, rights, strict=True):
-        pairs = [*zip(left, right, strict=True), *zip(right, left, strict=True)]
-        yield frozenset([*zip(tail, head, strict=True), *pairs])
 
 
 def start(name):
@@ -41,55 +36,88 @@ def start(name):
     return Graph.from_edges(arcs, n, directed), frozenset(both), keep, directed
 
 
-def p_value(name, step, chains, attempts):
+def p_value(name, chains, **options):
+    """Of all graphs with these degrees, each of which must be met."""
     graph, arcs, keep, directed = start(name)
-    states = reachable(arcs, keep, directed)
-    sample = random_graphs(graph, chains, jax.random.key(7), keep, attempts=attempts, step=step)
-    counts = counts_of(arc_sets(sample, directed), states)
-    return len(states), scipy_stats.chisquare(counts).pvalue
+    states = sorted(all_with_same_degrees(arcs, graph.n, keep, directed), key=sorted)
+    counts = counts_of(drawn_sets(random_graphs(graph, chains, 7, keep, **options)), states)
+    assert len(states) > 1
+    assert counts.all()
+    return scipy_stats.chisquare(counts).pvalue
 
 
-@pytest.mark.parametrize("step", ["reject", "global"])
-@pytest.mark.parametrize("name", ["needs 3-cycle reversal", "mixed", "reciprocation free", "undirected"])
-def test_uniform(name, step):
-    states, p = p_value(name, step, 20_000, 60)
-    assert states > 1
-    assert p > 0.001
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_uniform_at_the_defaults(name):
+    assert p_value(name, 2000) > 0.001
+
+
+@pytest.mark.parametrize("name", ["mixed", "reciprocation free", "undirected"])
+def test_moves_in_turn_are_uniform(name):
+    assert p_value(name, 2000, step="global") > 0.001
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", ["reject", "global"])
-@pytest.mark.parametrize("name", ENSEMBLES)
-def test_uniform_over_many_chains(name, step):
-    states, p = p_value(name, step, 100_000, 200)
-    assert p > 0.001, f"{states} graphs"
+def test_uniform_on_many_ensembles():
+    found = []
+    for number, one in enumerate(ensembles(24)):
+        graph = Graph.from_edges(one.edges, one.nodes, one.directed)
+        counts = counts_of(drawn_sets(random_graphs(graph, 20_000, number, one.keep)), one.members)
+        assert counts.all()
+        found.append(scipy_stats.chisquare(counts).pvalue)
+    assert scipy_stats.kstest(found, "uniform").pvalue > 0.01
 
 
-@pytest.mark.parametrize("name", ["needs 3-cycle reversal", "needs turns of three", "4-cycle", "reciprocation free"])
-def test_moves_reach_every_graph_of_these_ensembles(name):
-    _, arcs, keep, directed = start(name)
-    assert set(reachable(arcs, keep, directed)) == all_with_same_degrees(arcs, ENSEMBLES[name][0], keep)
+def test_without_walks_an_ensemble_is_in_pieces(monkeypatch):
+    """The moves of the parallel steps alone cannot leave this graph; with walks all six are met."""
+    graph, arcs, keep, _ = start("only walks lead on")
+    assert len(reachable(arcs, keep)) == 1
+    assert len(all_with_same_degrees(arcs, 5, keep)) == 6
+    monkeypatch.setattr(module.Wiring, "walks", property(lambda self: False))
+    sample = random_graphs(graph, 20, 0)
+    assert set(drawn_sets(sample)) == {arcs}
+    assert "no chain could move" in sample.notes[0]
+    assert "that the moves reach" in sample.null_model
 
 
 def test_a_biased_step_is_caught(monkeypatch):
     """Deciding by 'new dyads free now and asked for once' looks right and is not."""
 
-    def naive(fixed, tail, head, new_head, proposed, driver, across, salts, backend):
-        slots = 2**9
-        old, new = (switching._slot(fixed, tail, h, salts, slots) for h in (head, new_head))
-        present = jnp.zeros(slots + 1, jnp.int32).at[old].add(1)
-        asked = jnp.zeros(slots + 1, jnp.int32).at[jnp.where(proposed, new, slots)].add(1)
+    def naive(fixed, where, tail, head, new_head, proposed, partner, salt):
+        old, new = (switching.slots(fixed, where.chain, tail, h, salt) for h in (head, new_head))
+        nowhere = switching.SLOTS_PER_LABEL * tail.shape[0]
+        present = jnp.zeros(nowhere + 1, jnp.int32).at[jnp.where(where.live, old, nowhere)].add(1)
+        asked = jnp.zeros(nowhere + 1, jnp.int32).at[jnp.where(proposed, new, nowhere)].add(1)
         free = proposed & (present[new] == 0) & (asked[new] == 1)
-        return free & across(free)
+        return free & free[partner]
 
-    module = importlib.import_module("jaxmotif.motifs.random_graphs")
     monkeypatch.setattr(switching, "_decide_alone", naive)
-    module._chains.clear_cache()
-    try:
-        _, p = p_value("mixed", "reject", 20_000, 60)
-    finally:
-        module._chains.clear_cache()
-    assert p < 1e-6
+    monkeypatch.setattr(module.Wiring, "walks", property(lambda self: False))  # they would mend it
+    monkeypatch.setattr(module, "run_chains", _again(run_chains))
+    assert p_value("mixed", 5000, attempts=30) < 1e-6
+
+
+def test_a_biased_walk_is_caught(monkeypatch):
+    """Moves that are refused on the way back though they are made on the way out."""
+    original = walking._outcome
+
+    def one_way(fixed, chain, now, move):
+        collisions, cell, change = original(fixed, chain, now, move)
+        back = (collisions < now.collisions) & (move.new_head[0] == 1)
+        return jnp.where(back, 99, collisions), cell, change
+
+    monkeypatch.setattr(walking, "_outcome", one_way)
+    monkeypatch.setattr(module, "run_chains", _again(run_chains))
+    graph, arcs, keep, _ = start("only walks lead on")
+    states = sorted(all_with_same_degrees(arcs, 5, keep), key=sorted)
+    counts = counts_of(drawn_sets(random_graphs(graph, 2000, 7, keep, attempts=30)), states)
+    assert scipy_stats.chisquare(counts).pvalue < 1e-6
+
+
+def _again(compiled):
+    """The same function, traced anew."""
+    from jaxmotif.arrays._compile import jit64
+
+    return jit64(lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("step", "walks"))
 
 
 @pytest.mark.parametrize("keep", ["bidegree", "degree"])
@@ -102,32 +130,114 @@ def test_degrees_are_exact_and_graphs_simple(keep, step):
     arcs = np.argwhere(matrix)
     graph = Graph.from_edges(arcs, 25, directed=True)
     wanted = degrees_of(frozenset(map(tuple, arcs.tolist())), keep)
-    sample = random_graphs(graph, 5, jax.random.key(0), keep, step=step)
-    for drawn in arc_sets(sample, True):
+    sample = random_graphs(graph, 5, 0, keep, step=step)
+    for drawn in drawn_sets(sample):
         assert len(drawn) == graph.m
         assert degrees_of(drawn, keep) == wanted
     assert 0.05 < sample.acceptance < 1
 
 
-def test_same_bits_however_divided():
+@pytest.mark.parametrize("nodes", [20, 40])  # walks, and none
+def test_same_bits_however_divided(nodes, monkeypatch):
     rng = np.random.default_rng(1)
-    graph = Graph.from_edges(rng.integers(0, 30, (90, 2)), 30, directed=True)
-    key = jax.random.key(3)
-    whole = random_graphs(graph, 6, key, attempts=8)
-    parts = [random_graphs(graph, 2, key, attempts=8, first=2), random_graphs(graph, 6, key, attempts=8, devices=4)]
-    np.testing.assert_array_equal(parts[0].ends.head, whole.ends.head[2:4])
-    np.testing.assert_array_equal(parts[1].ends.head, whole.ends.head)
-    longer = random_graphs(graph, 6, key, attempts=8, start=whole)
-    np.testing.assert_array_equal(longer.ends.head, random_graphs(graph, 6, key, attempts=16).ends.head)
+    graph = Graph.from_edges(rng.integers(0, nodes, (90, 2)), nodes, directed=True)
+    whole = random_graphs(graph, 6, 3, attempts=8)
+    assert whole.wiring.walks == (nodes == 20)
+    some = random_graphs(graph, 2, 3, attempts=8, first=2)
+    np.testing.assert_array_equal(some.ends.head, whole.ends.head[2:4])
+    np.testing.assert_array_equal(some.moves, whole.moves[2:4])
+    divided = random_graphs(graph, 6, jax.random.key(3), attempts=8, devices=4)
+    np.testing.assert_array_equal(divided.ends.head, whole.ends.head)
+    longer = random_graphs(graph, 6, 3, attempts=8, start=whole)
+    twice = random_graphs(graph, 6, 3, attempts=2 * whole.attempts - 0.01)
+    np.testing.assert_array_equal(longer.ends.head, twice.ends.head)
+    np.testing.assert_array_equal(longer.moves, twice.moves)
     assert longer.steps == 2 * whole.steps
+    # Nor does the padding change a bit.
+    monkeypatch.setattr(module, "CPU_LANES", 2**11)
+    monkeypatch.setattr(module, "CPU_CHAINS", 3)
+    padded = random_graphs(graph, 6, 3, attempts=8)
+    np.testing.assert_array_equal(padded.ends.tail, whole.ends.tail)
+    np.testing.assert_array_equal(padded.ends.head, whole.ends.head)
+
+
+def test_chains_are_as_long_as_it_takes():
+    graph = Graph.from_edges(np.random.default_rng(0).integers(0, 60, (240, 2)), 60, directed=True)
+    sample = random_graphs(graph, 20, 0)
+    assert sample.accepted == pytest.approx(15, rel=0.1)
+    assert sample.notes == ()
+    shorter = random_graphs(graph, 20, 0, switches=5)
+    assert shorter.accepted == pytest.approx(5, rel=0.2)
+    assert shorter.steps < sample.steps
+    assert random_graphs(graph, 3, 0, start=random_graphs(graph, 3, 0, switches=5)).steps == 2 * shorter.steps
+
+
+def test_what_cannot_move_is_told(caplog):
+    ring = Graph.from_edges([(0, i) for i in range(1, 40)], 40, directed=True)  # an out-star: the only one
+    with caplog.at_level(logging.WARNING, "jaxmotif"):
+        sample = random_graphs(ring, 3, 0)
+    assert sample.accepted == 0
+    assert sample.notes[0].startswith("no chain could move")
+    assert "no chain could move" in caplog.text
+
+
+def test_a_chain_that_moves_little_is_told():
+    n = 34  # all dyads but one are taken: hardly a switch is free
+    arcs = [(u, v) for u in range(n) for v in range(u + 1, n)][1:]
+    sample = random_graphs(Graph.from_edges(arcs, n, directed=True), 2, 0, keep="bidegree")
+    assert 0 < sample.accepted < 15
+    assert "fewer than asked for" in sample.notes[0]
+
+
+def test_one_program_for_many_sizes():
+    rng = np.random.default_rng(0)
+    graphs = [Graph.from_edges(rng.integers(0, n, (3 * n, 2)), n, directed=True) for n in range(34, 400, 40)]
+    random_graphs(graphs[0], 2, 0)
+    with compilations() as found:
+        for number, graph in enumerate(graphs):
+            random_graphs(graph, 3 + number, number)
+    assert found == []
+
+
+def test_a_device_without_memory_is_given_less(monkeypatch):
+    """Half as many chains at a time until they fit, with the same bits; with one chain too many it is an error."""
+    graph = Graph.from_edges([(i, (i + 1) % 30) for i in range(30)], directed=True)
+    whole = random_graphs(graph, 6, 0, attempts=4)
+    original, fits = module.Chains._call, 2
+
+    def call(self, numbers, *rest):
+        if numbers.size > fits:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+        return original(self, numbers, *rest)
+
+    monkeypatch.setattr(module.Chains, "_call", call)
+    less = random_graphs(graph, 6, 0, attempts=4)
+    np.testing.assert_array_equal(less.ends.head, whole.ends.head)
+    assert "1 random graphs at a time" in less.notes[-1]
+    fits = 0
+    with pytest.raises(MemoryError, match="smallest steps"):
+        random_graphs(graph, 6, 0, attempts=4)
+
+
+def test_a_null_model_is_one_object():
+    model = NULL_MODELS["degree"]
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 0), (0, 3)], directed=True)
+    np.testing.assert_array_equal(
+        random_graphs(graph, 2, 0, model).ends.head, random_graphs(graph, 2, 0, "degree").ends.head
+    )
+    assert null_model_of("bidegree", directed=False).keeps == "degree"
+    loose = NullModel("nothing moves", "everything", "none", model.divide, True, "the graph itself")
+    assert random_graphs(graph, 2, 0, loose, attempts=0).null_model == (
+        "keeps the everything of every node; uniform over the graph itself; moves: none"
+    )
 
 
 def test_labels_ride_along():
     graph = Graph.from_edges([(0, 1), (1, 0), (1, 2), (3, 4), (4, 3)], directed=True, node_labels=[5, 6, 7, 8, 9],
                              edge_labels=[1, 2, 3, 4, 5])  # fmt: skip
-    drawn = random_graphs(graph, 2, jax.random.key(0), attempts=30)[1]
-    assert drawn.node_labels.tolist() == [5, 6, 7, 8, 9]
-    assert sorted(drawn.edge_labels.tolist()) == [1, 2, 3, 4, 5]
+    drawn = random_graphs(graph, 2, 0, attempts=30)[1]
+    assert drawn.node_labels[:5].tolist() == [5, 6, 7, 8, 9]
+    assert sorted(drawn.edge_labels[:5].tolist()) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("edges", [[], [(0, 1)], [(0, 1), (1, 0)], [(0, 1), (0, 2)]])
@@ -138,7 +248,14 @@ def test_graphs_that_cannot_change(edges):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"num": 0}, "num"), ({"keep": "both"}, "keep"), ({"step": "fast"}, "step"), ({"attempts": -1}, "attempts")],
+    [
+        ({"num": 0}, "num"),
+        ({"keep": "both"}, "keep must be 'bidegree' or 'degree'"),
+        ({"step": "fast"}, "step"),
+        ({"attempts": -1}, "attempts"),
+        ({"switches": float("inf")}, "switches"),
+        ({"key": 2**64}, "seed"),
+    ],
 )
 def test_bad_options(options, message):
     graph = Graph.from_edges([(0, 1)], directed=True)

@@ -15,7 +15,6 @@ from jaxmotif.patterns import (
     canonical_string,
     greatest_constraint_first,
     infrequent_edge_first,
-    matching_tree,
     node_orbits,
     stabilizer_chain,
     symmetry_constraints,
@@ -146,21 +145,10 @@ def test_ties_go_to_smaller_domains():
     assert greatest_constraint_first(square, [4, 4, 2, 9])[0] == 2
 
 
-def test_matching_tree_shares_beginnings():
-    patterns = [random_pattern(np.random.default_rng(s), 4, True) for s in range(20)]
-    orders = [greatest_constraint_first(p) for p in patterns]
-    tree = matching_tree(patterns, orders)
-    assert sorted(tree.depth_first()) == list(range(20))
-    assert len(set(zip(tree.parent, tree.step, strict=True))) == len(tree.parent)
-    for pattern, order, node in zip(patterns, orders, tree.leaf, strict=True):
-        path = []
-        while node >= 0:
-            path.append(tree.step[node])
-            node = tree.parent[node]
-        entries = pattern.relabel(order).entries
-        assert path[::-1] == [
-            (0, *((entries[i, j], entries[j, i]) for j in range(i))) for i in range(pattern.num_nodes)
-        ]
+@pytest.mark.parametrize("edge_labels", [[5], [5, 6, 7], [[5, 6]], 5])
+def test_edge_labels_are_one_a_row(edge_labels):
+    with pytest.raises(ValueError, match=r"edge_labels must have shape \(2,\), got \("):
+        Pattern.from_edges([(0, 1), (1, 2)], edge_labels=edge_labels)
 
 
 def test_bad_patterns():

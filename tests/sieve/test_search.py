@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.devices import ledger
+from jaxmotif.devices import _record as record
 from jaxmotif.graph.synthetic import random_regular
-from jaxmotif.sieve import find_color_motif, runner, search
-from jaxmotif.sieve.colors import parse_motif, vertex_shades
-from jaxmotif.sieve.extract import is_match
-from jaxmotif.sieve.prune import Host, candidates, components, restrict
+from jaxmotif.sieve import _runner as runner
+from jaxmotif.sieve import _search as search
+from jaxmotif.sieve import find_color_motif
+from jaxmotif.sieve._colors import parse_motif, vertex_shades
+from jaxmotif.sieve._extract import is_match
+from jaxmotif.sieve._prune import ColoredGraph, candidates, components, restrict
 from tests.sieve import brute
 
-PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], pad=None)
 
 
 def planted(n, degree, size, seed):
@@ -69,7 +71,7 @@ def test_extraction_by_restricting_in_a_larger_graph():
     graph = random_regular(128, 8, 1)
     colors, motif = np.arange(128) % 3, {0: 3, 1: 3, 2: 3}
     result = find_color_motif(graph, colors, motif, key=1, limit=3)
-    host = Host(
+    host = ColoredGraph(
         np.asarray(graph.out_offsets),
         np.asarray(graph.out_targets),
         vertex_shades(colors, parse_motif(motif), 128, None),
@@ -164,13 +166,13 @@ def large():
     rng = np.random.default_rng(5)
     matrix, colors, motif = brute.random_instance(rng, 100, 9, 3, wildcards=True)
     matrix[0, 1:] = matrix[1:, 0] = True
-    graph = brute.graph_of(matrix)
-    return Host(np.asarray(graph.out_offsets), np.asarray(graph.out_targets), brute.shades_of(colors, motif))
+    graph = brute.graph_of(matrix, pad=None)
+    return ColoredGraph(np.asarray(graph.out_offsets), np.asarray(graph.out_targets), brute.shades_of(colors, motif))
 
 
 @pytest.fixture
 def short_steps(monkeypatch):
-    monkeypatch.setitem(runner._STEP_WORK, "xla", 1.0)
+    monkeypatch.setitem(runner._STEP_WORK, "cpu", 1.0)
 
 
 def values(host, devices, key):
@@ -190,11 +192,11 @@ def test_the_same_bits_on_several_devices(large, short_steps, count):
 def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_steps):
     graph, colors, motif, _ = planted(128, 8, 9, seed=2)
     colors[:] = np.where(colors == "other", "red", colors)
-    monkeypatch.setattr(ledger, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(record, "SAVE_SECONDS", 0.0)
     options = {"limit": 0, "error": 1e-3, "memory": 1 << 20}
     whole = find_color_motif(graph, colors, motif, 0, **options)
     folder = tmp_path / "state"
-    save = ledger.checkpoint.save
+    save = record.checkpoint.save
 
     def stop_after(steps):
         counter = itertools.count(1)
@@ -208,7 +210,7 @@ def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_st
 
     for steps in (4, 2, 3):
         with monkeypatch.context() as patch:
-            patch.setattr(ledger.checkpoint, "save", stop_after(steps))
+            patch.setattr(record.checkpoint, "save", stop_after(steps))
             with pytest.raises(KeyboardInterrupt):
                 find_color_motif(graph, colors, motif, 0, checkpoint=folder, **options)
         assert (folder / "sieve-1.checkpoint").exists()
@@ -231,7 +233,7 @@ def test_components_and_restriction():
         matrix = np.triu(rng.random((n, n)) < 1.2 / n, 1)
         matrix |= matrix.T
         degrees = matrix.sum(1)
-        host = Host(
+        host = ColoredGraph(
             np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32),
             np.nonzero(matrix)[1].astype(np.int32),
             np.arange(n, dtype=np.uint32),
@@ -252,16 +254,20 @@ def test_components_and_restriction():
 
 def test_candidates_need_enough_of_every_color():
     motif = parse_motif({"r": 2, "b": 1})
-    graph = Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (8, 9), (9, 10), (10, 11)])
+    graph = Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (8, 9), (9, 10), (10, 11)], pad=None)
     colors = ["r", "r", "b", "r", "b", "b", "r", "b", "r", None, "r", "b"]
-    host = Host(np.asarray(graph.out_offsets), np.asarray(graph.out_targets), vertex_shades(colors, motif, 12, None))
+    host = ColoredGraph(
+        np.asarray(graph.out_offsets), np.asarray(graph.out_targets), vertex_shades(colors, motif, 12, None)
+    )
     assert np.flatnonzero(candidates(host, motif)).tolist() == [0, 1, 2]
 
 
 def test_is_match_verifies():
     motif = parse_motif({"r": 2, "b": 1})
     colors = ["r", {"r", "b"}, "r", "b", "b"]
-    host = Host(np.asarray(PATH.out_offsets), np.asarray(PATH.out_targets), vertex_shades(colors, motif, 5, None))
+    host = ColoredGraph(
+        np.asarray(PATH.out_offsets), np.asarray(PATH.out_targets), vertex_shades(colors, motif, 5, None)
+    )
     good = {(0, 1, 2), (1, 2, 3)}
     for chosen in itertools.combinations(range(5), 3):
         assert is_match(host, motif, chosen) == (chosen in good)

@@ -1,0 +1,91 @@
+"""Bits in words: bool arrays as uint32 words, single bits, and how many are set.
+
+Bit ``i`` of a row is bit ``i % 32`` of its word ``i // 32``, the lowest first. NumPy arrays stay NumPy, JAX arrays and
+tracers stay JAX.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+ArrayT = TypeVar("ArrayT", np.ndarray, jax.Array)
+
+
+def words_for(bits: int) -> int:
+    """How many words hold so many bits."""
+    return -(-bits // 32)
+
+
+def pack_bits(mask: ArrayT) -> ArrayT:
+    """Bool ``[.., n]`` as uint32 ``[.., words_for(n)]``; bits past the n-th are 0.
+
+    Example:
+      >>> pack_bits(np.array([[True, False, True], [False, False, False]])).tolist()
+      [[5], [0]]
+    """
+    n = mask.shape[-1]
+    words = words_for(n)
+    widths = [(0, 0)] * (mask.ndim - 1) + [(0, 32 * words - n)]
+    if isinstance(mask, np.ndarray):
+        # "<u4": the bytes are written lowest first, whatever the order of the machine.
+        return np.packbits(np.pad(mask, widths), axis=-1, bitorder="little").view("<u4")
+    bits = jnp.pad(mask, widths).reshape(*mask.shape[:-1], words, 32).astype(jnp.uint32)
+    # Every bit is alone in its place, so the sum is the bitwise or.
+    return (bits << lax.broadcasted_iota(jnp.uint32, bits.shape, bits.ndim - 1)).sum(axis=-1, dtype=jnp.uint32)
+
+
+def unpack_bits(words: ArrayT) -> ArrayT:
+    """The inverse of :func:`pack_bits`: uint32 ``[.., W]`` as bool ``[.., 32 W]``.
+
+    Example:
+      >>> np.flatnonzero(unpack_bits(np.array([5, 1], np.uint32))).tolist()
+      [0, 2, 32]
+    """
+    # NumPy's places serve both: an array of JAX's on the left makes the result one of JAX's.
+    places = np.arange(32, dtype=np.uint32).reshape((1,) * words.ndim + (32,))
+    spread: Any = words[..., None]
+    bits = (spread >> places) & np.uint32(1) != 0
+    return bits.reshape(*words.shape[:-1], 32 * words.shape[-1])
+
+
+def bit_of(x: jax.Array) -> jax.Array:
+    """The bit of number ``x`` within its word (which is word ``x >> 5`` of a row), uint32."""
+    return jnp.uint32(1) << (x & 31).astype(jnp.uint32)
+
+
+def has_bit(word: jax.Array, x: jax.Array) -> jax.Array:
+    """Whether number ``x`` is in its word, bool."""
+    return (word >> (x & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0
+
+
+def ones(words: jax.Array) -> jax.Array:
+    """How many bits are set in each of uint32 or int32 words, int32; for kernel bodies.
+
+    Added up by halves, since Triton's lowering of ``lax.population_count`` fails on jax 0.11; XLA makes one instruction
+    of it.
+
+    Example:
+      >>> ones(jnp.array([0, 5, 0xFFFFFFFF], jnp.uint32)).tolist()
+      [0, 2, 32]
+    """
+    x = words if words.dtype == jnp.uint32 else lax.bitcast_convert_type(words, jnp.uint32)
+    u = jnp.uint32
+    x = x - ((x >> u(1)) & u(0x55555555))  # counts of 2 bits each
+    x = (x & u(0x33333333)) + ((x >> u(2)) & u(0x33333333))  # of 4 bits each
+    x = (x + (x >> u(4))) & u(0x0F0F0F0F)  # of 8 bits each
+    return ((x * u(0x01010101)) >> u(24)).astype(jnp.int32)  # their sum, in the highest byte
+
+
+def pair_key(high: ArrayT, low: ArrayT) -> ArrayT:
+    """Two numbers of 32 bits as one key to sort by, uint64 (JAX: inside :func:`jit64`)."""
+    return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
+
+
+def low_word(key: ArrayT) -> ArrayT:
+    """The lower number of a :func:`pair_key`, int32."""
+    return (key & np.uint64(0xFFFFFFFF)).astype(np.int32)

@@ -1,0 +1,134 @@
+"""Compiled functions: in 64-bit mode, and told which device they are traced for."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
+
+import jax
+from jax.core import Tracer
+
+from jaxmotif.arrays._fork import using_jax
+from jaxmotif.arrays._programs import Kept
+
+T = TypeVar("T")
+
+
+class Target(NamedTuple):
+    """What a program is compiled for.
+
+    Attributes:
+      platform: ``"cpu"``, ``"cuda"``, ``"rocm"`` or ``"tpu"``.
+      fused: whether kernels take their Pallas form instead of plain XLA.
+    """
+
+    platform: str
+    fused: bool = False
+
+    @property
+    def is_accelerator(self) -> bool:
+        """Whether many small steps cost more than few large ones: sizes are chosen by this."""
+        return self.platform != "cpu"
+
+
+_traced_for: ContextVar[Target | None] = ContextVar("traced_for", default=None)
+
+
+def default_device() -> jax.Device:
+    """Where JAX puts what is bound to no device."""
+    given = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
+    return given if isinstance(given, jax.Device) else jax.devices(given)[0]
+
+
+def target_of(device: jax.Device | None = None) -> Target:
+    """What is compiled for a device (default: JAX's default device).
+
+    ``JAXMOTIF_KERNELS=xla`` turns the Pallas kernels off.
+    """
+    device = default_device() if device is None else device
+    platform = device.platform
+    if platform in ("gpu", "cuda", "rocm"):
+        platform = "rocm" if "amd" in device.device_kind.lower() else "cuda"
+    # Triton's kernels were written for, and measured on, NVIDIA GPUs alone.
+    return Target(platform, platform == "cuda" and os.environ.get("JAXMOTIF_KERNELS") != "xla")
+
+
+def target() -> Target:
+    """What the function that is being traced will be compiled for: known inside :func:`jit64`, elsewhere that of JAX's
+    default device."""
+    return _traced_for.get() or target_of()
+
+
+@contextlib.contextmanager
+def compiling_for(target: Target) -> Iterator[None]:
+    """Functions called inside are compiled for this, wherever their arguments lie (tests; programs for elsewhere)."""
+    token = _traced_for.set(target)
+    try:
+        yield
+    finally:
+        _traced_for.reset(token)
+
+
+def jit64(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """``jax.jit`` in 64-bit mode, whatever the user's switch, for the device where the arguments lie.
+
+    One compiled function is kept for each :class:`Target`, since the same shapes may take another form there. Works as
+    a decorator with and without options, under ``jax.jit``, ``vmap`` and ``shard_map`` too.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> square = jit64(lambda x: x.astype(jnp.int64) ** 2)
+      >>> square(jnp.int32(2**20)).dtype, int(square(jnp.int32(2**20)))
+      (dtype('int64'), 1099511627776)
+    """
+    if function is None:
+        return functools.partial(jit64, **options)
+    compiled: dict[Target, Any] = {}
+    kept = Kept(function, options)
+
+    def form(args: Any, kwargs: Any) -> tuple[Target, Any]:
+        using_jax()
+        now = _traced_for.get() or _where((*args, *kwargs.values()))
+        if now not in compiled:
+            # jax.jit shares its cache between equal functions: each target needs one of its own.
+            own = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
+            compiled[now] = jax.jit(own, **options)
+        return now, compiled[now]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        now, run = form(args, kwargs)
+        with compiling_for(now), jax.enable_x64(True):
+            return kept.call(now, run, args, kwargs)
+
+    def lower(*args: Any, **kwargs: Any) -> Any:
+        now, run = form(args, kwargs)
+        with compiling_for(now), jax.enable_x64(True):
+            return run.lower(*args, **kwargs)
+
+    call.lower = lower  # pyright: ignore[reportAttributeAccessIssue]
+    return call
+
+
+def _where(args: Any) -> Target:
+    """The target of the device that the arguments are bound to; without such, that of JAX's default device."""
+    for leaf in jax.tree.leaves(args):
+        if isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer) and leaf.committed:
+            return target_of(next(iter(leaf.sharding.device_set)))
+    return target_of()
+
+
+def put64(arrays: T, place: Any) -> T:
+    """``jax.device_put`` of a pytree that keeps 64-bit values, whatever the user's switch."""
+    with jax.enable_x64(True):
+        return jax.device_put(arrays, place)
+
+
+def for_host(x: jax.Array) -> jax.Array:
+    """Inside a compiled function: a result that the host waits for. It is written to the host's memory, which is faster
+    than to fetch it afterwards."""
+    return jax.device_put(x, jax.memory.Space.Host)

@@ -1,0 +1,101 @@
+"""How results show themselves: one line as text, a table in a notebook, a data frame, an array where they are one."""
+
+from __future__ import annotations
+
+import html
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+Column = Sequence[Any] | np.ndarray
+
+_SHOWN_ROWS = 20
+
+
+class Presented:
+    """Base of the results of the jobs. A result says what it is in a line, and which table it holds."""
+
+    def _line(self) -> str:
+        """What was found, in a line."""
+        raise NotImplementedError
+
+    def table(self) -> Mapping[str, Column]:
+        """Columns of equal length by name."""
+        raise NotImplementedError
+
+    def _array(self) -> np.ndarray:
+        """The result as an array, where it is one."""
+        name = type(self).__name__
+        raise TypeError(f"{name} is a table, not an array; take one of its attributes, or {name}.to_pandas()")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._line()})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._array(), dtype=dtype, copy=copy)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a pandas data frame.
+
+        Raises:
+          ImportError: pandas is not installed (the extra ``io`` has it).
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install 'jaxmotif[io]'") from error
+        return pandas.DataFrame({name: _plain(column) for name, column in self.table().items()})
+
+    def _repr_html_(self) -> str:
+        table = self.table()
+        total = max(map(len, table.values()), default=0)
+        rows = zip(*(_plain(column[:_SHOWN_ROWS]) for column in table.values()), strict=True)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in table)
+        body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+        more = f"<p>{total - _SHOWN_ROWS} more rows</p>" if total > _SHOWN_ROWS else ""
+        caption = html.escape(repr(self))
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def counted(number: int, thing: str) -> str:
+    """``"1 node"``, ``"2 nodes"``, ``"2 matches"``, with separators from a thousand on.
+
+    Example:
+      >>> counted(1, "node"), counted(12345, "edge"), counted(2, "match"), counted(0, "class")
+      ('1 node', '12,345 edges', '2 matches', '0 classes')
+    """
+    if number != 1:
+        thing = thing[:-2] + "ices" if thing.endswith("ex") else thing + ("es" if thing.endswith(("s", "ch")) else "s")
+    return f"{number:,} {thing}"
+
+
+def integers(values: Sequence[int]) -> np.ndarray:
+    """Python integers as int64, or as objects where one does not fit.
+
+    Example:
+      >>> integers([1, 2]).dtype, integers([1, 2**70]).dtype
+      (dtype('int64'), dtype('O'))
+    """
+    fit = all(-(2**63) <= value < 2**63 for value in values)
+    return np.array(values, dtype=np.int64 if fit else object)
+
+
+def _plain(column: Column) -> Column:
+    """A column whose Python integers pandas can take."""
+    if isinstance(column, np.ndarray):
+        return column
+    values = list(column)
+    whole = bool(values) and all(isinstance(v, int) and not isinstance(v, bool) for v in values)
+    return integers(values) if whole else values
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
+        shown = f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+        return f'<td style="text-align: right">{shown}</td>'
+    return f"<td>{html.escape(str(value))}</td>"

@@ -1,0 +1,157 @@
+"""Entry point: the parser, exit codes, and errors in one line. Starts no JAX, so ``--help`` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+
+import jaxmotif
+from jaxmotif.cli._interrupt import Stopped
+
+COMMANDS = ("graphlets", "match", "motifs", "census", "search", "datasets", "info", "help")
+FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141  # argparse itself exits with 2 on bad usage
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="jaxmotif",
+        description="Find and count small patterns in graphs, exactly, on CPUs and accelerators.",
+        epilog="Results go to standard output or --output, progress and notes to standard error. "
+        "Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (143 and 129: by SIGTERM and SIGHUP).",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        import_module(f"jaxmotif.cli._{command}").COMMAND.add_to(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+      argv: the arguments, ``sys.argv[1:]`` when ``None``.
+
+    Returns:
+      The exit status: 0 done, 1 failed, 2 no command, 130 interrupted (143 by SIGTERM, 129 by SIGHUP), 141 the reader
+      of standard output has gone.
+
+    Raises:
+      SystemExit: by argparse, with 2 on bad usage and 0 after ``--help`` and ``--version``.
+    """
+    try:
+        parser = build_parser()
+        args = parser.parse_args(argv)
+        if args.command is None:
+            parser.print_help(sys.stderr)
+            return BAD_USAGE
+        # XLA's own warnings tell a user nothing; what Python warns of is a note.
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+        with logging_to_stderr(quiet=getattr(args, "quiet", False)), warnings_as_notes():
+            args.run(args)
+        sys.stdout.flush()
+        _leave_cluster()
+        return 0
+    except KeyboardInterrupt as stop:
+        stop = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
+        print(f"jaxmotif: {stop}", file=sys.stderr)
+        _leave_cluster(str(stop))
+        return stop.status
+    except BrokenPipeError:
+        # What is still buffered has no reader; the interpreter would complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except Exception as error:
+        if os.environ.get("JAXMOTIF_TRACEBACK"):
+            traceback.print_exc()
+        print(f"jaxmotif: error: {describe(error)}", file=sys.stderr)
+        _leave_cluster(describe(error))
+        return FAILED
+
+
+def _leave_cluster(failure: str | None = None) -> None:
+    """Of several processes: ends with the others, or tells them why not."""
+    if processes := sys.modules.get("jaxmotif.devices._processes"):  # else there are none
+        processes.leave_processes(failure)
+
+
+@contextlib.contextmanager
+def logging_to_stderr(quiet: bool) -> Iterator[None]:
+    """Shows the library's notes on standard error, unless quiet."""
+    logger = logging.getLogger("jaxmotif")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("jaxmotif: %(message)s"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.ERROR if quiet else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Logs what Python warns of in a line, each once; heals the folder of compiled code where it is broken."""
+    seen: set[str] = set()
+
+    def note(message: Warning | str, *_: object) -> None:
+        text = " ".join(str(message).split())
+        if "persistent compilation cache entry" in text:
+            reading = text.startswith("Error reading")
+            if reading:
+                from jaxmotif.arrays._kept import forget_compiled
+
+                forget_compiled()
+            text = "compiled code " + ("that was kept is broken, and is made anew" if reading else "cannot be kept")
+            text += f" ({str(message).partition(': ')[2]})"[:200]
+            seen_as = text.partition(" (")[0]
+        else:
+            seen_as = text
+        if seen_as not in seen:
+            seen.add(seen_as)
+            logging.getLogger("jaxmotif").warning("%s", text)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = note
+        yield
+
+
+def _of_our_own(error: Exception) -> bool:
+    """Whether the error is of a class of this package, whose text says all."""
+    return type(error).__module__.split(".")[0] == jaxmotif.__name__
+
+
+def describe(error: Exception) -> str:
+    """One line for the user.
+
+    Example:
+      >>> describe(ValueError("memory must be positive, got -1"))
+      'memory must be positive, got -1'
+      >>> describe(FileNotFoundError(2, "No such file or directory", "a.txt"))
+      'a.txt: No such file or directory'
+      >>> describe(KeyError("x"))
+      "KeyError: 'x' (set JAXMOTIF_TRACEBACK=1 to see where)"
+    """
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    elif isinstance(error, ValueError | TypeError | OSError | MemoryError) or _of_our_own(error):
+        text = str(error)
+    elif "RESOURCE_EXHAUSTED" in str(error):
+        text = (
+            f"a device ran out of memory ({str(error).splitlines()[0]}); use a device with more, or --memory for less"
+        )
+    else:
+        text = f"{type(error).__name__}: {error} (set JAXMOTIF_TRACEBACK=1 to see where)"
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())

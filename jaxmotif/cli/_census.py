@@ -1,0 +1,37 @@
+"""``jaxmotif census``: connected induced subgraphs of one size by isomorphism class."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+from jaxmotif.cli._columns import class_report
+from jaxmotif.cli._command import Command, add_size, timed
+from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._output import Report
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    add_input_options(parser)
+    add_size(parser)
+
+
+def _run(args: argparse.Namespace) -> Report:
+    from jaxmotif.motifs import subgraph_census
+
+    graph = load_graph(args)
+    with timed("counted"):
+        census = subgraph_census(graph, args.size, devices=args.device, memory=args.memory, progress=not args.quiet)
+    summary = {"size": census.size, "directed": census.directed, "total": census.total}
+    return dataclasses.replace(class_report(census.table(), graph, ["count"]), scalars=summary)
+
+
+COMMAND = Command(
+    "census",
+    "count the connected induced subgraphs of one size by class",
+    "Count every connected induced subgraph of K nodes by isomorphism class. Labels in the file are part of a class.",
+    "FILE|DATASET",
+    _options,
+    _run,
+    checkpoint=False,
+)

@@ -1,0 +1,130 @@
+"""What all commands share: their parser, the course of a run, and what goes with every result."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jaxmotif
+from jaxmotif.cli._options import add_work_options, compiled_code_kept, use_devices
+from jaxmotif.cli._output import Report, add_output_options, check_output, choose_format, write_report
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+logger = logging.getLogger("jaxmotif")
+
+_NOT_IN_RESULT = frozenset(
+    ("command", "run", "format", "output", "wide", "quiet", "device", "memory", "cluster", "checkpoint", "cache")
+)
+"""Options that leave every bit of the result as it is: it does not tell them."""
+
+
+class Command(NamedTuple):
+    """A command of the program.
+
+    Attributes:
+      name, help, description: as in ``--help``.
+      usage: the arguments that cannot be left out.
+      add_options: adds the options of its own.
+      run: does the work.
+      works: whether it computes, and takes the options that say where and how.
+      checkpoint: whether its finished work can be kept in a folder.
+    """
+
+    name: str
+    help: str
+    description: str
+    usage: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], Report]
+    works: bool = True
+    checkpoint: bool = True
+
+    def add_to(self, subparsers: Any) -> None:
+        """Adds the command's parser."""
+        parser = subparsers.add_parser(
+            self.name, help=self.help, description=self.description, allow_abbrev=False,
+            usage=f"jaxmotif {self.name} {self.usage} [options]".replace("  ", " "),
+            epilog="`jaxmotif help columns` explains every column of a result." if self.works else None,
+        )  # fmt: skip
+        self.add_options(parser)
+        add_output_options(parser)
+        if self.works:
+            add_work_options(parser, self.checkpoint)
+        parser.set_defaults(run=self._run)
+
+    def _run(self, args: argparse.Namespace) -> None:
+        args.format = form = choose_format(args.format, args.output)
+        check_output(form, args.output)
+        if not self.works:
+            write_report(self.run(args), form, args.output, args.wide)
+            return
+        with compiled_code_kept(args):
+            use_devices(args)
+            report = dataclasses.replace(self.run(args), run=_how(args))
+        write_report(report, form, args.output, args.wide)
+
+
+def _how(args: argparse.Namespace) -> dict[str, Any]:
+    """What the same result takes: the versions, the command, and its options, given or not."""
+    options = {name: value for name, value in vars(args).items() if name not in _NOT_IN_RESULT and value is not None}
+    plain = {
+        name: value if isinstance(value, bool | int | float | dict) else _text(value) for name, value in options.items()
+    }
+    return {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), "command": args.command} | plain
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+@contextlib.contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Notes how long the block took."""
+    started = time.monotonic()
+    yield
+    logger.info("%s in %.2f s", what, time.monotonic() - started)
+
+
+def add_size(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-k", "--size", type=int, default=3, metavar="K", help="nodes of a subgraph, 2 to 8 (default: %(default)s)"
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
+
+
+def limit(text: str) -> int | None:
+    """A number of matches, or ``all``: ``None``.
+
+    Example:
+      >>> limit("10"), limit("all")
+      (10, None)
+    """
+    if text == "all":
+        return None
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of matches nor 'all'")
+    return int(text)
+
+
+def without_directions(graph: Graph) -> Graph:
+    """An undirected graph for a job that knows no other, with an edge where there was an arc either way; noted."""
+    if not graph.directed:
+        return graph
+    from jaxmotif.graph import Graph
+    from jaxmotif.graph._ignored import ignored_labels
+
+    ignored_labels(graph)
+    plain = Graph.from_edges(graph.edge_list(), num_nodes=graph.n, node_names=graph.node_names, pad="bucket")
+    logger.info("directions ignored: %d arcs count as %d undirected edges", graph.m, plain.m)
+    return plain

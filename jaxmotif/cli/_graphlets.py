@@ -1,0 +1,63 @@
+"""``jaxmotif graphlets``: exact counts of the induced subgraphs of 2, 3 and 4 nodes."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxmotif.cli._command import Command, timed, without_directions
+from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._output import Report
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    add_input_options(parser)
+    parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
+    parser.add_argument("-k", "--size", type=int, choices=(4, 5), default=4, help="up to so many nodes (default: 4)")
+
+
+def _run(args: argparse.Namespace) -> Report:
+    from jaxmotif import graphlets
+
+    count = {
+        "graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits
+    }[args.per]  # fmt: skip
+    graph = without_directions(load_graph(args))
+    with timed("counted"):
+        result = count(
+            graph,
+            size=args.size,
+            devices=args.device,
+            memory=args.memory,
+            checkpoint=args.checkpoint,
+            progress=not args.quiet,
+        )
+    sizes = {"nodes": graph.n, "edges": graph.m}
+    if args.per == "graph":
+        columns = {"graphlet": list(result.counts), "count": list(result.counts.values())}
+        return Report(sizes, columns, mapping="counts")
+    if args.per == "edge":
+        keys = dict(zip(("u", "v"), (_names(graph, ids) for ids in result.edges.T), strict=True))
+    else:
+        keys = {"node": _names(graph, np.arange(graph.n))}
+    return Report(sizes, keys | dict(zip(result.columns, result.values.T, strict=True)))
+
+
+def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
+    return ids if graph.node_names is None else graph.node_names[ids]
+
+
+COMMAND = Command(
+    "graphlets",
+    "count the induced subgraphs of 2 to 5 nodes",
+    "Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node. Directions of "
+    "a directed graph are ignored.",
+    "FILE|DATASET",
+    _options,
+    _run,
+)

@@ -1,0 +1,54 @@
+"""``jaxmotif info``: versions, devices, memory, and which kernels will run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib.metadata import version
+
+import jaxmotif
+from jaxmotif.cli._command import Command
+from jaxmotif.cli._output import Report
+
+
+def _run(args: argparse.Namespace) -> Report:
+    import jax
+
+    from jaxmotif.arrays._compile import target_of
+
+    devices = jax.local_devices()
+    if devices[0].platform != "cpu":
+        devices += jax.local_devices(backend="cpu")
+    versions = {name: version(name) for name in ("jax", "jaxlib", "numpy", "chex")}
+    scalars = {"jaxmotif": jaxmotif.__version__, "python": platform.python_version(), **versions}
+    columns = {
+        "device": [str(device) for device in devices],
+        "kind": [device.device_kind for device in devices],
+        "memory": [_memory(device) for device in devices],
+        "kernels": ["pallas-triton" if target_of(device).fused else "xla" for device in devices],
+    }
+    return Report(scalars | {"cores": os.cpu_count()}, columns)
+
+
+def _memory(device) -> str:
+    """All the memory that JAX may take on a device; on the CPU, that of the host."""
+    if device.platform == "cpu":
+        known = hasattr(os, "sysconf")
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else None
+    else:
+        from jaxmotif.devices._memory import device_memory
+
+        size = device_memory(device)
+    return f"{size / 2**30:.1f} GiB" if size else "unknown"
+
+
+COMMAND = Command(
+    "info",
+    "versions, devices, memory, kernels",
+    "Show versions, devices, their memory, and which kernels will run.",
+    "",
+    lambda _: None,
+    _run,
+    works=False,
+)

@@ -1,0 +1,169 @@
+"""``jaxmotif match``: where, and how often, query graphs occur in a target graph."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jaxmotif.cli._command import Command, limit
+from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._output import Report
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+    from jaxmotif.matching import MatchCount
+
+logger = logging.getLogger("jaxmotif")
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", help="a query graph's file, or a folder of them")
+    parser.add_argument("graph", metavar="FILE|DATASET", help="the target graph's file, or a bundled network")
+    add_input_options(parser, positional=False)
+    parser.add_argument("--induced", action="store_true", help="non-edges must be preserved too")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--count", action="store_true", help="count all matches (the default)")
+    what.add_argument(
+        "--limit", type=limit, default=argparse.SUPPRESS, metavar="N|all", help="list the first N matches, or all"
+    )
+    parser.add_argument(
+        "--per", choices=("map", "occurrence"), default="map",
+        help="count maps, or take those that differ by an automorphism of the query as one (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--wildcard", metavar="LABEL", help="a label of the query that any label matches")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="stop each search after so long (reading and planning not counted)"
+    )
+
+
+def _run(args: argparse.Namespace) -> Report:
+    paths = query_paths(args.query)
+    listing = hasattr(args, "limit")
+    if listing and len(paths) > 1:
+        raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
+    if listing and args.checkpoint is not None:
+        raise ValueError("--checkpoint keeps counts, and --limit lists; leave one of them out")
+    labels: dict[str, int] = {}
+    target = load_graph(args, label_ids=labels)
+    queries = {path.name: _query(args, path, target, labels) for path in paths}
+    options = {
+        "per": args.per, "wildcard": _wildcard(args.wildcard, labels), "time_limit": args.seconds,
+        "devices": args.device, "memory": args.memory,
+    }  # fmt: skip
+    if listing:
+        return _listing(args, queries, target, options)
+    return _counted(args.format, _counts(args, queries, target, options))
+
+
+def _query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:
+    """Reads a query; of a directed target it is directed too: an edge that its file calls undirected is two arcs."""
+    own = args.directed or (True if target.directed else args.directed)
+    return load_graph(argparse.Namespace(**vars(args) | {"directed": own}), path, label_ids=labels)
+
+
+def _wildcard(label: str | None, labels: dict[str, int]) -> int | None:
+    if label is not None and label not in labels:
+        raise ValueError(f"--wildcard {label}: no node or edge has this label")
+    return None if label is None else labels[label]
+
+
+def query_paths(text: str) -> list[Path]:
+    """The query files a user named: one, or those of a folder by name."""
+    path = Path(text)
+    if not path.is_dir():
+        if not path.exists():
+            raise ValueError(_no_query(text))
+        return [path]
+    found = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+    if not found:
+        raise ValueError(f"the folder {text} holds no query files")
+    return found
+
+
+def _no_query(text: str) -> str:
+    """What to do where there is no such file; for a class by its name or string, with its edges."""
+    from jaxmotif.motifs._classes import class_names
+
+    named = {
+        name.split()[0]: (canonical, directed)
+        for directed in (False, True)
+        for canonical, name in class_names(directed).items()
+    }
+    canonical, directed = named.get(text, (text, True))
+    side = math.isqrt(len(canonical))
+    remedy = "write one edge a line, such as `0 1`, to a file and name that"
+    if set(canonical) == {"0", "1"} and side**2 == len(canonical):
+        arcs = [divmod(i, side) for i, bit in enumerate(canonical) if bit == "1"]
+        arcs = arcs if directed else [(u, v) for u, v in arcs if u < v]
+        rows = "\\n".join(f"{u} {v}" for u, v in arcs)
+        option = "--directed" if directed else "--undirected"
+        remedy = f"its edges make one: printf '{rows}\\n' > query.txt, then match query.txt with {option}"
+    return f"there is no query file {text!r}; {remedy}"
+
+
+def _counts(
+    args: argparse.Namespace, queries: dict[str, Graph], target: Graph, options: dict[str, Any]
+) -> dict[str, MatchCount]:
+    from jaxmotif.matching import count_matches, count_queries
+
+    if len(queries) == 1 or args.checkpoint is not None:
+        found = (
+            count_matches(
+                query, target, args.induced, progress=not args.quiet,
+                checkpoint=None if args.checkpoint is None else args.checkpoint / name, **options,
+            )
+            for name, query in queries.items()
+        )  # fmt: skip
+    else:
+        found = count_queries(queries.values(), target, args.induced, **options)
+    results = {}
+    for name, result in zip(queries, found, strict=True):
+        logger.info("%s: %d matches, %s, %.3f s", name, result.count, result.status, sum(result.seconds.values()))
+        results[name] = result
+    return results
+
+
+def _counted(form: str, results: dict[str, MatchCount]) -> Report:
+    if form == "json":
+        documents = {
+            name: {
+                "query": name, "matches": found.count, "exact": found.exact,
+                **({} if found.exact else {"reason": found.status}), "seconds": found.seconds,
+            }
+            for name, found in results.items()
+        }  # fmt: skip
+        if len(documents) == 1:
+            return Report(next(iter(documents.values())), {})
+        return Report({}, {"query": list(documents), "result": list(documents.values())}, mapping="queries")
+    columns = {
+        "query": list(results),
+        "matches": [found.count for found in results.values()],
+        "seconds": [round(sum(found.seconds.values()), 4) for found in results.values()],
+        "search": [round(found.seconds.get("search", 0.0), 4) for found in results.values()],
+        "status": [found.status for found in results.values()],
+    }
+    return Report({}, columns)
+
+
+def _listing(args: argparse.Namespace, queries: dict[str, Graph], target: Graph, options: dict[str, Any]) -> Report:
+    from jaxmotif.matching import find_matches
+
+    [(name, query)] = queries.items()
+    found = find_matches(query, target, args.induced, args.limit, **options)
+    names = range(query.n) if query.node_names is None else query.node_names.tolist()
+    nodes = found.nodes if target.node_names is None else target.node_names[found.nodes]
+    scalars = {"query": name, "listed": len(found), "exact": found.exact, "status": found.status}
+    return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})
+
+
+COMMAND = Command(
+    "match",
+    "count or list the matches of query graphs in a target graph",
+    "Count the maps from a query graph to a target graph that preserve edges and labels, or list them.",
+    "QUERY FILE|DATASET",
+    _options,
+    _run,
+)

@@ -1,0 +1,132 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+logger = logging.getLogger("jaxmotif")
+
+_UNITS = {"": 1} | {
+    prefix + suffix: base**power
+    for power, prefix in enumerate(("k", "m", "g", "t"), 1)
+    for suffix, base in (("ib", 1024), ("b", 1000))
+}
+
+
+def add_work_options(parser: argparse.ArgumentParser, checkpoint: bool = True) -> None:
+    """Where to run; and, where finished work can be kept, in which folder."""
+    parser.add_argument(
+        "--device", type=device_choice, metavar="cpu|gpu|hybrid|N",
+        help="where to run: one kind, GPUs and the CPU together, or N devices (default: the fastest found)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--memory", type=memory_size, metavar="SIZE",
+        help="working memory beyond the graph itself, for example 256MiB (default: from the device)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cluster", metavar="auto|I/N@HOST:PORT",
+        help="be one of several processes that share the work: as the cluster's scheduler says, or number I of N, the "
+        "first of which listens at HOST:PORT",
+    )  # fmt: skip
+    if checkpoint:
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on from it"
+        )
+    cache = parser.add_mutually_exclusive_group()
+    cache.add_argument(
+        "--cache", metavar="DIR",
+        help="keep compiled code here (default: $JAXMOTIF_CACHE, else $JAX_COMPILATION_CACHE_DIR, else "
+        "~/.cache/jaxmotif)",
+    )  # fmt: skip
+    cache.add_argument("--no-cache", action="store_const", const="off", dest="cache", help="keep no compiled code")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
+
+
+def device_choice(text: str) -> str | int:
+    """A kind of device, or a number of devices.
+
+    Example:
+      >>> device_choice("gpu"), device_choice("4")
+      ('gpu', 4)
+    """
+    if text in ("cpu", "gpu", "hybrid"):
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not cpu, gpu, hybrid or a number of devices")
+
+
+def memory_size(text: str) -> int:
+    """Bytes from a size such as ``256MiB``, ``1.5GB`` or ``1000000``.
+
+    Example:
+      >>> memory_size("256MiB"), memory_size("1.5 GB"), memory_size("4096")
+      (268435456, 1500000000, 4096)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip().lower())
+    size = int(float(match[1]) * _UNITS[match[2]]) if match and match[2] in _UNITS else 0
+    if size <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write bytes or a unit, for example 256MiB or 2GB")
+    return size
+
+
+@contextlib.contextmanager
+def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
+    """Keeps compiled code in a folder, unless turned off; where that cannot be, it is noted and done without."""
+    from jaxmotif.arrays._kept import keep_compiled
+    from jaxmotif.arrays._programs import keep_programs_in
+
+    where = args.cache or os.environ.get("JAXMOTIF_CACHE")
+    if where != "off":
+        try:
+            keep_compiled(where)
+        except OSError as error:
+            logger.info("compiled code is not kept: %s (--no-cache for silence, --cache DIR for another place)", error)
+    try:
+        yield
+    finally:
+        keep_programs_in(None)
+
+
+def use_devices(args: argparse.Namespace) -> None:
+    """Finds out before the work whether the devices are there; keeps JAX off accelerators for ``--device cpu``.
+
+    Of several processes all but the first are silenced.
+    """
+    import jax
+
+    from jaxmotif.devices._processes import check_alike, join_processes, keep_stdout
+    from jaxmotif.devices._select import select_devices
+
+    if args.device == "cpu":
+        jax.config.update("jax_platforms", "cpu")
+    if args.cluster is not None:
+        join_processes(args.cluster)
+        keep_stdout()
+        check_alike(_given(args), jax.process_count() > 1)
+    select_devices(args.device)
+    if jax.process_index() > 0:
+        args.output, args.quiet = Path(os.devnull), True
+        logger.setLevel(logging.ERROR)
+
+
+def _given(args: argparse.Namespace) -> dict[str, str]:
+    """What must be the same in all processes: the options, and the contents of the files they name."""
+    given = {}
+    for name, value in vars(args).items():
+        if name in ("cache", "cluster", "output", "quiet", "wide") or callable(value):
+            continue
+        if name == "checkpoint":  # its path may differ from machine to machine
+            value = value is not None
+        elif isinstance(value, str | Path) and os.path.isfile(value):
+            with open(value, "rb") as file:
+                value = f"with the content {hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+        given[name] = str(value)
+    return given

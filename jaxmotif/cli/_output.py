@@ -1,0 +1,260 @@
+"""Results as an aligned table, JSON, CSV or Parquet, to standard output or to a file that appears whole or not at all.
+
+What it takes to make a result again goes with it: JSON has it under ``run``, CSV in lines before the header that start
+with ``# `` (pandas: ``read_csv(file, comment="#")``), Parquet in its metadata under the key ``jaxmotif``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import json
+import logging
+import math
+import os
+import stat
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TextIO
+
+import numpy as np
+
+Column = Sequence[Any] | np.ndarray
+
+FORMATS = ("table", "json", "csv", "parquet")
+_SUFFIXES = {".json": "json", ".csv": "csv", ".parquet": "parquet", ".txt": "table"}
+_CHUNK_ROWS = 8192
+_DIGITS = {"table": 5, "json": 10, "csv": 10}  # significant; Parquet keeps all
+_DASH = "-"
+_LINE = 120
+
+logger = logging.getLogger("jaxmotif")
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What a command found.
+
+    Attributes:
+      scalars: single values, by name.
+      columns: one table, by column name; columns of equal length, arrays or lists. JSON may do without.
+      mapping: when set, JSON writes the (two) columns as one object of this name, key to value.
+      narrow: the columns that a table shows unless ``--wide`` is given; ``None`` for all.
+      objects: when set, JSON writes a list of this name, an object a row.
+      run: how to make the same again: the command's name, its options, versions.
+    """
+
+    scalars: Mapping[str, Any]
+    columns: Mapping[str, Column]
+    mapping: str | None = None
+    narrow: Sequence[str] | None = None
+    objects: str | None = None
+    run: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=FORMATS, help="default: what the name of the output file ends in, else a table"
+    )
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write here instead of standard output")
+    group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
+
+
+def choose_format(form: str | None, path: Path | None) -> str:
+    """The format of the result: what was asked for, else what the file's name ends in, else a table.
+
+    Example:
+      >>> choose_format(None, Path("x.csv")), choose_format("json", Path("x.csv")), choose_format(None, None)
+      ('csv', 'json', 'table')
+    """
+    if form is None and path is not None and not _is_special(path):
+        form = _SUFFIXES.get(path.suffix.lower())
+        if form is None and path.suffix:
+            endings = ", ".join(suffix for suffix in _SUFFIXES if suffix != ".txt")
+            logger.info("%s: written as a table (a name ending in %s, or --format, chooses another)", path, endings)
+    return form or "table"
+
+
+def check_output(form: str, path: Path | None) -> None:
+    """Finds out before the work whether the result can be written after it."""
+    if form == "parquet":
+        _pyarrow()
+        if path is None and sys.stdout.isatty():
+            raise ValueError("Parquet is not for a terminal: name a file with --output")
+    if path is None:
+        return
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(21, "is a directory")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(13, "is read-only")
+        if not _is_special(path):
+            with tempfile.TemporaryFile(dir=path.resolve().parent):
+                pass
+    except OSError as error:
+        raise OSError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_report(report: Report, form: str, path: Path | None = None, wide: bool = False) -> None:
+    """Writes a report as ``table``, ``json``, ``csv`` or ``parquet``."""
+    if path is None:
+        _write(report, form, sys.stdout, wide)
+        return
+    if _is_special(path):
+        with open(path, "w", encoding="utf-8") as stream:
+            _write(report, form, stream, wide)
+        return
+    target = path.resolve()
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(partial, "x", encoding="utf-8", newline="") as stream:
+            _write(report, form, stream, wide)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether the path is there and is a device or a pipe, which cannot be replaced by a file."""
+    return path.exists() and not stat.S_ISREG(path.stat().st_mode)
+
+
+def _write(report: Report, form: str, stream: TextIO, wide: bool) -> None:
+    if form == "table":
+        _write_table(report, stream, wide)
+    elif form == "json":
+        _write_json(report, stream)
+    elif form == "csv":
+        _write_csv(report, stream)
+    else:
+        _write_parquet(report, stream.buffer)
+
+
+def _write_table(report: Report, stream: TextIO, wide: bool) -> None:
+    width = max(map(len, report.scalars), default=0)
+    for name, value in report.scalars.items():
+        lines = textwrap.wrap(str(_value(value, "table")), _LINE - width - 2, break_long_words=False) or [""]
+        stream.write(f"{name:<{width}}  " + ("\n" + " " * (width + 2)).join(lines) + "\n")
+    if report.scalars and report.columns:
+        stream.write("\n")
+    if not report.columns:
+        return
+    chosen = report.columns if wide or report.narrow is None else {n: report.columns[n] for n in report.narrow}
+    layout = [_layout(name, column) for name, column in chosen.items()]
+    cells = "  ".join(f"{{:{'>' if number else '<'}{width}}}" for number, width in layout)
+    stream.write(cells.format(*chosen).rstrip() + "\n")
+    for rows in _row_chunks(chosen, "table"):
+        stream.writelines([cells.format(*row).rstrip() + "\n" for row in rows])
+
+
+def _write_json(report: Report, stream: TextIO) -> None:
+    scalars = {name: _value(value, "json") for name, value in report.scalars.items()}
+    run = {"run": dict(report.run)} if report.run else {}
+    columns = report.columns
+    if report.mapping is not None:
+        keys, values = (_as_list(column, "json") for column in columns.values())
+        scalars[report.mapping] = dict(zip(keys, values, strict=True))
+    elif report.objects is not None:
+        rows = (row for rows in _row_chunks(columns, "json") for row in rows)
+        scalars[report.objects] = [dict(zip(columns, row, strict=True)) for row in rows]
+    elif columns:  # many rows: written as they come
+        head = json.dumps(scalars | {"columns": list(columns)} | run)
+        stream.write(f'{head[:-1]}, "rows": [')
+        separator = "\n"
+        for rows in _row_chunks(columns, "json"):
+            stream.write(separator + json.dumps(rows)[1:-1])
+            separator = ",\n"
+        stream.write("\n]}\n")
+        return
+    json.dump(scalars | run, stream, indent=2)
+    stream.write("\n")
+
+
+def _write_csv(report: Report, stream: TextIO) -> None:
+    for name, value in {**report.run, **report.scalars}.items():
+        stream.write(f"# {name}: {' '.join(str(_value(value, 'csv')).split())}\n")
+    # Names with a "#" must be quoted, or a reader takes what follows for a comment.
+    quoting = csv.QUOTE_NONNUMERIC if _has_hash(report.columns) else csv.QUOTE_MINIMAL
+    writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
+    writer.writerow(report.columns)
+    for rows in _row_chunks(report.columns, "csv"):
+        writer.writerows(rows)
+
+
+def _write_parquet(report: Report, stream: BinaryIO) -> None:
+    pa = _pyarrow()
+    from pyarrow import parquet
+
+    columns = {name: _arrow_column(column) for name, column in report.columns.items()}
+    facts = {name: _value(value, "json") for name, value in {**report.run, **report.scalars}.items()}
+    table = pa.table(columns).replace_schema_metadata({"jaxmotif": json.dumps(facts)})
+    parquet.write_table(table, stream)
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError("--format parquet needs pyarrow: pip install 'jaxmotif[io]'") from error
+    return pyarrow
+
+
+def _arrow_column(column: Column) -> Column:
+    """A column as Arrow takes it: Python integers beyond 64 bits as text, in full."""
+    if isinstance(column, np.ndarray) and column.dtype != object:
+        return column
+    values = list(column)
+    wide = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values)
+    mixed = len({type(value) for value in values if value is not None}) > 1
+    return [None if value is None else str(value) for value in values] if wide or mixed else values
+
+
+def _row_chunks(columns: Mapping[str, Column], form: str) -> Iterator[list[tuple[Any, ...]]]:
+    every = list(columns.values())
+    for start in range(0, len(every[0]) if every else 0, _CHUNK_ROWS):
+        yield list(zip(*(_as_list(column[start : start + _CHUNK_ROWS], form) for column in every), strict=True))
+
+
+def _as_list(column: Column, form: str) -> list[Any]:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuU":
+        return column.tolist()
+    return [_value(value, form) for value in (column.tolist() if isinstance(column, np.ndarray) else column)]
+
+
+def _value(value: Any, form: str) -> Any:
+    """A value to be written: floats to a readable number of digits; truth values as JSON has them, in all formats."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float):
+        value = float(f"{value:.{_DIGITS[form]}g}") if math.isfinite(value) else None
+    if form == "json":
+        return value
+    if value is None:
+        return _DASH if form == "table" else ""
+    return ("false", "true")[value] if isinstance(value, bool) else value
+
+
+def _has_hash(columns: Mapping[str, Column]) -> bool:
+    texts = (c for c in columns.values() if not (isinstance(c, np.ndarray) and c.dtype.kind in "iufb"))
+    return any("#" in str(value) for column in texts for value in column)
+
+
+class _Layout(NamedTuple):
+    number: bool
+    width: int
+
+
+def _layout(name: str, column: Column) -> _Layout:
+    """Numbers to the right, text to the left, as wide as the widest value."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
+        number, shown = True, ([column.min(), column.max()] if column.size else [])
+    else:
+        shown = _as_list(column, "table")
+        number = all(isinstance(value, int | float) or value == _DASH for value in shown)
+    return _Layout(number, max(len(name), *(len(str(value)) for value in shown), 1))

@@ -1,0 +1,135 @@
+"""``jaxmotif search``: connected subgraphs with given colors (the graph motif problem)."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxmotif.cli._command import Command, add_seed, limit, timed, without_directions
+from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._output import Report
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+logger = logging.getLogger("jaxmotif")
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    add_input_options(parser)
+    parser.add_argument(
+        "--colors", required=True, metavar="FILE",
+        help="lines `vertex color[,color...]`; a vertex with several colors may stand for any of them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--motif", required=True, type=parse_motif, metavar="COLOR:NUMBER,...",
+        help="how many vertices of each color, at most 30 in all, for example red:2,blue:1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--error", type=probability, default=1e-6, metavar="P",
+        help="largest probability, for each vertex, of missing it (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--limit", type=limit, default=1, metavar="N|all",
+        help="how many matches to list (default: %(default)s; there may be very many)",
+    )  # fmt: skip
+    add_seed(parser)
+
+
+def _run(args: argparse.Namespace) -> Report:
+    from jaxmotif.sieve import find_color_motif
+
+    graph = without_directions(load_graph(args))
+    colors = read_colors(args.colors, graph)
+    with timed("searched"):
+        result = find_color_motif(
+            graph, colors, args.motif, args.seed, error=args.error, limit=args.limit, devices=args.device,
+            memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
+        )  # fmt: skip
+    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    summary = {
+        "found": result.found, "repetitions": result.repetitions, "false_negative_bound": result.false_negative_bound
+    }  # fmt: skip
+    if args.format == "json":
+        matches = [names[list(match)].tolist() for match in result.matches]
+        return Report(summary | {"vertices": names[result.vertices].tolist(), "matches": matches}, {})
+    table = result.table()
+    return Report(summary, {"vertex": names[result.vertices], "matches": table["matches"]})
+
+
+def parse_motif(text: str) -> dict[str, int]:
+    """A motif from ``red:2,blue:1``; a color without a number occurs once.
+
+    Example:
+      >>> parse_motif("red:2,blue")
+      {'red': 2, 'blue': 1}
+    """
+    motif: dict[str, int] = {}
+    for part in text.split(","):
+        color, colon, number = part.strip().rpartition(":")
+        color, number = (color, number) if colon else (number, "1")
+        if not color or not number.isdecimal() or not int(number):
+            raise argparse.ArgumentTypeError(f"{part!r} is not a color and a number such as red:2")
+        if color in motif:
+            raise argparse.ArgumentTypeError(f"color {color!r} is named twice")
+        motif[color] = int(number)
+    return motif
+
+
+def probability(text: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 1e-6")
+    return value
+
+
+def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
+    """Colors of the vertices from a text file, plain or gzip: lines ``vertex color[,color...]``, ``#`` comments.
+
+    Several lines for a vertex add up. A vertex without a line has no color; lines for vertices that are not in the
+    graph (an edge list names only vertices with an edge) are counted in the log.
+
+    Raises:
+      GraphFileError: a line that is not of that form.
+    """
+    from jaxmotif.graph._textscan import TextFile
+
+    names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
+    numbers = {str(name): number for number, name in enumerate(names)}
+    colors: list[frozenset[str] | None] = [None] * graph.n
+    unknown = 0
+    with TextFile(path) as file:
+        for first, block in file.blocks():
+            for line, text in enumerate(block.decode().splitlines(), first):
+                fields = text.split(None, 1)
+                if not fields or fields[0].startswith("#"):
+                    continue
+                own = frozenset(color.strip() for color in fields[1].split(",")) if len(fields) == 2 else frozenset()
+                if not own or "" in own:
+                    raise file.error("expected `vertex color[,color...]`", line, text)
+                number = numbers.get(fields[0])
+                if number is None:
+                    unknown += 1
+                else:
+                    colors[number] = own | (colors[number] or frozenset())
+    if unknown:
+        logger.info("%s: %d lines for vertices that are not in the graph", path, unknown)
+    return colors
+
+
+COMMAND = Command(
+    "search",
+    "find connected subgraphs with given colors",
+    "Find the vertices that lie in a connected subgraph whose colors are exactly the motif, and such subgraphs "
+    "themselves. Directions of a directed graph are ignored.",
+    "FILE|DATASET --colors FILE --motif COLOR:NUMBER,...",
+    _options,
+    _run,
+)

@@ -1,0 +1,216 @@
+"""Checkpoints of long work: named arrays in one small file that appears whole or not at all, and has one writer.
+
+A file belongs to one piece of work, named by the :func:`fingerprint` of its input and options. Layout: a line with the
+format's name and version, a line of JSON (fingerprint, length and SHA-256 of the rest), and the arrays as NumPy's npz.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import secrets
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+_FORMAT = b"jaxmotif checkpoint "
+_VERSION = b"1"
+
+
+def fingerprint(*parts: Any) -> str:
+    """A name for a piece of work: SHA-256 of its input and options.
+
+    Args:
+      *parts: arrays (their type, shape and content count), random keys, strings, numbers, ``None``, and tuples, lists
+        and mappings of these (a mapping's order does not count).
+
+    Returns:
+      64 hexadecimal digits.
+
+    Raises:
+      TypeError: for anything else.
+
+    Example:
+      >>> import numpy as np
+      >>> a = fingerprint("census", np.arange(3), {"size": 4, "seed": 0})
+      >>> a == fingerprint("census", np.arange(3), {"seed": 0, "size": 4}), a == fingerprint("census", np.arange(4))
+      (True, False)
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        _feed(digest, part)
+    return digest.hexdigest()
+
+
+def _feed(digest, part: Any) -> None:
+    if isinstance(part, jax.Array) and jax.numpy.issubdtype(part.dtype, jax.dtypes.prng_key):
+        _feed(digest, ("key", str(jax.random.key_impl(part)), jax.random.key_data(part)))
+    elif isinstance(part, np.ndarray | np.generic | jax.Array):
+        array = np.ascontiguousarray(part)
+        if array.dtype.hasobject:
+            raise TypeError(f"a fingerprint takes no arrays of Python objects, got dtype {array.dtype}")
+        digest.update(f"array {array.dtype.str} {np.shape(part)}:".encode())
+        digest.update(array.data)
+    elif part is None or isinstance(part, str | bytes | int | float):
+        text = repr(part).encode()
+        digest.update(f"{type(part).__name__} {len(text)}:".encode() + text)
+    elif isinstance(part, tuple | list):
+        digest.update(f"sequence {len(part)}:".encode())
+        for item in part:
+            _feed(digest, item)
+    elif isinstance(part, Mapping):
+        digest.update(f"mapping {len(part)}:".encode())
+        for item in sorted(fingerprint(key, value) for key, value in part.items()):
+            digest.update(item.encode())
+    else:
+        raise TypeError(f"a fingerprint takes arrays, keys, strings, numbers and containers of them, got {type(part)}")
+
+
+def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, Any]) -> None:
+    """Writes a checkpoint in place of the one that may be there.
+
+    Whatever happens meanwhile, the file is either the old one or the new one.
+
+    Args:
+      path: where to; its folder is made if need be.
+      fingerprint: of the work.
+      arrays: what to keep, NumPy or JAX arrays or numbers by name; no Python objects.
+
+    Raises:
+      OSError: naming the path, when it cannot be written.
+    """
+    path = Path(path)
+    payload = io.BytesIO()
+    np.savez(payload, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
+    content = payload.getbuffer()
+    header = {"fingerprint": fingerprint, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")  # no two writers share it, on any machines
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, "xb") as stream:
+            stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+class Lock:
+    """The right to write a checkpoint, of one process at a time; given back with :meth:`release`, or by the system when
+    the process dies.
+
+    Args:
+      path: of the checkpoint; what killed writers left half written there is removed.
+
+    Raises:
+      ValueError: another process has it, which is named.
+      OSError: for a folder that cannot be written.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path.with_name(f".{path.name}.lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: int | None = None
+        while self._file is None:
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                self._take(file, path)
+            except BaseException:
+                os.close(file)
+                raise
+        for partial in path.parent.glob(f".{path.name}.*.part"):
+            with contextlib.suppress(OSError):
+                partial.unlink()
+
+    def _take(self, file: int, path: Path) -> None:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
+                raise ValueError(f"{path}: in use by {owner}; wait for it to end, or choose another folder") from None
+            except OSError:  # a file system without locks: names of its own keep a file whole
+                pass
+        try:
+            mine = os.path.samestat(os.fstat(file), os.stat(self._path))
+        except FileNotFoundError:
+            mine = False
+        if not mine:  # its owner removed it between our two calls: once more
+            os.close(file)
+            return
+        os.truncate(file, 0)
+        os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        self._file = file
+
+    def release(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            os.close(self._file)
+            self._file = None
+
+
+def load(path: str | os.PathLike, fingerprint: str) -> dict[str, np.ndarray] | None:
+    """Reads a checkpoint back.
+
+    Args:
+      path: where it was saved.
+      fingerprint: of the work that is to go on.
+
+    Returns:
+      The arrays by name, or ``None`` when there is no file.
+
+    Raises:
+      ValueError: when the file is damaged, of another version, or belongs to other work.
+
+    Example:
+      >>> import os, tempfile
+      >>> import numpy as np
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     file = os.path.join(folder, "work.checkpoint")
+      ...     before = load(file, "abc")
+      ...     save(file, "abc", {"done": np.arange(3)})
+      ...     print(before, load(file, "abc"))
+      None {'done': array([0, 1, 2])}
+    """
+    try:
+        with open(path, "rb") as stream:
+            first, second, content = stream.readline(), stream.readline(), stream.read()
+    except FileNotFoundError:
+        return None
+    remedy = "delete it to start again"
+    if not first.startswith(_FORMAT):
+        raise ValueError(f"{path}: not a jaxmotif checkpoint; choose another place or delete it")
+    if first != _FORMAT + _VERSION + b"\n":
+        version = first[len(_FORMAT) :].decode(errors="replace").strip()
+        raise ValueError(f"{path}: checkpoint version {version!r}, this jaxmotif reads {_VERSION.decode()}; {remedy}")
+    try:
+        header = json.loads(second)
+        size, digest, owner = header["bytes"], header["sha256"], header["fingerprint"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path}: damaged checkpoint (header); {remedy}") from None
+    if len(content) != size:
+        raise ValueError(f"{path}: damaged checkpoint ({len(content)} of {size} bytes); {remedy}")
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ValueError(f"{path}: damaged checkpoint (content does not match its checksum); {remedy}")
+    if owner != fingerprint:
+        raise ValueError(f"{path}: checkpoint of other input or options; choose another place, or {remedy}")
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return dict(arrays)

@@ -1,0 +1,195 @@
+"""Progress of long work on standard error: done, rate and time left; nothing at all when off."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TextIO
+
+REDRAW_SECONDS = 0.2
+PLAIN_SECONDS = 10.0
+
+
+class Progress:
+    """A meter for one stretch of work; made by :func:`progress`, safe to advance from several threads.
+
+    On a terminal one line is redrawn at most five times a second; elsewhere a plain line appears every ten
+    seconds. Work that ends before the first of these prints nothing.
+    """
+
+    def __init__(self, total: int | None, unit: str, label: str, stream: TextIO, clock: Callable[[], float]):
+        self.total, self.unit, self.label = total, unit, label
+        self.done = 0
+        self._stream, self._clock = stream, clock
+        self._terminal = stream.isatty()
+        self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
+        self._started = clock()
+        self._due = self._started + self._interval
+        self._drawn: int | None = None  # what `done` was when last shown
+        self._lock = threading.Lock()
+
+    def advance(self, amount: int = 1) -> None:
+        """Adds ``amount`` finished units."""
+        with self._lock:
+            self.done += amount
+            now = self._clock()
+            if now >= self._due:
+                self._due = now + self._interval
+                self._draw(now)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        with self._lock:
+            if self._drawn is None:
+                return
+            if self._drawn != self.done:
+                self._draw(self._clock())
+            if self._terminal:
+                self._stream.write("\n")
+                self._stream.flush()
+
+    def _draw(self, now: float) -> None:
+        line = self._line(now - self._started)
+        if self._terminal:
+            line = "\r" + line[: _columns(self._stream) - 1] + "\x1b[K"
+        else:
+            line += "\n"
+        self._stream.write(line)
+        self._stream.flush()
+        self._drawn = self.done
+
+    def _line(self, elapsed: float) -> str:
+        rate = self.done / elapsed if elapsed > 0 else 0.0
+        parts = [f"{self.label}:"] if self.label else []
+        if self.total is None:
+            parts += [short_number(self.done), self.unit]
+        else:
+            percent = 100 * self.done // self.total if self.total else 100
+            parts += [f"{percent}%", f"{short_number(self.done)}/{short_number(self.total)}", self.unit]
+        parts.append(f"{short_number(rate)}/s")
+        if self.total is not None and self.done >= self.total:
+            parts.append(f"in {short_time(elapsed)}")
+        elif self.total is not None and rate > 0:
+            parts.append(f"{short_time((self.total - self.done) / rate)} left")
+        return " ".join(parts)
+
+
+class _Bar:
+    """The meter of a notebook: tqdm's bar."""
+
+    def __init__(self, bar: Any):
+        self.done = 0
+        self._bar, self._lock = bar, threading.Lock()
+
+    def advance(self, amount: int = 1) -> None:
+        with self._lock:
+            self.done += amount
+            self._bar.update(amount)
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._bar.close()
+
+
+def _notebook_bar() -> Callable[..., Any] | None:
+    """tqdm's bar where this is a notebook and tqdm is installed."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None or "IPKernelApp" not in shell.config:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
+
+
+class _Off:
+    """The meter that shows nothing."""
+
+    done = 0
+
+    def advance(self, amount: int = 1) -> None:
+        pass
+
+    def __enter__(self) -> _Off:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        pass
+
+
+_OFF = _Off()
+
+
+def progress(
+    total: int | None,
+    unit: str = "items",
+    label: str = "",
+    enabled: bool = True,
+    stream: TextIO | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Progress | _Bar | _Off:
+    """A progress meter, to be used as a context manager; in a notebook tqdm's bar, if that is installed.
+
+    Args:
+      total: units of work in all, or ``None`` when unknown (then no percentage and no time left).
+      unit: what is counted, for example ``"edges"``.
+      label: what is being done, for example ``"4-cycles"``.
+      enabled: ``False`` gives a shared meter that does nothing.
+      stream: where to write; standard error when ``None``.
+      clock: seconds, monotonic.
+
+    Returns:
+      A meter whose ``advance(k)`` reports ``k`` more finished units.
+
+    Example:
+      >>> with progress(8_000_000, unit="edges", label="4-cycles", enabled=False) as meter:
+      ...     meter.advance(65_536)
+    """
+    if not enabled:
+        return _OFF
+    if stream is None and (bar := _notebook_bar()) is not None:
+        return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True))
+    return Progress(total, unit, label, sys.stderr if stream is None else stream, clock)
+
+
+def short_number(value: float) -> str:
+    """A number in about three digits.
+
+    Example:
+      >>> [short_number(v) for v in (7, 999, 3_360_000, 8e9, 0.25)]
+      ['7', '999', '3.36M', '8G', '0.25']
+    """
+    for suffix in ("", "k", "M", "G"):
+        if value < 999.5:
+            return f"{value:.3g}{suffix}"
+        value /= 1000
+    return f"{value:.0f}T"
+
+
+def short_time(seconds: float) -> str:
+    """Seconds as ``m:ss`` or ``h:mm:ss``; with a decimal below ten seconds.
+
+    Example:
+      >>> short_time(4.21), short_time(75), short_time(7384)
+      ('4.2 s', '1:15', '2:03:04')
+    """
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

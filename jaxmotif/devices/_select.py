@@ -1,0 +1,102 @@
+"""Which devices a job runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import jax
+
+from jaxmotif.arrays._fork import using_jax
+
+Devices = None | str | int | Sequence[jax.Device] | jax.sharding.Mesh
+"""``None`` (JAX's default device), ``"cpu"``, ``"gpu"`` (the first), ``"hybrid"`` (every GPU and the CPU together),
+how many of the default kind, a list, or a mesh. Under several processes ``None``, ``"cpu"`` and ``"gpu"`` mean one in
+each, the others count over all; every process must then make the same call, unless it lists devices of its own only."""
+
+
+class Selection(NamedTuple):
+    """Devices of one kind, and the CPU that helps them (hybrid only).
+
+    Attributes:
+      devices: in all processes. helper: in this one.
+      together: whether all processes share the work.
+    """
+
+    devices: tuple[jax.Device, ...]
+    helper: jax.Device | None = None
+    together: bool = False
+
+    @property
+    def local(self) -> tuple[jax.Device, ...]:
+        """The devices of this process."""
+        return tuple(device for device in self.devices if device.process_index == jax.process_index())
+
+    @property
+    def main(self) -> jax.Device:
+        """Where this process does what is not shared."""
+        return (*self.local, *jax.local_devices(backend=self.devices[0].platform))[0]
+
+
+def select_devices(devices: Devices = None) -> Selection:
+    """The devices the user asked for.
+
+    Returns:
+      One or more different devices of one kind, and the CPU beside GPUs when asked for ``"hybrid"``.
+
+    Raises:
+      ValueError: for devices this machine does not have, an unknown name, or one device twice.
+      TypeError: for anything that names no devices.
+      RuntimeError: in a process forked from one that had used JAX, where JAX would wait for ever.
+
+    Example:
+      >>> select_devices("cpu").devices[0].platform
+      'cpu'
+    """
+    using_jax()
+    several = jax.process_count() > 1
+    if devices is None:
+        return Selection(_first_of_each(jax.devices()), together=several)
+    if isinstance(devices, str):
+        if devices == "cpu":
+            return Selection(_first_of_each(jax.devices("cpu")), together=several)
+        if devices not in ("gpu", "hybrid"):
+            raise ValueError(f"unknown device {devices!r}; use 'cpu', 'gpu' or 'hybrid'")
+        gpus = _gpus(devices)
+        if devices == "gpu":
+            return Selection(_first_of_each(gpus), together=several)
+        return Selection(gpus, jax.local_devices(backend="cpu")[0], several)
+    if isinstance(devices, int):
+        found = jax.devices()
+        if not 1 <= devices <= len(found):
+            where = "these processes have" if several else "this machine has"
+            raise ValueError(f"devices={devices}, but {where} {len(found)} ({found[0].platform})")
+        return Selection(tuple(found[:devices]), together=several)
+    named = devices.devices.flat if isinstance(devices, jax.sharding.Mesh) else devices
+    given = list(named) if isinstance(named, Iterable) else []
+    listed = tuple(device for device in given if isinstance(device, jax.Device))
+    if not given or len(listed) < len(given):
+        raise TypeError(f"devices must be a name, a number, a list of jax.Device or a Mesh, got {devices!r}")
+    if len({device.platform for device in listed}) > 1:
+        raise ValueError("devices of several kinds in one list; use devices='hybrid' for GPUs and the CPU together")
+    if len(set(listed)) < len(listed):
+        raise ValueError(f"a device is listed twice: {list(listed)}; list each once")
+    return Selection(listed, together=any(device.process_index != jax.process_index() for device in listed))
+
+
+def _first_of_each(devices: Sequence[jax.Device]) -> tuple[jax.Device, ...]:
+    """The first device of each process."""
+    first: dict[int, jax.Device] = {}
+    for device in devices:
+        first.setdefault(device.process_index, device)
+    return tuple(first.values())
+
+
+def _gpus(asked: str) -> tuple[jax.Device, ...]:
+    try:
+        return tuple(jax.devices("gpu"))
+    except RuntimeError:
+        raise ValueError(
+            f"device {asked!r}, but JAX finds no GPU here (only {jax.devices()[0].platform}); install "
+            "jaxmotif[cuda12] or jaxmotif[cuda13], or use 'cpu'"
+        ) from None

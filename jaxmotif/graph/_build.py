@@ -1,0 +1,303 @@
+"""Building a graph from an edge array: checks, what is left out, padding, and the NumPy path."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
+from jaxmotif.graph._build_device import device_rows
+from jaxmotif.graph._fields import INT32_MAX, BuildReport, Fields, Pad, Placement, Rows, capacities, pad_fields
+
+DEVICE_BUILD_ROWS = 1 << 20
+"""From so many rows on, an accelerator sorts its own graphs."""
+
+
+class Built(NamedTuple):
+    """A graph before it is one: its arrays, what building left out, and its nodes' names."""
+
+    fields: Fields
+    report: BuildReport
+    node_names: np.ndarray | None
+
+
+def build(
+    edges: Any,
+    num_nodes: int | None,
+    directed: bool,
+    node_labels: ArrayLike | None,
+    edge_labels: ArrayLike | None,
+    *,
+    self_loops: str,
+    duplicates: str,
+    reverse: str,
+    isolated: str,
+    node_names: Sequence[Any] | np.ndarray | None,
+    pad: Pad,
+    device: Placement,
+    on_device: bool | None = None,
+) -> Built:
+    """What :meth:`Graph.from_edges` puts in a graph, with the choice of the build path open.
+
+    Args:
+      on_device: sort on the device (``True``) or in NumPy; by itself, an accelerator sorts its large graphs.
+    """
+    _check_choice("self_loops", self_loops, ("drop", "error"))
+    _check_choice("duplicates", duplicates, ("drop", "error"))
+    _check_choice("reverse", reverse, ("merge", "error"))
+    _check_choice("isolated", isolated, ("keep", "drop"))
+    if directed and reverse == "error":
+        raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
+    given = edges = _edge_array(edges)
+    given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
+    node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
+    node_names = None if node_names is None else _names(node_names)
+    n, declared = _node_count(edges, num_nodes, node_labels, node_names)
+
+    loops = edges[:, 0] == edges[:, 1]
+    num_loops = int(np.count_nonzero(loops))
+    if num_loops:
+        if self_loops == "error":
+            row = int(np.argmax(loops))
+            raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
+        edges = edges[~loops]
+        edge_labels = None if edge_labels is None else edge_labels[~loops]
+
+    num_isolated = 0
+    if isolated == "drop":
+        edges, kept = renumber(edges, n)
+        num_isolated = n - kept.shape[0] if declared else np.setdiff1d(given[loops, 0], kept).shape[0]
+        n = kept.shape[0]
+        node_names = kept if node_names is None else node_names[kept]
+        node_labels = None if node_labels is None else node_labels[kept]
+
+    def sizes(num_edges: int) -> tuple[int, int]:
+        return capacities(pad, n, num_edges if directed else 2 * num_edges)
+
+    capacities(None, n, 0)
+    if on_device is None:
+        on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
+    if on_device:
+        built = device_rows(edges, edge_labels, n, directed, sizes, _first_device(device))
+    else:
+        built = host_rows(edges, edge_labels, n, directed, sizes)
+    if duplicates == "error" and built.duplicates:
+        earlier, row = next(_rows_again(given))
+        raise ValueError(
+            f'edges[{row}] = {_row(given, row)} repeats edges[{earlier}]; duplicates="drop" leaves repeated rows out'
+        )
+    if reverse == "error" and built.reverse_duplicates:
+        earlier, row = next(_rows_again(given, backwards=True))
+        raise ValueError(
+            f'edges[{row}] = {_row(given, row)} is edges[{earlier}] backwards; reverse="merge" makes them one edge'
+        )
+    if given_labels is not None and built.conflict:
+        pairs = _rows_again(given if directed else np.sort(given, axis=1))
+        earlier, row = next(pair for pair in pairs if given_labels[pair[0]] != given_labels[pair[1]])
+        raise ValueError(
+            f"edge_labels disagree on one edge: {given_labels[earlier]} for edges[{earlier}] = {_row(given, earlier)}, "
+            f"{given_labels[row]} for edges[{row}] = {_row(given, row)}; give each edge one label"
+        )
+    fields = built.fields._replace(num_nodes=np.int32(n), num_edges=np.int32(built.num_edges))
+    if node_labels is not None:
+        padding = np.full(sizes(built.num_edges)[0] - n, -1, np.int32)
+        fields = fields._replace(node_labels=np.concatenate([node_labels, padding]))
+    report = BuildReport(
+        rows=given.shape[0], self_loops=num_loops, duplicates=built.duplicates,
+        reverse_duplicates=built.reverse_duplicates, isolated=num_isolated, nodes=n, edges=built.num_edges,
+    )  # fmt: skip
+    return Built(fields, report, node_names)
+
+
+def host_rows(
+    edges: np.ndarray, labels: np.ndarray | None, n: int, directed: bool, sizes: Callable[[int], tuple[int, int]]
+) -> Rows:
+    """Sorts loop-free edges into rows with NumPy.
+
+    One 64-bit key a row, ``(min, max, is v u)``, puts everything about a pair side by side: repeats, reverses and
+    reciprocated arcs are comparisons with the row before. A second key ``(target, slot)`` transposes.
+    """
+    u, v = edges[:, 0], edges[:, 1]
+    keys = np.minimum(u, v, dtype=np.int64, casting="unsafe").view(np.uint64)
+    keys <<= 32
+    high = np.maximum(u, v, dtype=np.int64, casting="unsafe").view(np.uint64)
+    high <<= 1
+    high |= u > v
+    keys |= high
+    keys, labels = _sorted(keys, labels)
+    change = keys[1:] ^ keys[:-1]
+    repeat, reverse = np.zeros((2, *keys.shape), bool)
+    repeat[1:] = change == 0
+    reverse[1:] = change == 1
+    clash = repeat if directed else repeat | reverse
+    found = {
+        "duplicates": int(np.count_nonzero(repeat)),
+        "reverse_duplicates": 0 if directed else int(np.count_nonzero(reverse)),
+        "conflict": labels is not None and bool(np.any(clash[1:] & (labels[1:] != labels[:-1]))),
+    }
+    keys, labels = keys[~clash], None if labels is None else labels[~clash]
+    m = keys.shape[0]
+    fields = (_directed_fields if directed else _undirected_fields)(keys, labels, n)
+    return Rows(pad_fields(fields, n, m if directed else 2 * m, *sizes(m)), m, **found)
+
+
+def _undirected_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fields:
+    low, high = _low_high(keys)
+    order = _transposition(high)
+    # Row v is its lower neighbours (arcs into v, in column order), then its higher ones (arcs out of v, as sorted).
+    counts = np.stack([np.bincount(high, minlength=n), np.bincount(low, minlength=n)], axis=1)
+    upper = np.repeat(np.tile([False, True], n), counts.ravel())
+    targets = np.empty(upper.shape, np.int32)
+    targets[upper] = high
+    targets[~upper] = low[order]
+    slot_labels = None
+    if labels is not None:
+        slot_labels = np.empty(upper.shape, np.int32)
+        slot_labels[upper] = labels
+        slot_labels[~upper] = labels[order]
+    return Fields(offsets_from(counts.sum(axis=1)), targets, edge_labels=slot_labels)
+
+
+def _directed_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fields:
+    low, high = _low_high(keys)
+    backward = (keys & np.uint64(1)).astype(bool)
+    source, target = np.where(backward, high, low), np.where(backward, low, high)
+    keys, labels = _sorted(source.astype(np.uint64) << 32 | target.astype(np.uint64), labels)
+    source, target = (keys >> 32).astype(np.int32), keys.astype(np.int32)  # the high word, the low word
+    order = _transposition(target)
+    return Fields(
+        out_offsets=offsets_of(source, n), out_targets=target,
+        in_offsets=offsets_of(target, n), in_targets=source[order], in_slots=order,
+        edge_labels=labels,
+    )  # fmt: skip
+
+
+def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    if labels is None:
+        keys.sort()
+        return keys, None
+    order = np.argsort(keys)
+    return keys[order], labels[order]
+
+
+def _low_high(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The node numbers in keys: the high word, and the low word but for its last bit, int32."""
+    return (keys >> 32).astype(np.int32), (keys.astype(np.uint32) >> 1).astype(np.int32)
+
+
+def _transposition(targets: np.ndarray) -> np.ndarray:
+    """The stable order of int32 targets: for slots in row order, the slots in column order, int32."""
+    keys = targets.astype(np.uint64) << 32
+    keys |= np.arange(targets.shape[0], dtype=np.uint64)
+    keys.sort()
+    return keys.astype(np.int32)  # the low word
+
+
+def _edge_array(edges: Any) -> np.ndarray:
+    """Edges as a checked ``[E, 2]`` array of non-negative integers."""
+    if not hasattr(edges, "__array__"):
+        edges = list(edges)
+        for row, edge in enumerate(edges):
+            if not hasattr(edge, "__len__") or len(edge) != 2:
+                raise ValueError(f"edges must be pairs of node ids, got edges[{row}] = {edge!r}")
+    edges = np.asarray(edges)
+    if edges.size == 0 and edges.shape in ((0,), (0, 2)):
+        return np.zeros((0, 2), np.int32)
+    if edges.ndim != 2 or edges.shape[1] != 2:
+        remedy = "; transpose it" if edges.ndim == 2 and edges.shape[0] == 2 else ""
+        raise ValueError(f"edges must have shape (E, 2), one edge a row, got {edges.shape}{remedy}")
+    if edges.dtype.kind not in "iu":
+        raise TypeError(
+            f"edges must be integers, got {edges.dtype} (edges[0] = {edges[0].tolist()}); number the nodes 0..n-1, "
+            "and pass original names as node_names"
+        )
+    for bad in (edges.min(), edges.max()):
+        if not 0 <= int(bad) < 2**63 - 1:
+            row = int(np.argmax((edges == bad).any(axis=1)))
+            raise ValueError(f"node ids must be between 0 and {2**63 - 2}, got edges[{row}] = {_row(edges, row)}")
+    return edges
+
+
+def _labels(values: Any, name: str, size: int | None) -> np.ndarray:
+    """Labels as a checked int32 array."""
+    values = np.asarray(values)
+    if values.ndim != 1 or (size is not None and values.shape[0] != size):
+        raise ValueError(f"{name} must have shape ({'n' if size is None else size},), got {values.shape}")
+    if values.size == 0:
+        return np.zeros(0, np.int32)
+    if values.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name} must be integers, got {values.dtype} ({name}[0] = {values[0]!r}); number the labels, the same way "
+            "in every graph that is to be compared"
+        )
+    for bad in (values.min(), values.max()):
+        if not -INT32_MAX - 1 <= int(bad) <= INT32_MAX:
+            raise ValueError(
+                f"{name} must fit int32, between {-INT32_MAX - 1} and {INT32_MAX}, got "
+                f"{name}[{int(np.argmax(values == bad))}] = {bad}; number the labels from 0"
+            )
+    return values.astype(np.int32)
+
+
+def _names(names: Sequence[Any] | np.ndarray) -> np.ndarray:
+    if isinstance(names, np.ndarray):
+        if names.ndim != 1:
+            raise ValueError(f"node_names must have one dimension, got shape {names.shape}")
+        return names
+    result = np.empty(len(names), object)
+    for index, name in enumerate(names):
+        result[index] = name
+    return result
+
+
+def _node_count(
+    edges: np.ndarray, num_nodes: int | None, node_labels: np.ndarray | None, node_names: np.ndarray | None
+) -> tuple[int, bool]:
+    """The number of ids, and whether the caller gave it (by itself, or as a number of labels or names)."""
+    sizes = {"node_labels": node_labels, "node_names": node_names}
+    given = {name: array.shape[0] for name, array in sizes.items() if array is not None}
+    if num_nodes is not None:
+        try:
+            given = {"num_nodes": operator.index(num_nodes)} | given
+        except TypeError:
+            raise TypeError(f"num_nodes must be an integer, got {num_nodes!r}") from None
+    if not given:
+        return int(edges.max()) + 1 if edges.size else 0, False
+    n = next(iter(given.values()))
+    if len(set(given.values())) > 1:
+        raise ValueError(f"the numbers of nodes differ: {', '.join(f'{name} {size}' for name, size in given.items())}")
+    if n < 0:
+        raise ValueError(f"num_nodes must not be negative, got {n}")
+    if edges.size and int(edges.max()) >= n:
+        row = int(np.argmax((edges >= n).any(axis=1)))
+        raise ValueError(f"edges[{row}] = {_row(edges, row)} has an id that is not below the number of nodes, {n}")
+    return n, True
+
+
+def _first_device(device: Placement) -> Any:
+    return min(jax.device_put(np.int32(0), device).devices(), key=lambda one: one.id)
+
+
+def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[int, int]]:
+    """Pairs of rows (earlier, later) that say one edge, the later one turned round if ``backwards``."""
+    seen: dict[tuple[int, int], int] = {}
+    for row, (u, v) in enumerate(edges.tolist()):
+        if u != v:
+            earlier = seen.get((v, u) if backwards else (u, v))
+            if earlier is not None:
+                yield earlier, row
+            seen.setdefault((u, v), row)
+
+
+def _row(edges: np.ndarray, row: int) -> str:
+    return f"({edges[row, 0]}, {edges[row, 1]})"
+
+
+def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
+    if choice not in choices:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {choice!r}")

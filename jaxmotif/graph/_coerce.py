@@ -1,0 +1,143 @@
+"""What the front doors take for a graph: a Graph, or what another library calls one."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._fork import using_jax
+from jaxmotif.graph._container import Graph
+from jaxmotif.graph._read import read_graph
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import scipy.sparse
+
+GraphLike: TypeAlias = Union[
+    Graph, "networkx.Graph", "scipy.sparse.sparray", "pandas.DataFrame", np.ndarray, list[tuple[int, int]], str,
+    os.PathLike[str],
+]  # fmt: skip
+
+_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"))
+_logger = logging.getLogger("jaxmotif")
+
+
+def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph") -> Graph:
+    """The graph that an argument means, as every front door takes it.
+
+    | given | edges are | passed over, with a note |
+    |---|---|---|
+    | :class:`Graph` | its own | |
+    | networkx graph | directed if it is; parallel edges are one | attributes of nodes and edges |
+    | scipy.sparse array | undirected if its entries are symmetric, else arcs from row to column | values but 0 and 1 |
+    | pandas DataFrame | columns source and target (from, to; src, dst; u, v), or its only two | other columns |
+    | integers ``[m, 2]``: NumPy, JAX, or pairs | rows | |
+    | path | as :func:`read_graph` reads the file | as that says |
+
+    Nodes of a DataFrame are the values that occur, in ascending order, and its ``node_names``. To keep labels, weights
+    as labels, or other columns, build the graph by name: :meth:`Graph.from_networkx`, :meth:`Graph.from_scipy`,
+    :meth:`Graph.from_edges`, :func:`read_graph`.
+
+    Args:
+      thing: one of these.
+      directed: whether the edges of what does not say itself (all but a Graph and networkx) are arcs; ``None``: as in
+        the table, else undirected.
+      name: what the caller calls the argument, for messages.
+
+    Raises:
+      TypeError: none of these.
+      ValueError: as the constructor it goes to.
+      RuntimeError: in a process forked from one that had used JAX.
+
+    Example:
+      >>> as_graph([(0, 1), (1, 2)])
+      Graph(undirected, 3 nodes, 2 edges)
+      >>> import networkx as nx
+      >>> as_graph(nx.DiGraph([("a", "b"), ("b", "c")])).node_names.tolist()
+      ['a', 'b', 'c']
+    """
+    using_jax()  # a graph that came along into a forked process could only wait for ever
+    if isinstance(thing, Graph):
+        return thing
+    if isinstance(thing, str | os.PathLike):
+        return read_graph(thing, directed)
+    # An object of a library that was never imported cannot be here: none of them is imported to look.
+    if _is(thing, "networkx", "Graph"):
+        return _from_networkx(thing, name)
+    if (sparse := sys.modules.get("scipy.sparse")) is not None and sparse.issparse(thing):
+        return _from_scipy(thing, directed, name)
+    if _is(thing, "pandas", "DataFrame"):
+        return _from_pandas(thing, directed, name)
+    if isinstance(thing, np.ndarray | jax.Array | list | tuple | set):
+        return Graph.from_edges(thing, directed=bool(directed))
+    raise TypeError(
+        f"{name}: expected a graph: a jaxmotif.Graph, a networkx graph, a scipy.sparse array, a pandas DataFrame of "
+        f"edges, integer pairs [m, 2] or the path of a file; got {type(thing).__module__}.{type(thing).__qualname__}. "
+        "Graph.from_edges, Graph.from_networkx, Graph.from_scipy and read_graph build one"
+    )
+
+
+def _is(thing: Any, module: str, kind: str) -> bool:
+    found = sys.modules.get(module)
+    return found is not None and isinstance(thing, getattr(found, kind))
+
+
+def _from_networkx(source: Any, name: str) -> Graph:
+    graph = Graph.from_networkx(source)
+    kinds = (("node", "node_label", source.nodes(data=True)), ("edge", "edge_label", source.edges(data=True)))
+    for kind, option, items in kinds:
+        attributes = dict.fromkeys(key for *_, data in items for key in data)  # ordered, each once
+        if attributes:
+            shown = ", ".join(map(repr, attributes))
+            _passed_over(name, f"{kind} attributes {shown}; Graph.from_networkx(.., {option}=..) keeps one as labels")
+    if graph.report is not None and graph.report.duplicates:
+        _passed_over(name, f"parallel edges ({graph.report}): each pair of nodes counts once")
+    return graph
+
+
+def _from_scipy(matrix: Any, directed: bool | None, name: str) -> Graph:
+    if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and directed is None:
+        pattern = matrix.tocsr().astype(bool)
+        directed = (pattern != pattern.T).nnz > 0
+    graph = Graph.from_scipy(matrix, bool(directed))
+    values = np.unique(matrix.tocoo().data)
+    if not np.isin(values, (0, 1)).all():
+        _passed_over(name, "the values of its entries; Graph.from_scipy(.., values_as_labels=True) keeps whole numbers")
+    return graph
+
+
+def _from_pandas(frame: Any, directed: bool | None, name: str) -> Graph:
+    columns = {str(column).lower(): column for column in frame.columns}
+    known = next((pair for pair in _ENDS if pair[0] in columns and pair[1] in columns), None)
+    if known is None and len(frame.columns) != 2:
+        raise ValueError(
+            f"{name}: a DataFrame of edges has two columns, or columns called source and target; got "
+            f"{', '.join(map(repr, frame.columns))}. Give frame[[first, second]]"
+        )
+    ends = list(frame.columns) if known is None else [columns[end] for end in known]
+    missing = frame[ends].isna().any(axis=1).to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{name}: row {int(np.argmax(missing))} of the DataFrame has no value in {ends[0]} or {ends[1]}"
+        )
+    others = [column for column in frame.columns if column not in ends]
+    if others:
+        _passed_over(name, f"columns {', '.join(map(repr, others))}; Graph.from_edges(.., edge_labels=..) keeps one")
+    values = frame[ends].to_numpy()
+    if values.dtype.kind == "f":
+        raise TypeError(f"{name}: node ids must be whole numbers or words, got {values.dtype}; use frame.astype(int)")
+    if values.dtype.kind not in "iu":
+        values = values.astype(str)  # words, or a mixture: ordered as text, like the ids of a file
+    names, edges = np.unique(values, return_inverse=True)
+    plain = np.array_equal(names, np.arange(len(names)))
+    return Graph.from_edges(edges.reshape(-1, 2), len(names), bool(directed), node_names=None if plain else names)
+
+
+def _passed_over(name: str, what: str) -> None:
+    _logger.warning("%s: passed over %s", name, what)

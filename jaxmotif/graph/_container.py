@@ -1,0 +1,419 @@
+"""The graph container every job works on."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import jax
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import ArrayLike
+
+from jaxmotif.arrays._fork import using_jax
+from jaxmotif.graph import _convert as convert
+from jaxmotif.graph import _saved as saved
+from jaxmotif.graph._build import build
+from jaxmotif.graph._fields import BuildReport, Fields, Pad, Placement, capacities, counted, pad_fields
+from jaxmotif.graph._textscan import GraphFileError
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=Fields._fields, meta_fields=("directed",))
+@dataclasses.dataclass(frozen=True, eq=False)
+class Graph:
+    """A simple graph in compressed sparse rows, as a pytree of padded int32 arrays.
+
+    ``N`` is the node capacity, ``S`` the slot capacity; the true sizes are the scalars ``num_nodes`` and
+    ``num_edges``, so graphs of one padded size share a compilation and stack into a batch for ``jax.vmap``.
+    An undirected edge takes two slots (u in v's row and v in u's), a directed arc one. Rows are sorted and
+    hold no duplicates and no self loops. Padding nodes have empty rows; padding slots hold the target ``N``
+    (``in_slots``: ``S``); padding labels are -1. Both capacities are at least 1, so a gather always has
+    something to read.
+
+    Build one with :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or
+    :func:`jaxmotif.read_graph`, never by hand.
+
+    Attributes:
+      out_offsets: int32 ``[N + 1]``, row starts.
+      out_targets: int32 ``[S]``, neighbours (directed: successors), ascending in each row.
+      in_offsets, in_targets: the same for predecessors; ``None`` for undirected graphs.
+      in_slots: int32 ``[S]``, the out slot of each in slot; ``None`` for undirected graphs.
+      node_labels: int32 ``[N]`` or ``None``.
+      edge_labels: int32 ``[S]``, one per out slot, or ``None``.
+      num_nodes, num_edges: int32 scalars; an undirected edge counts once.
+      directed: static.
+      report: what building dropped (host only: lost when the graph passes through a transformation).
+      node_names: original node names, ``[n]``, when they are not 0..n-1 (host only, likewise).
+      node_label_names, edge_label_names: the words that labels stand for, where a file's are words (host only,
+        likewise).
+    """
+
+    out_offsets: Any
+    out_targets: Any
+    in_offsets: Any
+    in_targets: Any
+    in_slots: Any
+    node_labels: Any
+    edge_labels: Any
+    num_nodes: Any
+    num_edges: Any
+    directed: bool
+    report: BuildReport | None = dataclasses.field(init=False, default=None, repr=False)
+    node_names: np.ndarray | None = dataclasses.field(init=False, default=None, repr=False)
+    node_label_names: Mapping[int, str] | None = dataclasses.field(init=False, default=None, repr=False)
+    edge_label_names: Mapping[int, str] | None = dataclasses.field(init=False, default=None, repr=False)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        num_nodes: int | None = None,
+        directed: bool = False,
+        node_labels: ArrayLike | None = None,
+        edge_labels: ArrayLike | None = None,
+        *,
+        self_loops: Literal["drop", "error"] = "drop",
+        duplicates: Literal["drop", "error"] = "drop",
+        reverse: Literal["merge", "error"] = "merge",
+        isolated: Literal["keep", "drop"] = "keep",
+        node_names: Sequence[Any] | np.ndarray | None = None,
+        pad: Pad = "bucket",
+        device: Placement = None,
+    ) -> Graph:
+        """Build a simple graph from an array of edges.
+
+        Args:
+          edges: integers ``[E, 2]``, one edge (directed: arc, source first) a row; any array or sequence.
+          num_nodes: how many nodes there are; one more than the largest id when not given (or as many as
+            there are ``node_labels`` or ``node_names``).
+          directed: whether a row is an arc.
+          node_labels: int32 values ``[num_nodes]``.
+          edge_labels: int32 values ``[E]``, one a row. Rows of one edge must agree.
+          self_loops: rows ``u u``: left out, or an error.
+          duplicates: the same row again: left out, or an error.
+          reverse: undirected edges given both as ``u v`` and as ``v u``: one edge, or an error.
+          isolated: nodes without an edge (a self loop is none). ``"keep"``: ids are the indices
+            0..num_nodes-1. ``"drop"``: the remaining nodes are renumbered in ascending order, their ids are
+            ``node_names``, and ids may be as large as int64.
+          node_names: names of the ids 0..num_nodes-1, kept for outputs.
+          pad: capacities: ``"bucket"`` for the next :func:`bucket_size`, so that graphs of about one size share what
+            was compiled; ``None`` for the exact sizes; or ``(N, S)``.
+          device: device or sharding of the arrays; JAX's default device when not given.
+
+        Returns:
+          The graph; ``graph.report`` counts what was left out.
+
+        Raises:
+          TypeError: edges or labels that are not integers.
+          ValueError: a wrong shape, an id out of range, labels in conflict, anything set to ``"error"``, or
+            sizes over the int32 limits or the given capacities.
+          RuntimeError: in a process forked from one that had used JAX, where JAX would wait for ever: use the start
+            method ``"spawn"`` or ``"forkserver"``, or fork before the first graph is made.
+
+        Example:
+          >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 0), (1, 0), (3, 3)])
+          >>> graph
+          Graph(undirected, 4 nodes, 3 edges)
+          >>> graph.edge_list().tolist()
+          [[0, 1], [0, 2], [1, 2]]
+          >>> str(graph.report)
+          '4 nodes, 3 edges from 5 rows; left out 1 self loop, 1 reverse duplicate'
+        """
+        using_jax()
+        fields, report, node_names = build(
+            edges, num_nodes, directed, node_labels, edge_labels, self_loops=self_loops, duplicates=duplicates,
+            reverse=reverse, isolated=isolated, node_names=node_names, pad=pad, device=device,
+        )  # fmt: skip
+        graph = jax.device_put(cls(*fields, directed=bool(directed)), device)
+        return graph._with_host_fields(report, node_names)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        directed: bool = False,
+        node_labels: ArrayLike | None = None,
+        values_as_labels: bool = False,
+        **options: Any,
+    ) -> Graph:
+        """Build a graph from a scipy.sparse adjacency matrix.
+
+        Every stored entry ``(u, v)`` is an edge row, explicit zeros too. An undirected graph takes both triangles:
+        an entry and its mirror image are one edge.
+
+        Args:
+          matrix: any scipy.sparse format, ``[n, n]``.
+          directed: whether an entry is an arc from its row to its column.
+          node_labels: int32 values ``[n]``.
+          values_as_labels: make the values, which must be whole numbers, edge labels.
+          **options: the keyword options of :meth:`from_edges`.
+
+        Raises:
+          TypeError: not a sparse matrix.
+          ValueError: not square, values that cannot be labels, or as :meth:`from_edges`.
+
+        Example:
+          >>> import scipy.sparse
+          >>> matrix = scipy.sparse.coo_array([[0, 7, 0], [7, 0, 5], [0, 5, 0]])
+          >>> graph = Graph.from_scipy(matrix, values_as_labels=True)
+          >>> graph, graph.edge_labels[:4].tolist()
+          (Graph(undirected, 3 nodes, 2 edges), [7, 7, 5, 5])
+        """
+        given = convert.scipy_edges(matrix, directed, node_labels, values_as_labels)
+        return cls.from_edges(**given._asdict(), **options)
+
+    @classmethod
+    def from_networkx(
+        cls, source: Any, node_label: str | None = None, edge_label: str | None = None, **options: Any
+    ) -> Graph:
+        """Build a graph from a networkx graph, directed if that is.
+
+        Node ``i`` is the i-th of ``source.nodes``; ``node_names`` holds these unless they are 0..n-1 in order.
+
+        Args:
+          source: any networkx graph. Parallel edges of a multigraph are duplicates.
+          node_label, edge_label: attributes, present on all nodes or edges, whose integers become labels.
+          **options: the keyword options of :meth:`from_edges` but ``node_names``.
+
+        Raises:
+          TypeError, ValueError: a missing attribute, or as :meth:`from_edges`.
+
+        Example:
+          >>> import networkx as nx
+          >>> graph = Graph.from_networkx(nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")]))
+          >>> graph, graph.node_names.tolist()
+          (Graph(directed, 3 nodes, 3 edges), ['a', 'b', 'c'])
+        """
+        return cls.from_edges(**convert.networkx_edges(source, node_label, edge_label)._asdict(), **options)
+
+    @cached_property
+    def n(self) -> int:
+        """The number of nodes (host)."""
+        return _host_scalar(self.num_nodes)
+
+    @cached_property
+    def m(self) -> int:
+        """The number of edges (directed: arcs); an undirected edge counts once (host)."""
+        return _host_scalar(self.num_edges)
+
+    @property
+    def num_slots(self) -> int:
+        """The number of slots in use (host)."""
+        return self.m if self.directed else 2 * self.m
+
+    @property
+    def node_capacity(self) -> int:
+        """``N``, static: known inside transformations too."""
+        return self.out_offsets.shape[-1] - 1
+
+    @property
+    def slot_capacity(self) -> int:
+        """``S``, static: known inside transformations too."""
+        return self.out_targets.shape[-1]
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """Degrees, directed: out-degrees, int64 ``[n]`` (host)."""
+        return np.diff(np.asarray(self.out_offsets)[: self.n + 1]).astype(np.int64)
+
+    @property
+    def in_degrees(self) -> np.ndarray:
+        """In-degrees (undirected: degrees), int64 ``[n]`` (host)."""
+        offsets = self.in_offsets if self.directed else self.out_offsets
+        return np.diff(np.asarray(offsets)[: self.n + 1]).astype(np.int64)
+
+    def edge_list(self) -> np.ndarray:
+        """The edges in the row order of all per-edge results (host).
+
+        Returns:
+          int64 ``[m, 2]`` in ascending (lexicographic) order of rows; undirected edges as ``u < v``.
+
+        Example:
+          >>> Graph.from_edges([(2, 1), (0, 2)], directed=True).edge_list().tolist()
+          [[0, 2], [2, 1]]
+        """
+        sources = np.repeat(np.arange(self.n, dtype=np.int32), self.degrees)
+        targets = np.asarray(self.out_targets)[: sources.shape[0]]
+        if not self.directed:
+            keep = self.edge_slots()
+            sources, targets = sources[keep], targets[keep]
+        edges = np.empty((sources.shape[0], 2), np.int64)
+        edges[:, 0], edges[:, 1] = sources, targets
+        return edges
+
+    def edge_slots(self) -> np.ndarray:
+        """The out slot of each row of :meth:`edge_list` (undirected: the one in u's row), int64 ``[m]`` (host)."""
+        if self.directed:
+            return np.arange(self.m, dtype=np.int64)
+        sources = np.repeat(np.arange(self.n, dtype=np.int32), self.degrees)
+        return np.flatnonzero(sources < np.asarray(self.out_targets)[: sources.shape[0]])
+
+    def to_networkx(self) -> networkx.Graph:
+        """A networkx graph (a DiGraph if directed) whose nodes are the names, or 0..n-1 (host).
+
+        Labels, in words where they have some, become the attribute ``label`` of nodes and edges. Needs the extra
+        ``io``.
+
+        Example:
+          >>> graph = Graph.from_edges([(0, 1)], node_names=["a", "b"], edge_labels=[7])
+          >>> graph.to_networkx().edges(data=True)
+          EdgeDataView([('a', 'b', {'label': 7})])
+        """
+        names = list(range(self.n)) if self.node_names is None else self.node_names.tolist()
+        node_labels, edge_labels = self._labels()
+        words = (_in_words(node_labels, self.node_label_names), _in_words(edge_labels, self.edge_label_names))
+        return convert.to_networkx(self.edge_list(), names, self.directed, *words)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix ``[n, n]`` (host): edge labels where there are any, else int32 ones.
+
+        An undirected edge is two entries. Needs the extra ``io``.
+
+        Example:
+          >>> Graph.from_edges([(0, 1), (1, 2)]).to_scipy().toarray().tolist()
+          [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+        """
+        slots = self.num_slots
+        labels = None if self.edge_labels is None else np.asarray(self.edge_labels)[:slots]
+        offsets, targets = np.asarray(self.out_offsets)[: self.n + 1], np.asarray(self.out_targets)[:slots]
+        return convert.to_scipy(offsets, targets, labels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the graph to a file of NumPy's npz format, with its labels and names; whole, or not at all.
+
+        Raises:
+          TypeError: a node name that is neither a word, a number nor a tuple of these.
+          OSError: the file cannot be written.
+
+        Example:
+          >>> import tempfile, os
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     Graph.from_edges([(0, 1), (1, 2)]).save(os.path.join(folder, "path.npz"))
+          ...     Graph.load(os.path.join(folder, "path.npz"))
+          Graph(undirected, 3 nodes, 2 edges)
+        """
+        words = self.node_label_names, self.edge_label_names
+        given = saved.Saved(self.edge_list(), self.n, self.directed, *self._labels(), self.node_names, *words)
+        saved.write(path, given)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, pad: Pad = "bucket", device: Placement = None) -> Graph:
+        """Reads a graph that :meth:`save` wrote.
+
+        Args:
+          path: the file.
+          pad, device: as in :meth:`from_edges`.
+
+        Raises:
+          GraphFileError: (a ValueError) the file is something else, or damaged.
+          OSError: the file cannot be opened.
+        """
+        given = saved.read(path)
+        try:
+            graph = cls.from_edges(
+                given.edges, given.num_nodes, given.directed, given.node_labels, given.edge_labels, self_loops="error",
+                duplicates="error", node_names=given.node_names, pad=pad, device=device,
+            )  # fmt: skip
+            words = given.node_label_names, given.edge_label_names
+            return graph._with_host_fields(graph.report, graph.node_names, *words)
+        except (TypeError, ValueError) as error:
+            raise GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+
+    def _labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Labels of the nodes ``[n]``, and of the rows of the edge list ``[m]``."""
+        nodes = None if self.node_labels is None else np.asarray(self.node_labels)[: self.n]
+        return nodes, None if self.edge_labels is None else np.asarray(self.edge_labels)[self.edge_slots()]
+
+    def to_device(self, device: Placement) -> Graph:
+        """The same graph with its arrays on a device (or laid out by a sharding)."""
+        return jax.device_put(self, device)._with_host_fields(*self._host_fields())
+
+    def with_padding(self, pad: Pad) -> Graph:
+        """The same graph at other capacities.
+
+        Args:
+          pad: as in :meth:`from_edges`.
+
+        Raises:
+          ValueError: capacities below the true sizes.
+
+        Example:
+          >>> graph = Graph.from_edges([(0, 1), (1, 2)])
+          >>> exact = graph.with_padding(None)
+          >>> graph.node_capacity, graph.slot_capacity, exact.node_capacity, exact.slot_capacity
+          (16, 16, 3, 4)
+        """
+        N, S = capacities(pad, self.n, self.num_slots)
+        if (self.node_capacity, self.slot_capacity) == (N, S):
+            return self
+        padded = Graph(*pad_fields(self.fields, self.n, self.num_slots, N, S), directed=self.directed)
+        padded = jax.device_put(padded, self.out_offsets.sharding)
+        return padded._with_host_fields(*self._host_fields())
+
+    @property
+    def fields(self) -> Fields:
+        """The arrays alone."""
+        return Fields(*(getattr(self, name) for name in Fields._fields))
+
+    def _host_fields(self) -> tuple[Any, ...]:
+        return self.report, self.node_names, self.node_label_names, self.edge_label_names
+
+    def _with_host_fields(
+        self,
+        report: BuildReport | None,
+        node_names: np.ndarray | None,
+        node_label_names: Mapping[int, str] | None = None,
+        edge_label_names: Mapping[int, str] | None = None,
+    ) -> Graph:
+        # The dataclass is frozen for users: these are no pytree data, so a transformation makes graphs without.
+        object.__setattr__(self, "report", report)
+        object.__setattr__(self, "node_names", node_names)
+        object.__setattr__(self, "node_label_names", node_label_names)
+        object.__setattr__(self, "edge_label_names", edge_label_names)
+        return self
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        if not isinstance(self.out_targets, jax.Array | np.ndarray):  # a tree of specifications, not a graph
+            return f"Graph({kind}, {', '.join(f'{name}={value!r}' for name, value in self.fields._asdict().items())})"
+        if isinstance(self.num_nodes, Tracer) or np.ndim(self.num_nodes) != 0:
+            batch = "".join(f"{size} x " for size in np.shape(self.num_nodes))
+            return f"Graph({kind}, {batch}capacity {self.node_capacity} nodes, {self.slot_capacity} slots)"
+        return f"Graph({kind}, {counted(self.n, 'node')}, {counted(self.m, 'edge')})"
+
+    def _repr_html_(self) -> str:
+        """The graph as a notebook shows it."""
+        one = isinstance(self.num_nodes, jax.Array | np.generic | np.ndarray) and np.ndim(self.num_nodes) == 0
+        if not one or isinstance(self.num_nodes, Tracer):
+            return f"<code>{html.escape(repr(self))}</code>"
+        rows = {"nodes": f"{self.n:,}", "arcs" if self.directed else "edges": f"{self.m:,}"}
+        rows["largest degree"] = f"{int(max(self.degrees + self.directed * self.in_degrees, default=0)):,}"
+        for kind, labels in zip(("node", "edge"), self._labels(), strict=True):
+            if labels is not None:
+                rows[f"{kind} labels"] = f"{np.unique(labels).size:,} different"
+        if self.node_names is not None:
+            rows["names"] = ", ".join(map(str, self.node_names[:3].tolist())) + (", ..." if self.n > 3 else "")
+        if self.report is not None:
+            rows["report"] = str(self.report)
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{'Directed' if self.directed else 'Undirected'} graph</caption>{cells}</table>"
+
+
+def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> list[int | str] | None:
+    if labels is None or names is None:
+        return None if labels is None else labels.tolist()
+    return [names.get(label, str(label)) for label in labels.tolist()]
+
+
+def _host_scalar(value: Any) -> int:
+    if np.ndim(value) != 0:
+        raise ValueError(f"a batch of {np.shape(value)[0]} graphs has no single size; take it apart with unstack()")
+    return int(value)

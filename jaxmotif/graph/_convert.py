@@ -1,0 +1,114 @@
+"""scipy.sparse matrices and networkx graphs as edges; see ``Graph.from_scipy`` and ``Graph.from_networkx``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+
+class EdgeArguments(NamedTuple):
+    """What ``Graph.from_edges`` is told of another library's graph."""
+
+    edges: Any
+    num_nodes: int
+    directed: bool
+    node_labels: Any
+    edge_labels: Any
+    node_names: list[Any] | None = None
+
+
+def scipy_edges(matrix: Any, directed: bool, node_labels: Any, values_as_labels: bool) -> EdgeArguments:
+    try:
+        import scipy.sparse
+    except ImportError as error:
+        raise _missing("scipy") from error
+    if not scipy.sparse.issparse(matrix):
+        raise TypeError(
+            f"expected a scipy.sparse matrix, got {type(matrix).__name__}; use scipy.sparse.coo_array(matrix)"
+        )
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"an adjacency matrix must be square, got shape {matrix.shape}")
+    entries = matrix.tocoo()
+    labels = _whole_numbers(entries.data) if values_as_labels else None
+    edges = np.stack([entries.row, entries.col], axis=1)
+    return EdgeArguments(edges, matrix.shape[0], directed, node_labels, labels)
+
+
+def networkx_edges(source: Any, node_label: str | None, edge_label: str | None) -> EdgeArguments:
+    names = list(source.nodes)
+    index = {name: i for i, name in enumerate(names)}
+    edges = [(index[u], index[v]) for u, v in source.edges()]
+    node_labels = None if node_label is None else _attributes("node", source.nodes(data=True), node_label)
+    edge_labels = None
+    if edge_label is not None:
+        edge_labels = _attributes("edge", (((u, v), data) for u, v, data in source.edges(data=True)), edge_label)
+    plain = names == list(range(len(names)))
+    node_names = None if plain else names
+    return EdgeArguments(edges, len(names), source.is_directed(), node_labels, edge_labels, node_names)
+
+
+def to_networkx(
+    edges: np.ndarray,
+    names: list[Any],
+    directed: bool,
+    node_labels: list[int | str] | None,
+    edge_labels: list[int | str] | None,
+) -> networkx.Graph:
+    """A networkx graph of edges ``[m, 2]``; labels are attributes called label."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise _missing("networkx") from error
+    graph = networkx.DiGraph() if directed else networkx.Graph()
+    graph.add_nodes_from(names)
+    ends = [(names[u], names[v]) for u, v in edges.tolist()]
+    graph.add_edges_from(ends)
+    if node_labels is not None:
+        networkx.set_node_attributes(graph, dict(zip(names, node_labels, strict=True)), "label")
+    if edge_labels is not None:
+        networkx.set_edge_attributes(graph, dict(zip(ends, edge_labels, strict=True)), "label")
+    return graph
+
+
+def to_scipy(offsets: np.ndarray, targets: np.ndarray, values: np.ndarray | None) -> scipy.sparse.csr_array:
+    """Rows as a sparse array of their values, or ones."""
+    try:
+        import scipy.sparse
+    except ImportError as error:
+        raise _missing("scipy") from error
+    n = offsets.shape[0] - 1
+    data = np.ones(targets.shape[0], np.int32) if values is None else values
+    return scipy.sparse.csr_array((data, targets, offsets), shape=(n, n))
+
+
+def _missing(library: str) -> ImportError:
+    return ImportError(f"this needs {library}: pip install 'jaxmotif[io]'")
+
+
+def _attributes(kind: str, items: Any, attribute: str) -> list[Any]:
+    values = []
+    for item, data in items:
+        if attribute not in data:
+            raise ValueError(
+                f"{kind} {item!r} has no attribute {attribute!r}; its attributes are {sorted(data, key=str)}"
+            )
+        values.append(data[attribute])
+    return values
+
+
+def _whole_numbers(values: np.ndarray) -> np.ndarray:
+    """Matrix values, which scipy often holds as floats, as integers."""
+    if values.dtype.kind in "iu":
+        return values
+    if values.dtype.kind not in "bf":
+        raise TypeError(f"edge labels must be whole numbers, got matrix values of {values.dtype}")
+    values = values.astype(np.float64)
+    whole = (values == np.rint(values)) & (np.abs(values) < 2**53)
+    if not whole.all():
+        raise ValueError(f"edge labels must be whole numbers, got the matrix value {values[np.argmin(whole)]}")
+    return values.astype(np.int64)

@@ -1,0 +1,143 @@
+"""What a graph is made of: its arrays, its padding, and the report of what building left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._sizes import bucket_size
+
+Array: TypeAlias = np.ndarray | jax.Array
+OptionalArray: TypeAlias = Any  # an Array, or None where a graph of that kind has none: the kind is known at each use
+Placement: TypeAlias = jax.Device | jax.sharding.Sharding | None
+Pad: TypeAlias = Literal["bucket"] | tuple[int, int] | None
+
+INT32_MAX = 2**31 - 1
+
+
+class Fields(NamedTuple):
+    """The arrays of a graph, as :class:`jaxmotif.Graph` describes them, in its order."""
+
+    out_offsets: Array
+    out_targets: Array
+    in_offsets: OptionalArray = None
+    in_targets: OptionalArray = None
+    in_slots: OptionalArray = None
+    node_labels: OptionalArray = None
+    edge_labels: OptionalArray = None
+    num_nodes: Array | np.int32 = np.int32(0)
+    num_edges: Array | np.int32 = np.int32(0)
+
+
+@dataclasses.dataclass(frozen=True)
+class BuildReport:
+    """What building a graph left out.
+
+    Attributes:
+      rows: edge rows given.
+      self_loops: rows ``u u`` left out.
+      duplicates: rows left out because the same row came before.
+      reverse_duplicates: undirected edges given as ``u v`` and as ``v u``; each is one edge.
+      isolated: ids without an edge left out by ``isolated="drop"``.
+      nodes, edges: the size of the graph.
+      format: the file format it was read from, if it was.
+      notes: what reading a file passed over or took for granted.
+    """
+
+    rows: int
+    self_loops: int
+    duplicates: int
+    reverse_duplicates: int
+    isolated: int
+    nodes: int
+    edges: int
+    format: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = (
+            (self.self_loops, "self loop"), (self.duplicates, "duplicate"),
+            (self.reverse_duplicates, "reverse duplicate"), (self.isolated, "isolated node"),
+        )  # fmt: skip
+        left_out = ", ".join(counted(number, thing) for number, thing in parts if number)
+        sizes = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')} from {counted(self.rows, 'row')}"
+        return f"{sizes}; left out {left_out}" if left_out else sizes
+
+
+class Rows(NamedTuple):
+    """What a build path returns: the arrays of a graph and what sorting found."""
+
+    fields: Fields
+    num_edges: int
+    duplicates: int
+    reverse_duplicates: int
+    conflict: bool
+
+
+def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:
+    """Node and slot capacity for a padding choice.
+
+    Raises:
+      ValueError: sizes beyond int32, or capacities given too small.
+    """
+    if num_nodes > INT32_MAX:
+        raise ValueError(
+            f'{num_nodes} nodes are over the limit of {INT32_MAX} (int32 indices); isolated="drop" renumbers sparse ids'
+        )
+    if num_slots > INT32_MAX:
+        raise ValueError(
+            f"{num_slots} slots are over the limit of {INT32_MAX} (int32 indices; an undirected edge takes two); split "
+            "the graph"
+        )
+    if pad is None:
+        return max(num_nodes, 1), max(num_slots, 1)
+    if isinstance(pad, str):
+        if pad != "bucket":
+            raise ValueError(f'pad must be None, "bucket" or (nodes, slots), got {pad!r}')
+        return min(bucket_size(num_nodes), INT32_MAX), min(bucket_size(num_slots), INT32_MAX)
+    try:
+        N, S = (operator.index(size) for size in pad)
+    except (TypeError, ValueError):
+        raise TypeError(f'pad must be None, "bucket" or two integers (nodes, slots), got {pad!r}') from None
+    if not (max(num_nodes, 1) <= N <= INT32_MAX and max(num_slots, 1) <= S <= INT32_MAX):
+        raise ValueError(
+            f"pad={pad!r} does not hold the graph: it needs at least {max(num_nodes, 1)} nodes and {max(num_slots, 1)} "
+            f"slots, and each at most {INT32_MAX}"
+        )
+    return N, S
+
+
+def pad_fields(fields: Fields, n: int, slots: int, N: int, S: int) -> Fields:
+    """Host arrays of a graph at capacities ``(N, S)``; arrays of any other capacities may be given."""
+
+    def resized(array: OptionalArray, used: int, size: int, fill: int) -> OptionalArray:
+        if array is None:
+            return None
+        array = np.asarray(array)
+        if array.shape[0] == size == used:
+            return array.astype(np.int32, copy=False)
+        out = np.full(size, fill, np.int32)
+        out[:used] = array[:used]
+        return out
+
+    return Fields(
+        # Padding nodes have empty rows: their offsets are the end of the last real one.
+        out_offsets=resized(fields.out_offsets, n + 1, N + 1, slots),
+        out_targets=resized(fields.out_targets, slots, S, N),
+        in_offsets=resized(fields.in_offsets, n + 1, N + 1, slots),
+        in_targets=resized(fields.in_targets, slots, S, N),
+        in_slots=resized(fields.in_slots, slots, S, S),
+        node_labels=resized(fields.node_labels, n, N, -1),
+        edge_labels=resized(fields.edge_labels, slots, S, -1),
+        num_nodes=fields.num_nodes,
+        num_edges=fields.num_edges,
+    )
+
+
+def counted(number: int, thing: str) -> str:
+    """``"1 node"``, ``"2 nodes"``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

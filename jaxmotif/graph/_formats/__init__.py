@@ -1,0 +1,93 @@
+"""The registry of file formats, from which recognition, messages, help and the table of formats come.
+
+A format is one entry in the ``FORMATS`` of the file of its family.
+"""
+
+from __future__ import annotations
+
+from jaxmotif.graph._formats import (
+    _binary,
+    _brackets,
+    _json,
+    _lettered,
+    _lists,
+    _named,
+    _pajek,
+    _refused,
+    _sized,
+    _xml,
+)  # fmt: skip
+from jaxmotif.graph._formats._base import Contents, Format, Options, Sample, chosen_by
+from jaxmotif.graph._formats._lists import read_any_list
+from jaxmotif.graph._textscan import TextFile
+
+_FAMILIES = (_lists, _sized, _named, _lettered, _xml, _brackets, _pajek, _json, _binary, _refused)
+FORMATS: dict[str, Format] = {entry.name: entry for family in _FAMILIES for entry in family.FORMATS}
+READABLE = tuple(name for name, entry in FORMATS.items() if entry.read is not None)
+"""What ``format=`` and ``--input-format`` may be, beside ``auto``."""
+
+TABLES = ("edges", "csv", "tsv", "konect", "parquet")
+"""Tables of edges, with columns to choose from."""
+
+
+class UnusedOption(ValueError):
+    """An option that says nothing about a file of this format."""
+
+
+def read_contents(file: TextFile, format: str, options: Options) -> Contents:
+    """Reads a file of a named format, or by looking (``"auto"``); the result says which format it was.
+
+    Raises:
+      GraphFileError: as the format's reader; a format that is known and not read; or two formats that fit.
+      UnusedOption: an option that is for other formats.
+    """
+    name = recognise(file, table=options.columns is not None) if format == "auto" else format
+    entry = None if name is None else FORMATS[name]
+    if entry is not None and entry.read is None:
+        raise file.error(f"this looks like {entry.content}, which is not read; {entry.remedy}")
+    useless = {
+        "columns": options.columns is not None and name not in (None, *TABLES),
+        "text_ids": options.text_ids and name not in (None, *TABLES, "adjlist"),
+    }
+    for option in (option for option, is_useless in useless.items() if is_useless):
+        raise UnusedOption(f"{option} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
+    read = read_any_list if entry is None or entry.read is None else entry.read
+    contents = read(file, options)
+    return contents._replace(format=contents.format or name or "edges")
+
+
+def recognise(file: TextFile, table: bool = False) -> str | None:
+    """The name of the format that a file's beginning shows, or ``None`` for a table of edges.
+
+    Args:
+      table: what begins with rows of words is a table, whatever else it might be.
+
+    Raises:
+      GraphFileError: several formats fit, and the ending of the name does not decide.
+    """
+    sample = Sample(file)
+    for looks in ("bytes", "text", *(() if table else ("rows",))):
+        fitting = [entry for entry in FORMATS.values() if entry.looks == looks and entry.sniff and entry.sniff(sample)]
+        if len(fitting) > 1:
+            fitting = [entry for entry in fitting if sample.has_suffix(entry.suffixes)] or fitting
+        if len(fitting) > 1:
+            names = " or ".join(chosen_by("format", entry.name) for entry in fitting)
+            raise file.error(f"this fits more than one format; say which: {names}")
+        if fitting:
+            return fitting[0].name
+    return None
+
+
+def format_table() -> str:
+    """The formats as a Markdown table, as the README has it.
+
+    Example:
+      >>> print(format_table().splitlines()[3])
+      | `edges` | two or more columns between blanks, `#` or `%` comments (SNAP) | the ids that occur |
+    """
+    lines = ["| format | content | nodes |", "|---|---|---|"]
+    for entry in FORMATS.values():
+        if entry.read is not None:
+            lines.append(f"| `{entry.name}` | {entry.content.replace('``', '`')} | {entry.nodes.replace('``', '`')} |")
+    names = ", ".join(entry.content.replace("``", "`") for entry in FORMATS.values() if entry.read is None)
+    return "\n".join(lines) + f"\n\nKnown by sight and refused with what to do instead: {names}.\n"

@@ -1,0 +1,191 @@
+"""What every format is made of: its entry in the registry, what a reader is told, and what it returns."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from jaxmotif.graph._textscan import COMMENTS, Numbering, TextFile
+
+INT32_MAX = 2**31 - 1
+ID = "a non-negative integer id (text_ids=True or --text-ids takes any text)"
+SAMPLE = 64
+"""Rows that recognising a format looks at."""
+_DIGITS = re.compile(r"\d{1,10}")
+
+NodeNames = np.ndarray | Callable[[np.ndarray], np.ndarray]
+"""Names of the ids: an array, or a function from ids to names where an array of all would be long."""
+
+
+class Options(NamedTuple):
+    """How to read a file; see :func:`jaxmotif.read_graph`."""
+
+    columns: Sequence[int | str] | None = None
+    edge_label: int | str | None = None
+    node_label: str | None = None
+    text_ids: bool = False
+    shared: Labels | None = None
+
+    def labels(self) -> Labels:
+        """What reads a kind of labels: its own numbers, or those that all files and kinds share."""
+        return Labels() if self.shared is None else self.shared
+
+
+class LabelColumn(NamedTuple):
+    """Labels as numbers, and the words that they stand for (``None``: the numbers are the labels)."""
+
+    values: np.ndarray
+    names: Mapping[int, str] | None = None
+
+
+class Labels:
+    """Reads labels, which may be words: numbers that all fit int32 stay themselves, anything else is numbered.
+
+    Words are numbered in their order as text, or through the ``known`` dict in the order in which they come.
+    """
+
+    def __init__(self, known: dict[str, int] | None = None):
+        self.shared = known is not None
+        self.numbering = Numbering(known)
+
+    def column(self, codes: np.ndarray) -> LabelColumn:
+        """The labels of ``numbering``'s codes."""
+        words = self.numbering.known
+        if self.shared:
+            return LabelColumn(codes, {code: word for word, code in words.items()})
+        if all(_DIGITS.fullmatch(word) and int(word) <= INT32_MAX for word in words):
+            return LabelColumn(np.array([int(word) for word in words] or [0], np.int64)[codes])
+        rank = {word: place for place, word in enumerate(sorted(words))}
+        values = np.array([rank[word] for word in words] or [0], np.int64)[codes]
+        return LabelColumn(values, {place: word for word, place in rank.items()})
+
+    def of(self, words: Sequence[str]) -> LabelColumn:
+        """The labels of words."""
+        return self.column(self.numbering.codes([word.encode() for word in words]))
+
+
+class Contents(NamedTuple):
+    """What a file says.
+
+    Attributes:
+      edges: int64 ``[m, 2]``.
+      num_nodes: the declared number of nodes, with ids 0..num_nodes-1; ``None``: the nodes are the ids that occur.
+      directed: whether the file says directed; ``None`` when it does not say.
+      names: the name of each id, where it is not the id itself.
+      node_labels, edge_labels: one an id and one an edge.
+      notes: what a user should know: what was passed over, and guesses.
+      format: the format it was recognised as, where that took reading it.
+    """
+
+    edges: np.ndarray
+    num_nodes: int | None = None
+    directed: bool | None = None
+    names: NodeNames | None = None
+    node_labels: LabelColumn | None = None
+    edge_labels: LabelColumn | None = None
+    notes: tuple[str, ...] = ()
+    format: str = ""
+
+
+class Sample:
+    """The beginning of a file, for recognising its format; nothing of the file is taken."""
+
+    def __init__(self, file: TextFile):
+        self.file = file
+        self.path = file.path
+        self.magic = file.magic()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first block of the text."""
+        return self.file.head()[0]
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether ``rows`` holds all of the file."""
+        return self.file.head()[1] and len(self.rows) < SAMPLE
+
+    @cached_property
+    def first(self) -> bytes:
+        """The first line."""
+        return self.head.split(b"\n", 1)[0]
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The first rows that are neither blank nor comments."""
+        _ = self.first, self.head  # these are of the first block, and looking for rows may leave it behind
+        return self.file.first_rows(SAMPLE)
+
+    @cached_property
+    def rows(self) -> list[list[bytes]]:
+        """The words of ``lines``."""
+        return [line.split() for line in self.lines]
+
+    def has_suffix(self, suffixes: Sequence[str]) -> bool:
+        name = os.fspath(self.path).lower().removesuffix(".gz")
+        return bool(suffixes) and name.endswith(tuple(suffixes))
+
+
+class Format(NamedTuple):
+    """A file format, as help, messages, recognition and the README know it.
+
+    Attributes:
+      name: what ``format=`` and ``--input-format`` call it.
+      content: one line on what stands in such a file.
+      nodes: which nodes the graph has.
+      read: takes the file and the options; ``None``: the format is known only to be refused by name.
+      sniff: whether a file looks like this format; ``None``: it is what is left.
+      suffixes: endings of file names: a hint where two formats fit.
+      remedy: for a format that is not read, what to do instead.
+      looks: where ``sniff`` looks: at the first bytes, the text, or the rows of what else would be a table of edges.
+    """
+
+    name: str
+    content: str
+    nodes: str
+    read: Callable[[TextFile, Options], Contents] | None
+    sniff: Callable[[Sample], bool] | None
+    suffixes: tuple[str, ...] = ()
+    remedy: str = ""
+    looks: Literal["bytes", "text", "rows"] = "text"
+
+
+def chosen_by(option: str, value: str) -> str:
+    """How an option is written in Python and on the command line.
+
+    Example:
+      >>> chosen_by("format", "sif")
+      'format="sif" (--input-format sif)'
+    """
+    flag = "input-format" if option == "format" else option.replace("_", "-")
+    return f'{option}="{value}" (--{flag} {value})'
+
+
+def passed_over(what: str, names: Sequence[str], remedy: str = "") -> tuple[str, ...]:
+    """The note on columns or attributes that are not read, if there are any."""
+    if not names:
+        return ()
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return (f"passed over: {what} {shown}{remedy}",)
+
+
+def one_based(ids: np.ndarray) -> np.ndarray:
+    """Names of ids that the file counts from 1."""
+    return ids + 1
+
+
+def uncommented(head: bytes, comments: tuple[bytes, ...] = COMMENTS) -> bytes:
+    """A head without blank and comment lines at its beginning."""
+    start = 0
+    while start < len(head):
+        end = head.find(b"\n", start)
+        line = head[start:end].strip()
+        if line and not line.startswith(comments):
+            break
+        start = end + 1
+    return head[start:]

@@ -1,0 +1,231 @@
+"""Binary files: NumPy's npy and npz (sparse matrices of SciPy, graphs that were saved), Parquet and Arrow."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.graph._formats._base import (
+    INT32_MAX,
+    Contents,
+    Format,
+    LabelColumn,
+    Options,
+    passed_over,
+)  # fmt: skip
+from jaxmotif.graph._formats._lists import layout_of, sorted_names
+from jaxmotif.graph._saved import LabelNames, contents
+from jaxmotif.graph._textscan import GraphFileError, Numbering, TextFile
+
+_SPARSE = {"csr", "csc", "coo"}
+
+
+def read_npy(file: TextFile, options: Options) -> Contents:
+    """An integer array of edges ``[E, 2]``."""
+    array = _array(file, file.data())
+    if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
+        remedy = "transpose it" if array.ndim == 2 and array.shape[0] == 2 else "Graph.from_scipy takes a matrix"
+        raise file.error(
+            f"expected edges, integers of shape (E, 2), found {array.dtype} of shape {array.shape}; {remedy}"
+        )
+    if array.shape == (2, 2) and (array.max() < 2 or not np.array_equal(array, array.T)):
+        raise file.error("a 2 x 2 array may hold edges as rows, as columns or as a matrix; use Graph.from_edges")
+    return Contents(_ids(file, array))
+
+
+def read_npz(file: TextFile, options: Options) -> Contents:
+    """A SciPy sparse matrix (``scipy.sparse.save_npz``): undirected if every entry has its mirror image; or a graph."""
+    data = file.data()
+    arrays = _members(file, data)
+    if "jaxmotif" in arrays:
+        return _saved_graph(file, data, options)
+    kind = str(arrays["format"].astype(str)) if "format" in arrays and arrays["format"].ndim == 0 else None
+    needed = {"row", "col", "shape"} if kind == "coo" else {"indices", "indptr", "shape"}
+    if kind not in _SPARSE or not needed <= set(arrays):
+        raise file.error(
+            f"expected a sparse matrix of format {', '.join(sorted(_SPARSE))} (scipy.sparse.save_npz), found arrays "
+            f"{', '.join(sorted(arrays))[:60]}; Graph.from_edges takes an array of edges"
+        )
+    shape = arrays["shape"].tolist()
+    if arrays["shape"].dtype.kind not in "iu" or np.shape(shape) != (2,) or shape[0] != shape[1]:
+        raise file.error(f"expected a square matrix, found shape {str(shape)[:30]}")
+    n = shape[0]
+    if not 0 <= n <= INT32_MAX:
+        raise file.error(f"expected a matrix of at most {INT32_MAX} rows, found {n}")
+    if kind == "coo":
+        rows, columns = (_ids(file, arrays[name], n) for name in ("row", "col"))
+        if len(rows) != len(columns):
+            raise file.error(f"expected as many rows as columns of entries, found {len(rows)} and {len(columns)}")
+        edges = np.stack([rows, columns], axis=-1)
+    else:
+        pointers, minor = arrays["indptr"], _ids(file, arrays["indices"], n)
+        if pointers.dtype.kind not in "iu" or pointers.shape != (n + 1,) or (np.diff(pointers) < 0).any():
+            raise file.error(f"expected {n + 1} ascending row pointers")
+        if pointers[0] != 0 or pointers[-1] != len(minor):
+            raise file.error(f"row pointers from {pointers[0]} to {pointers[-1]} do not fit {len(minor)} entries")
+        major = np.repeat(np.arange(n), np.diff(pointers))
+        edges = np.stack([major, minor] if kind == "csr" else [minor, major], axis=-1)
+    keys, mirrored = (np.unique(rows[:, 0] * n + rows[:, 1]) for rows in (edges, edges[:, ::-1]))
+    notes = passed_over("the values of the matrix", [str(arrays["data"].dtype)]) if "data" in arrays else ()
+    return Contents(edges, n, directed=not np.array_equal(keys, mirrored), notes=notes)
+
+
+def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:
+    """A graph that ``Graph.save`` wrote."""
+    try:
+        held = contents(io.BytesIO(data))
+    except Exception as error:  # a damaged file may raise anything
+        raise file.error(f"this graph of Graph.save is damaged: {error}") from None
+    n, m = held.num_nodes, len(held.edges)
+    names, given = held.node_names, ((held.node_labels, n), (held.edge_labels, m), (held.node_names, n))
+    if not isinstance(n, int) or not isinstance(held.directed, bool) or held.edges.shape != (m, 2):
+        raise file.error("this graph of Graph.save is damaged: its sizes are none")
+    if any(array is not None and array.shape != (size,) for array, size in given):
+        raise file.error(f"this graph of Graph.save is damaged: its arrays do not fit {n} nodes and {m} edges")
+    edges = np.stack([_ids(file, held.edges[:, end], n) for end in range(2)], axis=1)
+    node_labels = _saved_labels(held.node_labels, held.node_label_names, options)
+    edge_labels = _saved_labels(held.edge_labels, held.edge_label_names, options)
+    return Contents(edges, n, held.directed, names, node_labels, edge_labels)
+
+
+def _saved_labels(values: np.ndarray | None, words: LabelNames, options: Options) -> LabelColumn | None:
+    if values is None or options.shared is None:
+        return None if values is None else LabelColumn(values, words)
+    return options.shared.of([(words or {}).get(value, str(value)) for value in values.tolist()])
+
+
+def read_table_file(file: TextFile, options: Options) -> Contents:
+    """A table of edges in Parquet, Feather or Arrow's file format, through pyarrow."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise ImportError(f"{file.path}: Parquet and Arrow files need pyarrow: pip install 'jaxmotif[io]'") from None
+    data = file.data()
+    try:
+        if data.startswith(b"PAR1"):
+            source = parquet.ParquetFile(io.BytesIO(data))
+            names, rows = list(source.schema_arrow.names), source.metadata.num_rows
+            read = lambda chosen: source.read(chosen)  # noqa: E731
+        else:
+            reader = pa.ipc.open_file(pa.BufferReader(data))
+            names, rows = list(reader.schema.names), 0
+            read = lambda chosen: reader.read_all().select(chosen)  # noqa: E731
+        file.check_growth(16 * rows, len(data))
+        chosen = _table_columns(file, names, options)
+        table = read(chosen)
+        table.validate(full=True)
+        columns = [table.column(name) for name in chosen]
+    except GraphFileError:
+        raise
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        problem = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
+        raise file.error(f"this table cannot be read: {problem}") from None
+    others = [repr(name) for name in names if name not in chosen]
+    contents = _table_edges(file, columns[:2], chosen, options)._replace(notes=passed_over("columns", others))
+    if len(chosen) < 3:
+        return contents
+    words = [_text(file, value, chosen[2], row) for row, value in enumerate(columns[2].to_pylist())]
+    return contents._replace(edge_labels=options.labels().of(words))
+
+
+def _table_columns(file: TextFile, names: list[str], options: Options) -> list[str]:
+    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
+        raise file.error("expected columns with a name each")
+    layout = layout_of([[name.encode() for name in names]], options)
+    if layout.header is None and options.columns is None and (len(names) != 2 or options.edge_label is not None):
+        raise file.error(
+            f"which columns are the ends? columns= (--columns SOURCE,TARGET) of {', '.join(map(repr, names))[:200]}"
+        )
+    chosen = [names[c] if isinstance(c, int) and c < len(names) else c for c in layout.chosen]
+    for column in chosen:
+        if column not in names:
+            raise file.error(f"there is no column {column!r} among {', '.join(map(repr, names))[:200]}")
+    return [str(column) for column in chosen]
+
+
+def _table_edges(file: TextFile, columns: list[Any], names: list[str], options: Options) -> Contents:
+    import pyarrow as pa
+
+    if any(column.null_count for column in columns):
+        raise file.error(f"a missing value among the ends, columns {names[0]!r} and {names[1]!r}")
+    if all(pa.types.is_integer(column.type) for column in columns) and not options.text_ids:
+        return Contents(np.stack([_ids(file, column.to_numpy()) for column in columns], axis=1))
+    numbering = Numbering()
+    ends = []
+    for column, name in zip(columns, names, strict=False):
+        words = [_text(file, value, name, row) for row, value in enumerate(column.to_pylist())]
+        ends.append(numbering.codes([word.encode() for word in words]))
+    return sorted_names(Contents(np.stack(ends, axis=1)), numbering.known)
+
+
+def _text(file: TextFile, value: Any, column: str, row: int) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise file.error(f"expected text or whole numbers in column {column!r}, found {str(value)[:30]!r} in row {row}")
+    return str(value)
+
+
+def _ids(file: TextFile, values: np.ndarray, limit: int | None = None) -> np.ndarray:
+    """Checked ids, int64."""
+    if values.dtype.kind not in "iu" or (limit is not None and values.ndim != 1):
+        raise file.error(f"expected integer ids, found {values.dtype} of shape {values.shape}")
+    high = 2**63 - 2 if limit is None else limit - 1
+    if values.size and not (int(values.min()) >= 0 and int(values.max()) <= high):
+        raise file.error(f"expected ids in 0..{high}, found {values.min()} to {values.max()}")
+    return values.astype(np.int64)
+
+
+def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an npz file, whose unpacked sizes are looked at before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+            if not entries:
+                raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
+            file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
+            return {entry.filename[:-4]: _array(file, archive.read(entry)) for entry in entries}
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
+        if isinstance(error, GraphFileError):
+            raise
+        raise file.error(f"the npz archive is damaged ({error})") from None
+    except Exception as error:  # zlib, bz2 and lzma raise their own
+        raise file.error(f"the npz archive is damaged ({type(error).__name__})") from None
+
+
+def _array(file: TextFile, data: bytes) -> np.ndarray:
+    """An array in NumPy's format: its size must be what its header declares, and pickled objects are refused."""
+    stream = io.BytesIO(data)
+    header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    try:
+        shape, column_major, dtype = header[np.lib.format.read_magic(stream)](stream)
+    except Exception as error:  # the header is a Python literal, and may be wrong in any way
+        raise file.error(f"the header of the array cannot be read ({type(error).__name__})") from None
+    if dtype.hasobject:
+        raise file.error("holds pickled Python objects, which may run any program; save plain numbers")
+    rest = len(data) - stream.tell()
+    if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != rest:
+        raise file.error(f"declares an array of {dtype} and shape {shape}, and holds {rest} bytes"[:300])
+    array = np.frombuffer(data, dtype, offset=stream.tell())
+    return array.reshape(shape, order="F" if column_major else "C")
+
+
+FORMATS = (
+    Format(
+        "npy", "NumPy array of edges, integers ``[E, 2]``", "the ids that occur", read_npy,
+        lambda sample: sample.magic.startswith(b"\x93NUMPY"), (".npy",), looks="bytes",
+    ),
+    Format(
+        "npz", "SciPy sparse matrix (csr, csc, coo), undirected if symmetric; a graph of ``Graph.save``", "0..n-1",
+        read_npz,
+        lambda sample: sample.magic.startswith(b"PK\x03\x04"), (".npz",), looks="bytes",
+    ),
+    Format(
+        "parquet", "table of edges in Parquet, Feather or Arrow (extra ``io``)", "the ids that occur", read_table_file,
+        lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), (".parquet", ".arrow", ".feather"),
+        looks="bytes",
+    ),
+)  # fmt: skip

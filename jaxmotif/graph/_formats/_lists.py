@@ -1,0 +1,260 @@
+"""Edge lists: blank, comma, semicolon or tab separated, with or without a header row, and KONECT's."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.graph._formats._base import (
+    ID,
+    INT32_MAX,
+    Contents,
+    Format,
+    Options,
+    chosen_by,
+    one_based,
+    passed_over,
+)  # fmt: skip
+from jaxmotif.graph._textscan import Column, Numbering, TextFile, count_of, read_table, split_fields
+
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
+HEADER_ROWS = 8
+"""Rows that finding column names looks at."""
+MISSING = {b"", b"na", b"nan", b"null", b"none", b"inf", b"-inf", b"-", b".", b"?"}
+_SOURCES = {"source", "src", "from", "pre", "node1", "node_1", "id1", "id_1", "fromnodeid", "protein1"}
+_TARGETS = {"target", "tgt", "dst", "to", "post", "node2", "node_2", "id2", "id_2", "tonodeid", "protein2"}
+
+
+class Layout(NamedTuple):
+    """The columns of an edge list: names of a header row, or ``None``; the ends; the edge label, or ``None``."""
+
+    header: list[str] | None
+    ends: tuple[int | str, int | str]
+    label: int | str | None
+
+    @property
+    def chosen(self) -> list[int | str]:
+        return [*self.ends, *([] if self.label is None else [self.label])]
+
+
+def read_edges(file: TextFile, options: Options) -> Contents:
+    """Columns separated by blanks."""
+    return read_list(file, options, b"")
+
+
+def read_csv(file: TextFile, options: Options) -> Contents:
+    """Columns separated by commas or semicolons, whichever comes first."""
+    rows = file.first_rows(1)
+    return read_list(file, options, (_first_mark(rows[0], (b",", b";")) if rows else b"") or b",")
+
+
+def read_tsv(file: TextFile, options: Options) -> Contents:
+    """Columns separated by single tabs; other blanks belong to the fields."""
+    return read_list(file, options, b"\t")
+
+
+def read_any_list(file: TextFile, options: Options) -> Contents:
+    """An edge list whose first row shows the separator; ORCA's header ``n m`` is recognised by what follows it."""
+    rows = file.first_rows(1)
+    delimiter = delimiter_of(rows[0]) if rows else b""
+    contents = read_list(file, options, delimiter)
+    edges = contents.edges
+    if rows and len(rows[0].split()) == 2 and contents.names is None and not delimiter and len(edges) > 1:
+        n, m = edges[0].tolist()
+        if m == len(edges) - 1 and n > edges[1:].max():
+            note = f"the first row declares what follows; {chosen_by('format', 'edges')} takes it for an edge"
+            return Contents(edges[1:], num_nodes=n, notes=(note,), format="orca")
+    return contents._replace(format={b"": "edges", b"\t": "tsv"}.get(delimiter, "csv"))
+
+
+def delimiter_of(row: bytes) -> bytes:
+    """The separator that the first row shows; ``b""`` for blanks."""
+    words = row.split()
+    integers = len(words) >= 2 and words[0].isdigit() and words[1].isdigit()
+    return b"" if integers else _first_mark(row.strip(), (b"\t", b",", b";"))
+
+
+def read_konect(file: TextFile, options: Options) -> Contents:
+    """``% sym|asym|bip ...``, perhaps ``% edges nodes nodes``, then rows of two ids from 1 on, a weight and a time.
+
+    Without the line of sizes the ids may also be text.
+    """
+    lines = file.head()[0].split(b"\n", 2)
+    match = _KONECT.match(lines[0])
+    if match is None:
+        raise file.error("expected a KONECT header, % sym, % asym or % bip", 1, lines[0])
+    directed = match[1] == b"asym"
+    sizes = re.fullmatch(rb"%\s*(\d+)\s+(\d+)(?:\s+(\d+))?\s*", lines[1]) if len(lines) > 1 else None
+    if sizes is None:
+        contents = read_list(file, options, b"", lowest=1)._replace(directed=directed)
+        return _two_sided(contents) if match[1] == b"bip" else contents
+    if max(len(size or b"") for size in sizes.groups()) > 10 or max(map(int, sizes.groups(b"0"))) > INT32_MAX:
+        raise file.error(f"expected sizes of at most {INT32_MAX}", 2, lines[1])
+    m, left, right = (int(size or sizes[2]) for size in sizes.groups())
+    if match[1] != b"bip":
+        left = right = max(left, right)
+    rows = file.first_rows(1)
+    width = max(2, len(rows[0].split())) if rows else 2
+    columns = [Column(0, "an integer id", 1, left), Column(1, "an integer id", 1, right)]
+    edges = np.stack(read_table(file, width, columns, rows=m), axis=1)
+    notes = passed_over("columns of", ["weights", "times"][: width - 2])
+    if match[1] == b"bip":
+        return _two_sided(Contents(edges, directed=False, notes=notes), left, right)
+    return Contents(edges - 1, left, directed, names=one_based, notes=notes)
+
+
+def looks_like_konect(line: bytes) -> bool:
+    return _KONECT.match(line) is not None
+
+
+def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
+    """The rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
+    rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
+    layout = layout_of(rows, options)
+    if layout.header is not None:
+        file.data_line()
+    data = rows[layout.header is not None :]
+    if not data:
+        return Contents(np.zeros((0, 2), np.int64))
+    width, sample = len(rows[0]), data[0]
+    chosen: list[int] = []
+    for column in layout.chosen:
+        if width < 2 or isinstance(column, str) or column >= width:
+            row = file.data_line()
+            wanted = "at least two columns" if width < 2 else f"a column {column!r}"
+            raise file.error(f"expected {wanted}, found {count_of(width, 'column')}", file.line, row)
+        chosen.append(column)
+    ids = [sample[column] for column in chosen[:2] if column < len(sample)]
+    text = options.text_ids or not all(is_number(word) for word in ids)
+    names = Numbering() if text else None
+    labels = options.labels()
+    wanted = [Column(column, "an id" if text else ID, lowest, numbering=names) for column in chosen[:2]]
+    wanted += [Column(column, "an edge label", numbering=labels.numbering) for column in chosen[2:]]
+    source, target, *codes = read_table(file, width, wanted, delimiter=delimiter)
+    contents = Contents(
+        np.stack([source, target], axis=1), edge_labels=labels.column(codes[0]) if codes else None,
+        notes=_unread(layout.header, sample, chosen),
+    )  # fmt: skip
+    return contents if names is None else sorted_names(contents, names.known)
+
+
+def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:
+    """Numbers the nodes in the order of their names as text; ``known`` holds the numbers that the edges have."""
+    names = np.array(sorted(known), object)
+    rank = np.empty(len(names), np.int64)
+    rank[[known[name] for name in names]] = np.arange(len(rank))
+    return contents._replace(edges=rank[contents.edges], names=names)
+
+
+def _unread(header: list[str] | None, sample: list[bytes], chosen: list[int]) -> tuple[str, ...]:
+    """The note on columns that are passed over."""
+    left = [column for column in range(len(sample)) if column not in chosen]
+    if header is not None:
+        shown = [repr(header[column]) for column in left if column < len(header)]
+    else:
+        shown = [f"{column} ({sample[column].decode()[:20]!r} in the first row)" for column in left]
+    remedy = ", counted from 0" if header is None else ""
+    remedy += "" if len(chosen) > 2 else "; edge_label= (--edge-label) makes one the edges' label"
+    return passed_over("column" if len(left) == 1 else "columns", shown, remedy)
+
+
+def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
+    """Which columns are read, from the first few rows.
+
+    The first row is a header when an option names its fields; when two fields have usual names such as source and
+    target; when its ids are words and those of the second row numbers; or when all its fields are words and the rows
+    below have numbers beside the ids.
+    """
+    columns, label = options.columns, options.edge_label
+    if columns is not None and len(columns) == 3:
+        label = columns[2]
+    fields = [field.decode() for field in rows[0]] if rows else []
+    named = [column for column in (*(columns or ())[:2], label) if isinstance(column, str)]
+    low = [field.lower() for field in fields]
+    usual = [next((i for i, field in enumerate(low) if field in names), None) for names in (_SOURCES, _TARGETS)]
+    has_usual = None not in usual
+
+    def place(column: int | str) -> int | str:
+        return fields.index(column) if isinstance(column, str) and column in fields else column
+
+    if columns is not None:
+        ends = (place(columns[0]), place(columns[1]))
+    elif has_usual:
+        ends = (usual[0] or 0, usual[1] or 0)
+    else:
+        first, second, *_ = [i for i in range(max(3, len(fields))) if i != (None if label is None else place(label))]
+        ends = (first, second)
+    found = all(column in fields for column in named)
+    is_header = bool(fields) and found and (bool(named) or has_usual or _words_above_numbers(rows, ends, options))
+    return Layout(fields if is_header else None, ends, None if label is None else place(label))
+
+
+def _words_above_numbers(rows: list[list[bytes]], ends: tuple[int | str, int | str], options: Options) -> bool:
+    width = len(rows[0])
+    if options.text_ids or len(rows) < 2 or len(rows[1]) != width:
+        return False
+    if any(isinstance(end, str) or end >= width for end in ends):
+        return False
+    words = [not is_number(field) and field.lower() not in MISSING for field in rows[0]]
+    numbers = [is_number(field) for field in rows[1]]
+    if all(words[end] and numbers[end] for end in ends if isinstance(end, int)):
+        return True
+    rest = [row for row in rows[1:] if len(row) == width]
+    values = [numbers[i] and all(is_number(row[i]) or row[i].lower() in MISSING for row in rest) for i in range(width)]
+    return all(words) and any(value for i, value in enumerate(values) if i not in ends)
+
+
+def is_number(word: bytes) -> bool:
+    return _NUMBER.fullmatch(word) is not None
+
+
+def _two_sided(contents: Contents, left: int | None = None, right: int | None = None) -> Contents:
+    """A bipartite list: both sides count from 1, so the right ids move behind the left, and names tell them apart."""
+    edges = contents.edges
+    if contents.names is not None:
+        return contents
+    declared = left is not None
+    if left is None or right is None:
+        left, right = (int(side) for side in edges.max(axis=0, initial=0))
+    border, total = left, left + right
+
+    def names(ids: np.ndarray) -> np.ndarray:
+        return np.array([f"L{i + 1}" if i < border else f"R{i - border + 1}" for i in ids.tolist()], object)
+
+    return contents._replace(
+        edges=edges - 1 + np.array([0, border]), num_nodes=total if declared else None, directed=False, names=names
+    )
+
+
+def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
+    """The fields of a row, also of one whose quotes are wrong."""
+    try:
+        return split_fields(row, delimiter)
+    except csv.Error:
+        return row.split(delimiter)
+
+
+def _first_mark(line: bytes, marks: Sequence[bytes]) -> bytes:
+    """Whichever of the one-byte marks comes first in the line, or none."""
+    return min((mark for mark in marks if mark in line), key=line.index, default=b"")
+
+
+FORMATS = (
+    Format(
+        "konect", "``% sym``, ``% asym`` (directed) or ``% bip``, perhaps ``% m n n``, then rows of ids from 1",
+        "1..n, or the ids that occur", read_konect, lambda sample: looks_like_konect(sample.first), (".konect",),
+    ),
+    Format(
+        "edges", "two or more columns between blanks, ``#`` or ``%`` comments (SNAP)", "the ids that occur", read_edges,
+        None, (".edges", ".txt"),
+    ),
+    Format(
+        "csv", "the same between ``,`` or ``;``, quotes as in CSV", "the ids that occur", read_csv, None, (".csv",),
+    ),
+    Format("tsv", "the same between tabs", "the ids that occur", read_tsv, None, (".tsv",)),
+)  # fmt: skip

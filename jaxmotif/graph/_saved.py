@@ -1,0 +1,126 @@
+"""Graphs in NumPy's npz files: no pickles, whole or not at all, checked as edges are when they are read again."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Mapping
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
+
+import numpy as np
+
+from jaxmotif.graph._textscan import GraphFileError
+
+FORMAT, VERSION = "jaxmotif graph", 1
+_HEADER, _NAMES = "jaxmotif", "node_names"
+_WORDS = ("node_label_names", "edge_label_names")
+
+
+LabelNames: TypeAlias = Mapping[int, str] | None
+"""The word of each label."""
+
+
+class Saved(NamedTuple):
+    """What a file holds: arguments of ``Graph.from_edges``, and the words of node and edge labels."""
+
+    edges: np.ndarray
+    num_nodes: int
+    directed: bool
+    node_labels: np.ndarray | None
+    edge_labels: np.ndarray | None
+    node_names: np.ndarray | None
+    node_label_names: LabelNames = None
+    edge_label_names: LabelNames = None
+
+
+def write(path: str | os.PathLike[str], saved: Saved) -> None:
+    """Writes a file, or leaves what was there before as it was."""
+    header = {"format": FORMAT, "version": VERSION, "nodes": saved.num_nodes, "directed": saved.directed}
+    for kind in _WORDS:
+        words = getattr(saved, kind)
+        header[kind] = None if words is None else [[int(label), word] for label, word in words.items()]
+    arrays = {"edges": saved.edges.astype(np.int32), "node_labels": saved.node_labels, "edge_labels": saved.edge_labels}
+    names = saved.node_names
+    if names is not None:
+        header["names"] = names.dtype.kind
+        # Numbers are kept as they are; words as JSON, since NumPy's own text takes the longest word's room for all.
+        arrays[_NAMES] = names if names.dtype.kind in "iu" else _json([_plain(name) for name in names.tolist()])
+    given = {name: array for name, array in arrays.items() if array is not None}
+    header["arrays"] = list(given)  # a name that damage changes is missed
+    path = os.fspath(path)
+    partial = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.partial"
+    try:
+        with open(partial, "xb") as file:
+            np.savez(file, **{_HEADER: _json(header)}, **given)
+        os.replace(partial, path)
+    except BaseException:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise
+
+
+def read(path: str | os.PathLike[str]) -> Saved:
+    """Reads what :func:`write` wrote.
+
+    Raises:
+      GraphFileError: something else, or damaged.
+      OSError: the file cannot be opened.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as file:
+        try:
+            return contents(file)
+        except Exception as error:  # zipfile and NumPy raise a dozen kinds at a damaged file
+            message = f"{path}: this is not a graph that Graph.save wrote, or it is damaged: {error}"
+            raise GraphFileError(message, path) from error
+
+
+def contents(file: BinaryIO) -> Saved:
+    """What an open file holds; raises anything at one that is damaged."""
+    with zipfile.ZipFile(file) as archive:
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+            raise ValueError("it is compressed")  # never so by write(): a small file cannot ask for much memory
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        header = json.loads(bytes(arrays[_HEADER]))
+        if (header["format"], header["version"]) != (FORMAT, VERSION):
+            raise ValueError(f"it is a {header['format']} of version {header['version']}, not {VERSION}")
+        given = {name: arrays[name] for name in header["arrays"]}
+    names = given.get(_NAMES)
+    if names is not None and header["names"] not in "iu":
+        names = _words([_tuples(name) for name in json.loads(bytes(names))], header["names"])
+    labels = given.get("node_labels"), given.get("edge_labels")
+    words = [None if header[kind] is None else dict(header[kind]) for kind in _WORDS]
+    return Saved(given["edges"], header["nodes"], header["directed"], *labels, names, *words)
+
+
+def _json(value: Any) -> np.ndarray:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+def _plain(name: Any) -> Any:
+    """A name as JSON has it; tuples, which networkx likes as names, as lists."""
+    if isinstance(name, tuple):
+        return [_plain(part) for part in name]
+    if isinstance(name, np.generic):
+        name = name.item()
+    if name is None or isinstance(name, str | bool | int | float):
+        return name
+    raise TypeError(
+        f"node_names must be words, numbers or tuples of these to be saved, got {name!r}; rename the nodes before"
+    )
+
+
+def _tuples(name: Any) -> Any:
+    return tuple(map(_tuples, name)) if isinstance(name, list) else name
+
+
+def _words(names: list[Any], kind: str) -> np.ndarray:
+    if kind != "O":
+        return np.array(names, dtype=str if kind in "UT" else None)
+    result = np.empty(len(names), object)
+    for index, name in enumerate(names):  # one by one: an assignment of all would take tuples apart
+        result[index] = name
+    return result

@@ -1,0 +1,433 @@
+"""Scanning graph files fast: whole blocks of lines at a time with NumPy, and the exact line of a mistake."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import IO, NamedTuple
+
+import numpy as np
+
+BLOCK = 1 << 19
+"""Bytes read at a time; small enough for the arrays of a block to stay in cache."""
+MAX_RATIO = 200
+FREE_BYTES = 64 << 20
+"""Compressed data may grow to FREE_BYTES, or to MAX_RATIO times what was read: text of graphs grows 3- to 20-fold."""
+
+COMMENTS = (b"#", b"%")
+MAX_DIGITS = 18
+_SPACE = b" \t\n\r\v\f"
+_POWERS = 10 ** np.arange(MAX_DIGITS)
+
+
+class GraphFileError(ValueError):
+    """A graph file that cannot be read.
+
+    Attributes:
+      path: the file.
+      line: the 1-based number of the offending line, or ``None`` when the file as a whole is at fault.
+    """
+
+    def __init__(self, message: str, path: str | None = None, line: int | None = None):
+        super().__init__(message)
+        self.path = path
+        self.line = line
+
+
+class _Counted:
+    """A stream that counts what was read from it."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._stream.read(size)
+        self.count += len(data)
+        return data
+
+    def seek(self, position: int, /) -> int:
+        return self._stream.seek(position)
+
+
+class TextFile:
+    """A text file, plain or gzip by its first bytes, handed out once as numbered blocks of whole lines."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        self.line = 0
+        self._rest = b""
+        self._raw = open(self.path, "rb")  # noqa: SIM115 (closed by __exit__)
+        self._packed = None
+        self._unpacked = 0
+        self._stream: io.BufferedReader | gzip.GzipFile = self._raw
+        if self._raw.peek(2)[:2] == b"\x1f\x8b":
+            self._packed = _Counted(self._raw)
+            self._stream = gzip.GzipFile(fileobj=self._packed)
+
+    def __enter__(self) -> TextFile:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._raw.close()
+
+    def error(self, problem: str, line: int | None = None, text: bytes | str | None = None) -> GraphFileError:
+        """The error to raise for ``problem``, with the place and the shortened text of the line."""
+        where = self.path if line is None else f"{self.path}, line {line}"
+        if isinstance(text, bytes):
+            text = text.decode(errors="replace")
+        text = None if text is None else text.strip()
+        found = "" if text is None else f": {text if len(text) <= 60 else text[:57] + '...'!r}"
+        return GraphFileError(f"{where}: {problem}{found}", self.path, line)
+
+    def magic(self) -> bytes:
+        """The first bytes (unpacked), without taking them, before anything else was read."""
+        with self._gzip_errors():
+            return self._stream.peek(16)[:16]
+
+    def data(self) -> bytes:
+        """All bytes of a binary file, before anything else was read."""
+        parts = [self._rest]
+        while parts[-1] or len(parts) == 1:
+            parts.append(self._bytes(1 << 24))
+        return b"".join(parts)
+
+    def check_growth(self, unpacked: int, packed: int) -> None:
+        """Raises an error where compressed data grows beyond what a graph's would."""
+        if unpacked > max(FREE_BYTES, MAX_RATIO * packed):
+            raise self.error(
+                f"unpacks to {unpacked >> 20} MiB and more, over {MAX_RATIO} times its size; if that is meant, unpack "
+                "it by hand and read the unpacked file"
+            )
+
+    def head(self) -> tuple[bytes, bool]:
+        """The next block without taking it, and whether it is all that is left."""
+        self._rest = self._rest or self._read()
+        last = len(self._rest) < BLOCK
+        return self._rest, last
+
+    def blocks(self, max_lines: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yields ``(number of the first line, block)``; every line of a block ends in a newline."""
+        while max_lines is None or max_lines > 0:
+            block = self._rest or self._read()
+            self._rest = b""
+            if not block:
+                return
+            count = block.count(b"\n")
+            if max_lines is not None:
+                if count > max_lines:
+                    end = _nth_newline(block, max_lines)
+                    block, self._rest, count = block[:end], block[end:], max_lines
+                max_lines -= count
+            first = self.line + 1
+            self.line += count
+            yield first, block
+
+    def data_line(self, comments: tuple[bytes, ...] = COMMENTS) -> bytes | None:
+        """The next line that is neither blank nor a comment; its number is then ``self.line``."""
+        while (line := next(self.blocks(1), (0, None))[1]) is not None:
+            if line.strip() and not line.lstrip().startswith(comments):
+                return line
+        return None
+
+    def first_rows(self, count: int, comments: tuple[bytes, ...] = COMMENTS) -> list[bytes]:
+        """Up to ``count`` of the next lines that are neither blank nor comments, without taking them."""
+        while True:
+            block, last = self.head()
+            rows: list[bytes] = []
+            for line in block.split(b"\n"):
+                if line.strip() and not line.lstrip().startswith(comments):
+                    rows.append(line)
+                    if len(rows) == count:
+                        break
+            if rows or last:
+                return rows
+            self.line += block.count(b"\n")
+            self._rest = b""
+
+    def _bytes(self, size: int, one_line: bool = False) -> bytes:
+        """Up to ``size`` more bytes, or as many of the line."""
+        with self._gzip_errors():
+            data = self._stream.readline(size) if one_line else self._stream.read(size)
+        self._unpacked += len(data)
+        if self._packed is not None:
+            self.check_growth(self._unpacked, self._packed.count)
+        return data
+
+    @contextlib.contextmanager
+    def _gzip_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self.error(f"the gzip data is damaged or cut short ({error})") from None
+
+    def _read(self) -> bytes:
+        parts = [self._bytes(BLOCK)]
+        self._check_binary(parts[0])
+        while parts[-1] and not parts[-1].endswith(b"\n"):
+            parts.append(self._bytes(BLOCK, one_line=True))  # never more at once: a file may be one line
+        block = b"".join(parts)
+        self._check_binary(block)
+        if self.line == 0:
+            block = block.removeprefix(b"\xef\xbb\xbf")
+        if block and not block.endswith(b"\n"):
+            block += b"\n"
+        if not block.isascii():
+            try:
+                block.decode()
+            except UnicodeDecodeError as error:
+                start = block.rfind(b"\n", 0, error.start) + 1
+                text = block[start : block.index(b"\n", start)]
+                raise self.error("expected UTF-8 text", self.line + 1 + block.count(b"\n", 0, start), text) from None
+        return block
+
+    def _check_binary(self, block: bytes) -> None:
+        if b"\0" in block:
+            line = self.line + 1 + block.count(b"\n", 0, block.index(b"\0"))
+            kind = "UTF-16 text; save it as UTF-8" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "a binary file"
+            raise self.error(f"expected a text file (UTF-8, plain or gzip), this is {kind}", line)
+
+
+class Numbering(dict):
+    """Numbers words (bytes) in the order in which they first occur, continuing ``known`` (text to number) in place."""
+
+    def __init__(self, known: dict[str, int] | None = None):
+        super().__init__()
+        self.known = {} if known is None else known
+        self._next = max(self.known.values(), default=-1) + 1
+
+    def __missing__(self, word: bytes) -> int:
+        text = word.decode()
+        if text not in self.known:
+            self.known[text] = self._next
+            self._next += 1
+        self[word] = self.known[text]
+        return self[word]
+
+    def codes(self, words: Sequence[bytes]) -> np.ndarray:
+        return np.fromiter(map(self.__getitem__, words), np.int64, len(words))
+
+
+class Words:
+    """The words of a block: where each starts and ends, and how many stand on each line.
+
+    Comment lines are left out beforehand. Lines are addressed by their index among those that remain.
+    """
+
+    def __init__(
+        self, file: TextFile, first: int, block: bytes, delimiter: bytes = b"", comments: tuple[bytes, ...] = COMMENTS
+    ):
+        self.file, self.first, self.delimiter = file, first, delimiter
+        self.numbers: np.ndarray | None = None
+        if any(mark in block for mark in comments):
+            lines = block.split(b"\n")[:-1]
+            kept = [i for i, line in enumerate(lines) if not line.lstrip().startswith(comments)]
+            self.numbers = first + np.array(kept, np.int64)
+            block = b"".join(lines[i] + b"\n" for i in kept)
+        self.block = block
+        self.buffer = np.frombuffer(block, np.uint8)
+        space = _space_table(delimiter)[self.buffer]
+        edges = np.flatnonzero(space[1:] != space[:-1]) + 1
+        if block and not space[0]:
+            edges = np.concatenate([[0], edges])
+        self.starts, self.ends = edges[0::2], edges[1::2]
+        self.newlines = np.flatnonzero(self.buffer == 10)
+        self.counts = np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
+
+    def line_of_word(self, word: int) -> int:
+        """Index of the line that holds a word."""
+        return int(np.searchsorted(self.newlines, self.starts[word]))
+
+    def error(self, line: int, problem: str) -> GraphFileError:
+        number = self.first + line if self.numbers is None else int(self.numbers[line])
+        begin = 0 if line == 0 else int(self.newlines[line - 1]) + 1
+        return self.file.error(problem, number, self.block[begin : int(self.newlines[line])])
+
+    def text(self) -> list[bytes]:
+        """All words of the block in order."""
+        return (self.block.replace(self.delimiter, b" ") if self.delimiter else self.block).split()
+
+    def integers(self, which: slice | np.ndarray, what: str) -> np.ndarray:
+        """The chosen words as int64; digits only, at most 18 of them."""
+        starts, ends = self.starts[which], self.ends[which]
+        if not len(starts):
+            return np.zeros(0, np.int64)
+        length = ends - starts
+        shortest, longest = int(length.min()), min(int(length.max()), MAX_DIGITS)
+        values = np.zeros(len(starts), np.int64)
+        worst = np.zeros(len(starts), np.uint8)
+        for place in range(longest):
+            digit = self.buffer.take(ends - (1 + place), mode="clip") - np.uint8(ord("0"))
+            if place >= shortest:
+                digit *= length > place
+            np.maximum(worst, digit, out=worst)
+            values += digit.astype(np.int64) * _POWERS[place]
+        bad = (worst > 9) | (length > MAX_DIGITS)
+        if bad.any():
+            word = int(np.arange(len(self.starts))[which][int(np.argmax(bad))])
+            found = self.block[int(self.starts[word]) : int(self.ends[word])]
+            raise self.error(self.line_of_word(word), f"expected {what}, found {_shown(found)} in")
+        return values
+
+    def columns_clean(self, width: int) -> bool:
+        """Whether every line holds ``width`` words, no quotes, and exactly one delimiter between neighbours."""
+        if b'"' in self.block or not (self.counts == width).all():
+            return False
+        marks = np.flatnonzero(self.buffer == ord(self.delimiter))
+        if marks.size != len(self.counts) * (width - 1):
+            return False
+        marks = marks.reshape(-1, width - 1)
+        starts, ends = self.starts.reshape(-1, width), self.ends.reshape(-1, width)
+        return bool((ends[:, :-1] <= marks).all() and (starts[:, 1:] > marks).all())
+
+
+class Column(NamedTuple):
+    """A column to read: integers in ``low..high``, or words numbered by ``numbering``."""
+
+    index: int
+    what: str
+    low: int = 0
+    high: int | None = None
+    numbering: Numbering | None = None
+
+    def holds(self, value):
+        """Whether integers (or arrays of them) are in range."""
+        return (value >= self.low) & (True if self.high is None else value <= self.high)
+
+    def wanted(self) -> str:
+        if self.high is not None:
+            return f"{self.what} in {self.low}..{self.high}"
+        return self.what + (f" from {self.low} on" if self.low else "")
+
+
+def read_table(
+    file: TextFile, width: int, columns: Sequence[Column], *, delimiter: bytes = b"", rows: int | None = None,
+    comments: tuple[bytes, ...] = COMMENTS,
+) -> list[np.ndarray]:  # fmt: skip
+    """The chosen columns of the rest of a file, as int64 arrays; blank lines and comments are skipped.
+
+    Args:
+      width: columns that every row must have.
+      columns: those to return.
+      delimiter: ``b""`` for any run of blanks, else one byte between fields, which may be quoted as in CSV.
+      rows: the number of rows that the file's header declares, if it does.
+      comments: what a comment line starts with.
+    """
+    parts: list[list[np.ndarray]] = [[] for _ in columns]
+    total = 0
+    for first, block in file.blocks():
+        words = Words(file, first, block, delimiter, comments)
+        held = np.count_nonzero(words.counts)
+        if rows is not None and total + held > rows:
+            extra = int(np.flatnonzero(words.counts)[rows - total])
+            raise words.error(extra, f"the header declares {rows} edges, and this line is one more")
+        if delimiter and not words.columns_clean(width):
+            count, arrays = _fields(words, width, columns)
+        else:
+            count, arrays = _spaced(words, width, columns)
+        total += count
+        for part, array in zip(parts, arrays, strict=True):
+            part.append(array)
+    if rows is not None and total < rows:
+        raise file.error(f"the header declares {rows} edges, but the file ends after {total}", max(file.line, 1))
+    return [np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts]
+
+
+def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:
+    ragged = (words.counts != width) & (words.counts != 0)
+    if ragged.any():
+        line = int(np.argmax(ragged))
+        raise words.error(line, f"expected {count_of(width, 'column')}, found {words.counts[line]}")
+    text = words.text() if any(column.numbering is not None for column in columns) else []
+    arrays = []
+    for column in columns:
+        which = slice(column.index, None, width)
+        if column.numbering is not None:
+            arrays.append(column.numbering.codes(text[which]))
+            continue
+        values = words.integers(which, column.what)
+        held = column.holds(values)
+        if not held.all():
+            row = int(np.argmin(held))
+            line = words.line_of_word(row * width + column.index)
+            raise words.error(line, f"expected {column.wanted()}, found {values[row]} in")
+        arrays.append(values)
+    return len(words.starts) // width, arrays
+
+
+def _fields(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:
+    """The same for delimited rows with quotes, blanks inside or empty fields, one line at a time."""
+    picked: list[list[bytes]] = [[] for _ in columns]
+    count = 0
+    for index, line in enumerate(words.block.split(b"\n")[:-1]):
+        if not line.strip():
+            continue
+        try:
+            fields = split_fields(line, words.delimiter)
+        except csv.Error as error:
+            raise words.error(index, f"expected comma-separated fields ({error})") from None
+        if len(fields) != width:
+            raise words.error(index, f"expected {count_of(width, 'column')}, found {len(fields)}")
+        count += 1
+        for column, values in zip(columns, picked, strict=True):
+            field = fields[column.index]
+            digits = field.isdigit() and len(field) <= MAX_DIGITS
+            good = field if column.numbering is not None else digits and column.holds(int(field))
+            if not good:
+                raise words.error(index, f"expected {column.wanted()}, found {_shown(field)} in")
+            values.append(field)
+    arrays = []
+    for column, values in zip(columns, picked, strict=True):
+        numbering = column.numbering
+        arrays.append(np.array([*map(int, values)], np.int64) if numbering is None else numbering.codes(values))
+    return count, arrays
+
+
+def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
+    """The fields of one line; ``delimiter`` as in :func:`read_table`."""
+    if not delimiter:
+        return line.split()
+    if b'"' not in line:
+        return [field.strip() for field in line.strip(b"\r\n").split(delimiter)]
+    reader = csv.reader([line.decode().strip("\r\n")], delimiter=delimiter.decode(), strict=True, skipinitialspace=True)
+    return [field.strip().encode() for field in next(reader)]
+
+
+def read_words(file: TextFile, count: int, what: str) -> Iterator[Words]:
+    """The next ``count`` lines, each holding one word."""
+    last = file.line + count
+    for first, block in file.blocks(count):
+        words = Words(file, first, block, comments=())
+        if (words.counts != 1).any():
+            line = int(np.argmax(words.counts != 1))
+            raise words.error(line, f"expected {what} alone on its line, found {words.counts[line]} words")
+        yield words
+    if file.line < last:
+        raise file.error(f"expected {count} lines with {what}, but the file ends {last - file.line} short", file.line)
+
+
+def count_of(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _shown(word: bytes) -> str:
+    text = word.decode(errors="replace")
+    return repr(text if len(text) <= 30 else text[:27] + "...")
+
+
+def _space_table(delimiter: bytes) -> np.ndarray:
+    table = np.zeros(256, bool)
+    table[list(_SPACE + delimiter)] = True
+    return table
+
+
+def _nth_newline(block: bytes, count: int) -> int:
+    """Where the line after the ``count``-th newline starts."""
+    if count == 1:
+        return block.index(b"\n") + 1
+    return int(np.flatnonzero(np.frombuffer(block, np.uint8) == 10)[count - 1]) + 1

@@ -1,0 +1,280 @@
+"""Front doors: exact graphlet counts of a graph of any size, in the whole graph, at each edge, at each node."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted, integers
+from jaxmotif.devices._record import store_for
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._ignored import ignored_labels
+from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
+from jaxmotif.graphlets._tuning import run_sizes
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES
+from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class GraphletCounts(Presented):
+    """Global counts; ``np.asarray`` of them is the 17 counts in the order of ``counts``.
+
+    Attributes:
+      nodes, edges: sizes of the graph.
+      counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size.
+      notes: what was ignored (labels) or had to be done differently (smaller steps where memory ran out), in words.
+    """
+
+    nodes: int
+    edges: int
+    counts: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def _line(self) -> str:
+        found = f"{counted(self.counts['triangle'], 'triangle')}, {counted(self.counts['4-clique'], '4-clique')}"
+        return f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {found}, ..."
+
+    def table(self) -> dict[str, Column]:
+        return {"graphlet": list(self.counts), "count": list(self.counts.values())}
+
+    def _array(self) -> np.ndarray:
+        return integers(list(self.counts.values()))
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class EdgeGraphlets(Presented):
+    """Counts at each edge; ``np.asarray`` of them is ``values``.
+
+    Attributes:
+      columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
+      values: int64 ``[m, 17]``, a row an edge.
+      edges: int64 ``[m, 2]``, the edges, as ``Graph.edge_list()``.
+      counts: the global counts, which come with them.
+      notes: as in :class:`GraphletCounts`.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    edges: np.ndarray
+    counts: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def _line(self) -> str:
+        return f"{counted(len(self.values), 'edge')} x {counted(len(self.columns), 'column')}"
+
+    def table(self) -> dict[str, Column]:
+        return {"u": self.edges[:, 0], "v": self.edges[:, 1], **dict(zip(self.columns, self.values.T, strict=True))}
+
+    def _array(self) -> np.ndarray:
+        return self.values
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class NodeOrbits(Presented):
+    """Counts at each node; ``np.asarray`` of them is ``values``.
+
+    Attributes:
+      columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
+      values: int64 ``[n, 15]``, a row a node.
+      counts: the global counts, which come with them.
+      notes: as in :class:`GraphletCounts`.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    counts: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def _line(self) -> str:
+        return f"{counted(len(self.values), 'node')} x {counted(len(self.columns), 'orbit')}"
+
+    def table(self) -> dict[str, Column]:
+        return dict(zip(self.columns, self.values.T, strict=True))
+
+    def _array(self) -> np.ndarray:
+        return self.values
+
+
+def graphlet_counts(
+    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+) -> GraphletCounts:  # fmt: skip
+    """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
+
+    Args:
+      graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one.
+      size: 4, or 5. Five-node counts run on one device, without a schedule or a checkpoint.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
+      memory: bytes the run may use on each device beyond the graph, which then keeps its padding (default: half of
+        what is free).
+      schedule: how GPUs and the CPU share the work when ``devices="hybrid"``.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
+      progress: show progress on standard error when the run takes long.
+
+    Returns:
+      The sizes of the graph and 17 counts by name (51 with ``size=5``), as Python integers.
+
+    Raises:
+      TypeError: for anything that is no graph.
+      ValueError: for a directed graph, another size, devices that are not there, a memory limit too small, or a
+        checkpoint that is damaged or of other work.
+      OverflowError: with ``size=5``, for hubs around which counts may pass 2^60 (a degree of about 70,000).
+
+    Example:
+      >>> import jaxmotif
+      >>> counts = jaxmotif.graphlet_counts(jaxmotif.datasets.load("karate")).counts
+      >>> counts["triangle"], counts["4-clique"], counts["4-node-indep"]
+      (45, 11, 21939)
+
+    References:
+      Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in
+      :mod:`jaxmotif.graphlets._equations`; 4-cycles by codegree instead of its Algorithm 4. Five nodes: see
+      :mod:`jaxmotif.graphlets._homs`.
+    """
+    graph = as_graph(graph)
+    if _is_five(graph, size, schedule, checkpoint):
+        _, counts, notes = _five(graph, devices, memory, False, progress)
+        return GraphletCounts(graph.n, graph.m, counts, notes)
+    outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
+    return GraphletCounts(graph.n, graph.m, _global(graph, outcome), outcome.notes)
+
+
+def edge_graphlets(
+    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+) -> EdgeGraphlets:  # fmt: skip
+    """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
+
+    Args:
+      graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
+
+    Returns:
+      17 columns by edge, int64 ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts. With
+      ``size=5`` ORCA's 68 edge orbits instead, of connected subgraphs of 3 to 5 nodes.
+
+    Raises:
+      TypeError, ValueError: as :func:`graphlet_counts`.
+
+    Example:
+      >>> import jaxmotif
+      >>> result = jaxmotif.edge_graphlets(jaxmotif.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]))
+      >>> result.edges.tolist()
+      [[0, 1], [0, 2], [1, 2], [2, 3]]
+      >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
+      [0, 0, 0, 1]
+    """
+    graph = as_graph(graph)
+    if _is_five(graph, size, schedule, checkpoint):
+        values, counts, notes = _five(graph, devices, memory, True, progress)
+        return EdgeGraphlets(EDGE_NAMES_5, values, graph.edge_list(), counts, notes)
+    outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
+    values = np.zeros((graph.m, len(EDGE_COLUMN_NAMES)), np.int64)
+    if graph.m:
+        values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
+    return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome), outcome.notes)
+
+
+def node_orbits(
+    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+) -> NodeOrbits:  # fmt: skip
+    """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
+
+    Args:
+      graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
+
+    Returns:
+      15 orbits by node, int64 ``[n, 15]``, and the global counts; with ``size=5`` 73 orbits, ``[n, 73]``.
+
+    Raises:
+      TypeError, ValueError: as :func:`graphlet_counts`.
+      OverflowError: for a degree above 3,810,779, where the count of 3-stars around the node may pass 64 bits.
+
+    Example:
+      >>> import jaxmotif
+      >>> orbits = jaxmotif.node_orbits(jaxmotif.Graph.from_edges([(0, 1), (0, 2), (0, 3)]))
+      >>> orbits.values[0, :8].tolist()
+      [3, 0, 3, 0, 0, 0, 0, 1]
+
+    References:
+      ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
+    """
+    graph = as_graph(graph)
+    if _is_five(graph, size, schedule, checkpoint):
+        return NodeOrbits(NODE_NAMES_5, *_five(graph, devices, memory, False, progress))
+    outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
+    values = np.zeros((graph.n, len(NODE_ORBIT_NAMES)), np.int64)
+    if graph.m:
+        values[:] = np.asarray(outcome.values)[: graph.n]
+    return NodeOrbits(NODE_ORBIT_NAMES, values, _global(graph, outcome), outcome.notes)
+
+
+def _is_five(graph: Graph, size: int, schedule: Schedule | None, checkpoint: str | os.PathLike | None) -> bool:
+    """Whether five nodes are asked for; what they cannot be asked for with is refused."""
+    _check(graph)
+    if size not in (4, 5):
+        raise ValueError(f"size must be 4 or 5, got {size}: graphlets of up to so many nodes are counted")
+    if size == 5 and (schedule is not None or checkpoint is not None):
+        raise ValueError("size=5 runs on one device in one go: it takes no schedule and no checkpoint")
+    return size == 5
+
+
+def _five(
+    graph: Graph, devices: Devices, memory: int | None, edges: bool, progress: bool
+) -> tuple[np.ndarray, dict[str, int], tuple[str, ...]]:
+    """The orbits of up to five nodes, at nodes or edges; the global counts of 2 to 5; and notes."""
+    from jaxmotif.graphlets import _five as five
+
+    four = _run(graph, "graph", devices, memory, None, None, progress)
+    counts = _global(graph, four)
+    if not graph.m:
+        rows, columns = (graph.m, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5))
+        return np.zeros((rows, columns), np.int64), counts | five.all_counts(graph.n, None), four.notes
+    padded = graph.with_padding("bucket") if memory is None else graph
+    at_nodes, at_edges = five.five_node_orbits(padded, select_devices(devices).main, edges, memory)
+    values = np.asarray(at_nodes)[: graph.n] if at_edges is None else np.asarray(at_edges)
+    return values, counts | five.all_counts(graph.n, at_nodes), four.notes
+
+
+def _check(graph: Graph) -> None:
+    if graph.directed:
+        raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+
+
+def _run(
+    graph: Graph,
+    detail: Detail,
+    devices: Devices,
+    memory: int | None,
+    schedule: Schedule | None,
+    checkpoint: str | os.PathLike | None,
+    progress: bool,
+) -> Outcome:
+    _check(graph)
+    if detail == "node" and (largest := int(graph.degrees.max(initial=0))) > equations.MAX_DEGREE_INT64:
+        raise OverflowError(
+            f"a node of degree {largest}: its orbit counts may pass 64 bits (limit {equations.MAX_DEGREE_INT64}); "
+            "graphlet_counts and edge_graphlets stay exact"
+        )
+    ignored = ignored_labels(graph)
+    selection = select_devices(devices)
+    if not graph.m:
+        return Outcome(dict.fromkeys(equations.TERMS, (0, 0)), None, None, ignored)
+    store = store_for(
+        checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
+    )
+    if memory is None:  # a budget is for the graph as it is
+        graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
+    outcome = jax.block_until_ready(run(graph, detail, selection, memory, schedule or Schedule(), progress, store))
+    return outcome._replace(notes=(*ignored, *outcome.notes))
+
+
+def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:
+    sums = {name: equations.join_sums(pair) for name, pair in outcome.sums.items()}
+    return equations.global_counts(graph.n, graph.m, sums)

@@ -1,0 +1,225 @@
+"""Graphlets of small graphs, thousands at a time: pure functions for ``jax.jit`` and ``jax.vmap``.
+
+A graph of up to 512 nodes is one bit matrix. Per slot (u, v), with rows as words of 32 bits, the common neighbours
+are ``row[u] & row[v]`` and the 4-cliques half of ``sum over w of popcount(row[u] & row[v] & row[w])``, w a common
+neighbour: every step is a fused elementwise sum over (slots, nodes, words), with no loop and no table of that size.
+The :mod:`equations <jaxmotif.graphlets._equations>` do the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._int64 import Int64
+from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, node_orbits_of_five
+from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
+
+MAX_DENSE_NODES = 512
+"""Largest node capacity the dense path takes. All its edge and node counts fit int32 up to 1024 nodes."""
+
+
+@jit64
+def dense_graphlet_counts(graph: Graph) -> Int64:
+    """Counts the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
+
+    Pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size compiles once.
+
+    Args:
+      graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
+
+    Returns:
+      Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES`; ``.astype("float32")``
+      makes them features.
+
+    Raises:
+      ValueError: when traced, for a directed graph, a capacity over the limit, or a batch outside ``jax.vmap``.
+
+    Example:
+      >>> from jaxmotif import Graph
+      >>> triangle_and_tail = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+      >>> dense_graphlet_counts(triangle_and_tail).to_numpy().tolist()
+      [4, 2, 1, 2, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+
+    References:
+      Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", arXiv:1608.05138, 2016, equations 9-23.
+    """
+    slots, bits = _slots(graph), _bit_rows(graph)
+    t, K, cyc = _cliques_and_cycles(slots, bits)
+    terms = edge_terms(slots.d_u, slots.d_v, t, K, cyc)
+    once = slots.valid & (slots.u < slots.v)
+    sums = {name: jnp.where(once, term, 0).sum(dtype=jnp.int64) for name, term in terms.items()}
+    n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
+    return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
+
+
+def dense_edge_columns(graph: Graph) -> jax.Array:
+    """Counts, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
+
+    Pure, as :func:`dense_graphlet_counts`.
+
+    Args:
+      graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
+
+    Returns:
+      int32 ``[S, 17]``, columns in the order of :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`. Both slots of an edge
+      hold its counts; padding slots hold zeros.
+
+    Raises:
+      ValueError: as :func:`dense_graphlet_counts`.
+
+    Example:
+      >>> from jaxmotif import Graph
+      >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+      >>> dense_edge_columns(path)[:6, 3].tolist()  # the slots in which it is the middle of a 4-path: 1-2 and 2-1
+      [0, 0, 1, 1, 0, 0]
+
+    References:
+      Rossi & Zhou 2016, equations 5-7; see :func:`jaxmotif.graphlets._equations.edge_columns`.
+    """
+    slots, bits = _slots(graph), _bit_rows(graph)
+    t, K, cyc = _cliques_and_cycles(slots, bits)
+    adjacency, common = _unpack(bits), _unpack(bits[slots.u] & bits[slots.v])
+    codegree = _codegrees(bits)
+    degrees = _degrees(graph).reshape(1, -1, 32)
+    A = _sum(common * (codegree[slots.u] + codegree[slots.v]), axis=(1, 2))
+    B = _sum(common * degrees, axis=(1, 2))
+    nd = _sum(adjacency * degrees, axis=(1, 2))
+    tt = _sum(adjacency * codegree, axis=(1, 2))
+    n, m = (jnp.asarray(x, jnp.int32) for x in (graph.num_nodes, graph.num_edges))
+    columns = edge_columns(
+        n, m, slots.d_u, slots.d_v, t, K, cyc, A, B, nd[slots.u], nd[slots.v], tt[slots.u], tt[slots.v]
+    )
+    return jnp.where(slots.valid[:, None], jnp.stack(list(columns.values()), axis=-1), 0)
+
+
+def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> jax.Array | Int64:
+    """Counts, at each node of a small undirected graph, the connected induced graphlets by the node's orbit in them.
+
+    Pure, as :func:`dense_graphlet_counts`.
+
+    Args:
+      graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
+      size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
+
+    Returns:
+      int32 ``[N, 15]``, columns in ORCA's order (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros.
+      With ``size=5`` exact 64-bit counts ``[N, 73]``.
+
+    Raises:
+      ValueError: as :func:`dense_graphlet_counts`.
+
+    Example:
+      >>> from jaxmotif import Graph
+      >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> dense_node_orbits(star)[:2, :8].tolist()  # its center and a leaf
+      [[3, 0, 3, 0, 0, 0, 0, 1], [1, 2, 0, 0, 0, 0, 1, 0]]
+
+    References:
+      Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014; see
+      :func:`jaxmotif.graphlets._equations.node_orbits`.
+    """
+    N = graph.node_capacity
+    if size == 5:
+        if N > MAX_DENSE_NODES_5:
+            raise ValueError(
+                f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {N}; use node_orbits"
+            )
+        _slots(graph)  # refuses what is no single undirected graph
+        adjacency = _unpack(_bit_rows(graph)).reshape(_padded(graph), -1)[:N, :N]
+        return Int64(node_orbits_of_five(adjacency))
+    names = CONNECTED_COLUMNS
+    columns = dense_edge_columns(graph)[:, : len(names)]  # they come first
+    totals = jax.ops.segment_sum(columns, _slots(graph).u, num_segments=N, indices_are_sorted=True)
+    incident = {name: totals[:, i] for i, name in enumerate(names)}
+    return jnp.stack(node_orbits(_degrees(graph)[:N], incident), axis=-1)
+
+
+# Sums over nodes run over two axes, words and the 32 bits of a word: XLA fuses a sum into the expression that it sums,
+# but on CPU only where no summed axis is longer than 32, and the expressions here would be too large to store.
+
+
+class _Slots(NamedTuple):
+    """The two ends of every slot, int32 ``[S]``; both are past the last bit row in padding slots."""
+
+    u: jax.Array
+    v: jax.Array
+    d_u: jax.Array
+    d_v: jax.Array
+    valid: jax.Array
+
+
+def _slots(graph: Graph) -> _Slots:
+    if graph.directed:
+        raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+    if graph.out_offsets.ndim != 1:
+        raise ValueError(f"got a batch of graphs (offsets {graph.out_offsets.shape}); map over it with jax.vmap")
+    if graph.node_capacity > MAX_DENSE_NODES:
+        raise ValueError(
+            f"the dense path takes graphs of up to {MAX_DENSE_NODES} nodes, got room for {graph.node_capacity}; "
+            "use jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
+        )
+    N, S, M = graph.node_capacity, graph.slot_capacity, _padded(graph)
+    position = jnp.arange(S, dtype=jnp.int32)
+    ends = jnp.pad(jnp.asarray(graph.out_offsets)[1:], (0, M - N), constant_values=S).reshape(1, -1, 32)
+    row = _sum(ends <= position[:, None, None], axis=(1, 2))
+    valid = row < N
+    u = jnp.where(valid, row, M)
+    v = jnp.where(valid, jnp.asarray(graph.out_targets), M)
+    degrees = _degrees(graph)
+    return _Slots(u, v, degrees[u], degrees[v], valid)
+
+
+def _padded(graph: Graph) -> int:
+    """The node capacity in whole words of 32 bits, at least one."""
+    return 32 * max(1, -(-graph.node_capacity // 32))
+
+
+def _degrees(graph: Graph) -> jax.Array:
+    """int32 ``[M]``."""
+    return jnp.pad(jnp.diff(jnp.asarray(graph.out_offsets)), (0, _padded(graph) - graph.node_capacity))
+
+
+def _bit_rows(graph: Graph) -> jax.Array:
+    """The adjacency matrix, uint32 ``[M, M / 32]``, M the padded capacity; lowest bit first."""
+    u, v, *_ = _slots(graph)
+    M = _padded(graph)
+    bit = jnp.uint32(1) << (v & 31).astype(jnp.uint32)
+    return jnp.zeros((M, M // 32), jnp.uint32).at[u, v >> 5].add(bit, mode="drop")
+
+
+def _unpack(words: jax.Array) -> jax.Array:
+    """Bits of uint32 ``[R, W]`` as int32 zeros and ones ``[R, W, 32]``."""
+    shifts = jnp.arange(32, dtype=jnp.uint32)[None, None, :]
+    return ((words[:, :, None] >> shifts) & jnp.uint32(1)).astype(jnp.int32)
+
+
+def _shared(rows: jax.Array, bits: jax.Array) -> jax.Array:
+    """Bits that each of uint32 ``rows [R, W]`` shares with each bit row, by word, int32 ``[R, W, 32, W]``."""
+    words = bits.shape[1]
+    both = rows[:, None, None, :] & bits.reshape(1, words, 32, words)
+    return lax.population_count(both).astype(jnp.int32)
+
+
+def _sum(values: jax.Array, axis) -> jax.Array:
+    return values.sum(axis=axis, dtype=jnp.int32)
+
+
+def _codegrees(bits: jax.Array) -> jax.Array:
+    """Common neighbours of every pair of nodes, int32 ``[M, W, 32]``."""
+    return _sum(_shared(bits, bits), axis=-1)
+
+
+def _cliques_and_cycles(slots: _Slots, bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Triangles, 4-cliques and (induced or not) 4-cycles at every slot, int32 ``[S]``."""
+    near_u, near_v = bits[slots.u], bits[slots.v]
+    common = near_u & near_v
+    t = _sum(lax.population_count(common), axis=1)
+    K = _sum(_unpack(common)[..., None] * _shared(common, bits), axis=(1, 2, 3)) >> 1
+    walks = _sum(_unpack(near_u)[..., None] * _shared(near_v, bits), axis=(1, 2, 3))  # of length 3 from u to v
+    return t, K, walks - slots.d_u - slots.d_v + 1

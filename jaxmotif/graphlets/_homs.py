@@ -1,0 +1,261 @@
+"""Orbits of 3, 4 and 5 nodes from sums over arcs: homomorphisms first, then the generated matrices.
+
+Eleven of the 21 connected graphs of five nodes are cones, a hub over a graph of four nodes: their homomorphisms are the
+four-node ones inside the neighbourhood of the hub. The other ten come from walks and common neighbours. Each value is
+an array over arcs ``u -> v`` or over nodes; :class:`Arcs` says how these are summed, so that the same equations serve
+dense matrices and padded lists of slots, in NumPy and JAX.
+
+All steps are linear with integer coefficients, and each stabilizer divides 24: in wrapping 64-bit arithmetic 24 times
+the induced counts is right whenever 24 times the true value is all that is asked modulo 2^64, so a result below 2^60 is
+exact however large the sums were.
+
+References:
+  Pashanasangi & Seshadhri, "Efficiently counting vertex orbits of all 5-vertex subgraphs, by EVOKE", WSDM 2020.
+  Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxmotif.patterns import _orbits as orbits
+
+Array = Any  # NumPy or JAX
+
+
+class Arcs(NamedTuple):
+    """How arrays over arcs and nodes meet.
+
+    Attributes:
+      tail, head: values of nodes at the tails (heads) of all arcs.
+      out: sums over the arcs that leave each node.
+      back: the values of the reversed arcs.
+    """
+
+    tail: Callable[[Array], Array]
+    head: Callable[[Array], Array]
+    out: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+
+    def around(self, values: Array) -> Array:
+        """Sums over the neighbours of each node."""
+        return self.out(self.head(values))
+
+
+class Sums(NamedTuple):
+    """What is summed over the neighbourhoods of a graph, int64 at each arc ``u -> v``.
+
+    With ``C`` the common neighbours of all pairs (the degree on the diagonal), ``T`` those of ``u`` and ``v``:
+
+    Attributes:
+      t: common neighbours. w3: walks of length 3 from u to v. w4: of length 4.
+      degrees: sum over T of the degree. walks: of the walks of length 2. spread: of ``degrees`` from u.
+      far: sum over j in N(u) of the degree times C(j, v). side: of t(u, j) times it. wing: of its square.
+      arm: sum over j in N(u) of E(j, v), E(i, j) being the adjacent ordered pairs among their common neighbours.
+      roof: sum over w in T of w3 from u.
+      chord: sum over i, j in T of C(i, j).
+
+    In the neighbourhood graph of u (its degrees are t), at its node v:
+
+      l2, l3: walks of length 2 (3) from v. cube: sum over its neighbours of the degree squared.
+      s: sum of k, the 4-cliques on each triangle u v y. kt: of k times degree. ls: of s around v.
+      c: closed walks of length 4 from v. k2: sum of k squared. tip: sum over neighbours of k with each of their own.
+      q: 6 times the 5-cliques on u v.
+    """
+
+    t: Array
+    w3: Array
+    w4: Array
+    degrees: Array
+    walks: Array
+    spread: Array
+    far: Array
+    side: Array
+    roof: Array
+    wing: Array
+    arm: Array
+    chord: Array
+    l2: Array
+    l3: Array
+    cube: Array
+    s: Array
+    kt: Array
+    ls: Array
+    c: Array
+    k2: Array
+    tip: Array
+    q: Array
+
+
+class Rims(NamedTuple):
+    """What edge orbits need beyond :class:`Sums`, int64 at each arc ``u -> v``.
+
+    Attributes:
+      floor: walks u, j, k, v, each counted t(j, k) times. eave: sum over b in T, j in T(u, b) of C(j, v).
+      squares, triples: sum over w in T of the degree squared, of the closed walks of length 3.
+      dart: sum over w in T of t(u, w) times the degree. tail: of the 4-cliques on u v w times the degree.
+      end: sum over w in T of l2(w, v). middle: of t(u, w) t(w, v).
+      side: sum over adjacent ordered pairs i, j in T of t(i, j).
+      rim: sum over w in T of the walks of length 3 from u to v among the neighbours of w.
+    """
+
+    floor: Array
+    eave: Array
+    squares: Array
+    triples: Array
+    dart: Array
+    tail: Array
+    end: Array
+    middle: Array
+    side: Array
+    rim: Array
+
+
+class _Homs:
+    """Homomorphisms by orbit; those of an edge in both directions."""
+
+    def __init__(self, size: int, arcs: Arcs):
+        self._size, self._arcs = size, arcs
+        self.node: dict[int, Array] = {}
+        self.edge: dict[int, Array] = {}
+
+    def put(self, edges: str, nodes: dict[int, Array], arcs: dict[orbits.Edge, Array]) -> None:
+        """Of a graph, written as its edges: values at nodes and arcs, by the node or arc of the graph sent there."""
+        pairs = [(int(e[0]), int(e[1])) for e in edges.split()]
+        mask = orbits.to_mask(self._size, pairs)
+        for node, value in nodes.items():
+            self.node[orbits.orbit_at(self._size, mask, (node,))] = value
+        for arc, value in arcs.items():
+            self.edge[orbits.orbit_at(self._size, mask, arc)] = value + self._arcs.back(value)
+
+
+def node_orbits(xp: Any, arcs: Arcs, degree: Array, sums: Sums) -> Array:
+    """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60."""
+    known = degree[None]
+    for homs in _all_homs(arcs, degree, sums, None):
+        known = xp.concatenate([known, _solve(xp, homs, "node", known)])
+    return known
+
+
+def edge_orbits(xp: Any, arcs: Arcs, degree: Array, sums: Sums, rims: Rims) -> Array:
+    """Induced counts of the 68 orbits at every arc, int64 ``[68, arcs]`` (both arcs of an edge alike)."""
+    known = xp.ones_like(sums.t)[None]
+    for homs in _all_homs(arcs, degree, sums, rims):
+        known = xp.concatenate([known, _solve(xp, homs, "edge", known)])
+    return known[1:]
+
+
+def _solve(xp: Any, homs: _Homs, root: orbits.Root, known: Array) -> Array:
+    """Induced counts of one size from its homomorphisms and all smaller orbits."""
+    size = homs._size
+    matrix, stabilizer = orbits.corrections(size, root)
+    first = orbits.NUM_ORBITS[root][size - 1]
+    found = homs.node if root == "node" else homs.edge
+    hom = xp.stack([found[first + i] for i in range(len(stabilizer))])
+    weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
+    times24 = xp.tensordot(weights, hom, 1) - xp.tensordot(weights @ matrix, known, 1)
+    # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64.
+    return (times24 * np.int64(pow(3, -1, 2**64) - 2**64)) >> 3
+
+
+def _all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None) -> tuple[_Homs, _Homs, _Homs]:
+    d = degree
+    d2 = d * d
+    p2 = arcs.around(d)
+    p3, q2 = arcs.around(p2), arcs.around(d2)
+    tau, gamma = arcs.out(s.t), arcs.out(s.w3)
+    at, td = arcs.around(tau), arcs.out(s.t * arcs.head(d))
+    tail, head, out, back = arcs.tail, arcs.head, arcs.out, arcs.back
+
+    three = _Homs(3, arcs)
+    three.put("01 12", {0: p2, 1: d2}, {(1, 0): tail(d)})
+    three.put("01 02 12", {0: tau}, {(0, 1): s.t})
+
+    four = _Homs(4, arcs)
+    four.put("01 12 23", {0: p3, 1: d * p2}, {(0, 1): head(p2), (1, 2): tail(d) * head(d)})
+    four.put("01 02 03", {0: d2 * d, 1: q2}, {(0, 1): tail(d2)})
+    four.put("01 12 23 03", {0: gamma}, {(0, 1): s.w3})
+    four.put("01 02 12 23", {0: td, 2: tau * d, 3: at}, {(0, 1): s.degrees, (0, 2): s.t * head(d), (2, 3): tail(tau)})
+    wedges = back(s.l2)  # at u -> v, u off the chord: sum over T of t(w, v)
+    four.put("01 02 03 12 13", {0: out(s.t * s.t), 2: out(wedges)}, {(0, 1): s.t * s.t, (2, 0): wedges})
+    four.put("01 02 03 12 13 23", {0: out(s.s)}, {(0, 1): s.s})
+
+    five = _Homs(5, arcs)
+    _flat(five, arcs, s, rims, d=d, p2=p2, p3=p3, q2=q2, tau=tau, gamma=gamma, at=at, td=td)
+    _cones(five, arcs, s, rims, d, back)
+    return three, four, five
+
+
+def _flat(
+    five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None,
+    *, d: Array, p2: Array, p3: Array, q2: Array, tau: Array, gamma: Array, at: Array, td: Array,
+) -> None:  # fmt: skip
+    """The ten graphs in which no node is adjacent to all others."""
+    tail, head, out, back, around = arcs.tail, arcs.head, arcs.out, arcs.back, arcs.around
+    d2, wedges, spread = d * d, back(s.l2), back(s.spread)
+    delta = out(wedges)
+    five.put(
+        "01 12 23 34", {0: around(p3), 1: d * p3, 2: p2 * p2}, {(0, 1): head(p3), (1, 2): tail(d) * head(p2)}
+    )  # 5-path
+    five.put(
+        "01 02 03 34", {0: d2 * p2, 1: around(d * p2), 3: d * q2, 4: around(q2)},
+        {(0, 1): tail(d * p2), (0, 3): tail(d2) * head(d), (3, 4): tail(q2)},
+    )  # fork  # fmt: skip
+    five.put(
+        "01 02 12 23 34", {0: out(s.t * head(p2)), 2: tau * p2, 3: d * at, 4: around(at)},
+        {(0, 1): s.walks, (0, 2): s.t * head(p2), (2, 3): tail(tau) * head(d), (3, 4): tail(at)},
+    )  # long-tailed-triangle  # fmt: skip
+    five.put(
+        "01 02 12 13 24", {0: out(s.degrees * head(d)), 1: d * td, 3: around(td)},
+        {(1, 2): s.t * tail(d) * head(d), (0, 1): s.degrees * head(d), (1, 3): tail(td)},
+    )  # bull  # fmt: skip
+    five.put(
+        "01 12 23 03 04", {0: gamma * d, 1: out(s.w3 * head(d)), 2: out(back(s.far)), 4: around(gamma)},
+        {(0, 4): tail(gamma), (0, 1): tail(d) * s.w3, (1, 2): s.far},
+    )  # banner  # fmt: skip
+    five.put("01 12 23 34 04", {0: out(s.w4)}, {(0, 1): s.w4})  # 5-cycle
+    five.put(
+        "01 12 23 03 04 14", {0: out(s.t * s.w3), 3: out(back(s.side)), 4: out(back(s.roof))},
+        {(0, 1): s.t * s.w3, (0, 4): s.roof, (0, 3): s.side} | ({(2, 3): rims.floor} if rims else {}),
+    )  # house  # fmt: skip
+    five.put("02 03 04 12 13 14", {0: out(back(s.wing)), 2: out(s.wing)}, {(2, 0): s.wing})  # bipartite-2-3
+    five.put(
+        "01 02 03 12 13 24",
+        {0: out(s.t * s.degrees), 2: d * delta, 3: out(spread), 4: around(delta)},
+        {(0, 1): s.t * s.degrees, (2, 0): tail(d) * wedges, (3, 0): spread, (2, 4): tail(delta)},
+    )  # kite
+    five.put(
+        "02 03 04 12 13 14 23", {0: out(back(s.arm)), 2: out(s.chord), 4: out(s.arm)},
+        {(4, 0): s.arm, (2, 3): s.chord} | ({(0, 2): rims.eave} if rims else {}),
+    )  # chordal-bipartite-2-3  # fmt: skip
+
+
+def _cones(five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None, d: Array, back: Callable[[Array], Array]) -> None:
+    """The eleven graphs with a node 0 adjacent to all others."""
+    tail, out = arcs.tail, arcs.out
+    t, t2 = s.t, s.t * s.t
+    n = tail(d)
+    M, T2, S = out(t), out(t2), out(s.s)  # sums over the neighbourhood of a hub
+
+    def cone(rest: str, hub: Array, spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None) -> None:
+        """A hub over a graph of nodes 1 to 4; arcs between those are named only where no spoke has their orbit."""
+        nodes = {0: hub} | {node: out(back(value)) for node, value in spokes.items()}
+        at_arcs = {(0, node): value for node, value in spokes.items()}
+        if rims is not None and rim:
+            at_arcs |= {arc: getattr(rims, name) for arc, name in rim.items()}
+        five.put("01 02 03 04 " + rest, nodes, at_arcs)
+
+    cone("", d * d * d * d, {1: n * n * n})  # 4-star
+    cone("12", M * d * d, {1: t * n * n, 3: tail(M * d)}, {(1, 2): "squares"})  # cricket
+    cone("12 34", M * M, {1: t * tail(M)}, {(1, 2): "triples"})  # butterfly
+    cone("12 13", T2 * d, {1: t2 * n, 2: s.l2 * n, 4: tail(T2)}, {(1, 2): "dart"})  # dart
+    cone("12 13 23", S * d, {1: s.s * n, 4: tail(S)}, {(1, 2): "tail"})  # tailed-4-clique
+    cone("12 13 14", out(t2 * t), {1: t2 * t, 2: s.cube})  # triple-triangle
+    cone("12 23 34", out(t * s.l2), {1: s.l3, 2: t * s.l2}, {(1, 2): "end", (2, 3): "middle"})  # gem
+    cone("12 13 23 14", out(s.s * t), {1: s.s * t, 2: s.kt, 4: s.ls}, {(2, 3): "side"})  # hatted-4-clique
+    cone("12 23 34 14", out(s.c), {1: s.c}, {(1, 2): "rim"})  # 4-wheel
+    cone("12 13 14 23 24", out(s.k2), {1: s.k2, 3: s.tip})  # almost-5-clique
+    cone("12 13 14 23 24 34", out(s.q), {1: s.q})  # 5-clique

@@ -1,0 +1,413 @@
+"""The neighbourhoods of a graph as batches of small dense matrices, and what is summed over them for five-node orbits.
+
+Nodes are numbered by degree. Those of degree 0 and 1 come first and take no part in what is dense: what a leaf adds is
+known in closed form. The others, the core, are hubs in turn: a hub of D neighbours is a D x D
+matrix, and hubs of about one size go together. Two tables over pairs of core nodes, common neighbours and edges between
+those, are scattered by one pass over the hubs and read back by the next; a table is held for a block of rows at a time,
+as many as memory allows.
+
+What the sums are is in :mod:`jaxmotif.graphlets._homs`; :mod:`jaxmotif.graphlets._five` puts them together.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64, target
+from jaxmotif.arrays._sizes import power_of_four
+
+SIZES = tuple(16 << i for i in range(27))
+"""Of the matrices of neighbourhoods: few, since each is compiled for."""
+
+
+class Ranked(NamedTuple):
+    """A graph whose nodes are numbered by degree, padded; int32.
+
+    Attributes:
+      offsets: ``[N + 1]``, row starts. heads, tails: ``[S]``, ends of the arcs, by tail and head; N in padding.
+      back: ``[S]``, the reversed arc of each.
+      leaves: ``[N]``, neighbours of degree 1, which lead every row.
+      core: scalar, the first node of degree 2 or more.
+    """
+
+    offsets: jax.Array
+    heads: jax.Array
+    tails: jax.Array
+    back: jax.Array
+    leaves: jax.Array
+    core: jax.Array
+
+
+class Places(NamedTuple):
+    """Where a graph's nodes and slots are once numbered by degree, int32 ``[N]`` and ``[S]``; and, by number, how many
+    neighbours of higher number each node has, ``[N]``."""
+
+    nodes: jax.Array
+    arcs: jax.Array
+    later: jax.Array
+
+
+class Blocks(NamedTuple):
+    """Hubs of about one size: ids int32 ``[steps, hubs]`` (-1: none), and how many steps there are."""
+
+    size: int
+    ids: np.ndarray
+    steps: np.int32
+
+
+@partial(jit64, static_argnames=("nodes", "arcs"))
+def ranked(offsets: jax.Array, targets: jax.Array, *, nodes: int, arcs: int) -> tuple[Ranked, Places]:
+    """Number the nodes of a graph by degree."""
+    degrees = jnp.diff(offsets)
+    order = jnp.argsort(degrees, stable=True).astype(jnp.int32)
+    rank = jnp.zeros(nodes, jnp.int32).at[order].set(jnp.arange(nodes, dtype=jnp.int32), unique_indices=True)
+    slot = jnp.arange(arcs, dtype=jnp.int32)
+    owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
+    there = slot < offsets[-1]
+    # Padding arcs lead from the node past the last to itself: they stay last, and are each other's reverse.
+    tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
+    heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
+    tails, heads, came = lax.sort((tails, heads, slot), num_keys=2)
+    back = lax.sort((heads, tails, slot), num_keys=2)[2]
+    sizes = degrees[order]
+    starts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(sizes, dtype=jnp.int32)])
+    core = jnp.searchsorted(sizes, 2).astype(jnp.int32)
+
+    def counted(which: jax.Array) -> jax.Array:
+        return jnp.zeros(nodes, jnp.int32).at[jnp.where(which & there, tails, nodes)].add(1, mode="drop")
+
+    place = jnp.zeros(arcs, jnp.int32).at[came].set(slot, unique_indices=True)
+    graph = Ranked(starts, heads, tails, back, counted(heads < core), core)
+    return graph, Places(rank, place, counted(heads > tails))
+
+
+def blocks(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
+    """Hubs ``first, first + 1, ..`` of lists so long, by size; a step's matrices have at most so many cells."""
+    found, low = [], 0
+    for size in SIZES:
+        ids = np.flatnonzero((lengths > low) & (lengths <= size)).astype(np.int32) + first
+        low = size
+        if ids.size:
+            together = max(1, cells // size**2)
+            steps = -(-ids.size // together)
+            rows = np.full((power_of_four(steps, 1), together), -1, np.int32)
+            rows.reshape(-1)[: ids.size] = ids
+            found.append(Blocks(size, rows, np.int32(steps)))
+        if low >= lengths.max(initial=0):
+            break
+    return found
+
+
+# ---- matrices of neighbourhoods
+
+
+class _Lists(NamedTuple):
+    """Core neighbours of some hubs, ``[B, D]``: arcs to them, their numbers in the core (-1: none), which are there."""
+
+    arcs: jax.Array
+    nodes: jax.Array
+    real: jax.Array
+
+
+def _lists(graph: Ranked, hubs: jax.Array, size: int, later: bool = False) -> _Lists:
+    """``later``: only neighbours of higher rank."""
+    hub = jnp.maximum(hubs, 0)
+    start, stop = graph.offsets[hub] + graph.leaves[hub], graph.offsets[hub + 1]
+    lane = jnp.arange(size, dtype=jnp.int32)[None]
+    at = start[:, None] + lane
+    if later:  # rows are in order of rank: the higher ones end them
+        at = jnp.maximum(stop - size, start)[:, None] + lane
+    real = (at < stop[:, None]) & (hubs >= 0)[:, None]
+    at = jnp.minimum(at, graph.heads.shape[0] - 1)
+    heads = graph.heads[at]
+    if later:
+        real = real & (heads > hub[:, None])
+    return _Lists(at, jnp.where(real, heads - graph.core, -1), real)
+
+
+def _adjacent(bits: BitRows, lists: _Lists) -> jax.Array:
+    """Which core neighbours of a hub are adjacent, int32 ``[B, D, D]``."""
+    row, column = jnp.maximum(lists.nodes, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :]
+    word = bits.words[row, column >> 5]
+    there = lists.real[:, :, None] & lists.real[:, None, :]
+    return jnp.where(there, (word >> (column & 31).astype(jnp.uint32)) & jnp.uint32(1), jnp.uint32(0)).astype(jnp.int32)
+
+
+def _arcs_between(graph: Ranked, bits: BitRows, lists: _Lists, near: jax.Array) -> jax.Array:
+    """The arcs between the neighbours of a hub, int32 ``[B, D, D]``; past the last where there is none."""
+    row, column = jnp.maximum(lists.nodes, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :]
+    lower = (jnp.uint32(1) << (column & 31).astype(jnp.uint32)) - jnp.uint32(1)
+    place = lax.population_count(bits.words[row, column >> 5] & lower).astype(jnp.int32) + bits.before[row, column >> 5]
+    node = row + graph.core  # a row begins with the leaves
+    return jnp.where(near > 0, graph.offsets[node] + graph.leaves[node] + place, graph.heads.shape[0])
+
+
+def _units() -> jnp.dtype:
+    """What whole numbers up to 256 are multiplied in, with sums below 2^24 in float32: tensor cores take bfloat16."""
+    return jnp.dtype(jnp.float32 if target().platform == "cpu" else jnp.bfloat16)
+
+
+def _join(x: jax.Array, y: jax.Array, limbs: int) -> jax.Array:
+    """The matrix product of int32 ``x [B, D, D]`` of 0 and 1, with ``y`` below ``2^(8 limbs)``; int64. Each limb of
+    y makes sums below 2^24, which float32 holds."""
+    left = x.astype(_units())
+    total = jnp.zeros((*x.shape[:2], y.shape[2]), jnp.int64)
+    for i in range(limbs):
+        part = ((y >> (8 * i)) & 255).astype(_units())
+        total += jnp.matmul(left, part, preferred_element_type=jnp.float32).astype(jnp.int64) << (8 * i)
+    return total
+
+
+def _around(adjacent: jax.Array, values: jax.Array) -> jax.Array:
+    """At each neighbour of a hub, the sum of int64 values ``[B, D]`` over its neighbours there."""
+    return (adjacent.astype(jnp.int64) * values[:, None, :]).sum(axis=2)
+
+
+class BitRows(NamedTuple):
+    """Adjacency of the core by rows: uint32 ``[size, size / 32]``, lowest bit first, and int32 the bits before each
+    word, which give the place of a neighbour in its row."""
+
+    words: jax.Array
+    before: jax.Array
+
+
+@partial(jit64, static_argnames=("size",))
+def bit_rows(graph: Ranked, *, size: int) -> BitRows:
+    """The :class:`BitRows` of a graph with a core of at most ``size`` nodes, a multiple of 32."""
+    tail, head = graph.tails - graph.core, graph.heads - graph.core
+    words = size // 32
+    inside = (tail >= 0) & (head >= 0) & (graph.tails < graph.leaves.shape[0])
+    place = jnp.where(inside, tail.astype(jnp.int64) * words + (head >> 5).astype(jnp.int64), size * words)
+    bit = jnp.uint32(1) << (head & 31).astype(jnp.uint32)
+    found = jnp.zeros(size * words, jnp.uint32).at[place].add(bit, mode="drop").reshape(size, words)
+    ones = lax.population_count(found).astype(jnp.int32)
+    return BitRows(found, jnp.cumsum(ones, axis=1, dtype=jnp.int32) - ones)
+
+
+# ---- tables over pairs of core nodes, a block of rows at a time
+
+
+class Tables(NamedTuple):
+    """Int32 ``[rows, size]``: ``codegree``, with degrees on the diagonal; ``pairs``, adjacent ordered pairs of common
+    neighbours; for edge orbits ``bent``, walks of length 2 counted as often as their first edge has triangles."""
+
+    codegree: jax.Array
+    pairs: jax.Array
+    bent: jax.Array
+
+
+def _cells(lists: _Lists, first: jax.Array, rows: int, size: int) -> jax.Array:
+    """Where the pairs of a hub's neighbours are in a table, int32 ``[B, D, D]``; one past its end elsewhere."""
+    row = lists.nodes - first
+    here = lists.real & (row >= 0) & (row < rows)
+    inside = here[:, :, None] & lists.real[:, None, :]
+    return jnp.where(inside, row[:, :, None] * size + lists.nodes[:, None, :], rows * size)
+
+
+@partial(jit64, static_argnames=("rows", "size"))
+def empty_codegrees(graph: Ranked, first: jax.Array, *, rows: int, size: int) -> jax.Array:
+    """Only what leaves add: to the diagonal."""
+    node = first + jnp.arange(rows, dtype=jnp.int32)
+    leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
+    return jnp.zeros((rows, size), jnp.int32).at[jnp.arange(rows), node].set(leaves, mode="drop")
+
+
+@partial(jit64, static_argnames=("width",), donate_argnums=0)
+def scatter_codegrees(
+    table: jax.Array, graph: Ranked, ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int
+) -> jax.Array:
+    rows, size = table.shape
+
+    def step(number: jax.Array, table: jax.Array) -> jax.Array:
+        lists = _lists(graph, ids[number], width)
+        return table.at[_cells(lists, first, rows, size)].add(1, mode="drop")
+
+    return lax.fori_loop(jnp.int32(0), steps, step, table.reshape(-1)).reshape(rows, size)
+
+
+@partial(jit64, static_argnames=("width", "edges"), donate_argnums=0)
+def scatter_pairs(
+    held: tuple[jax.Array, jax.Array], graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, first: jax.Array,
+    *, width: int, edges: bool,
+) -> tuple[jax.Array, jax.Array]:  # fmt: skip
+    """The tables ``pairs`` and, for edges, ``bent``."""
+    rows, size = held[0].shape
+
+    def step(number: jax.Array, held: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        pairs, bent = held
+        lists = _lists(graph, ids[number], width)
+        cells = _cells(lists, first, rows, size)
+        near = _adjacent(bits, lists)
+        pairs = pairs.at[cells].add(_join(near, near, 1).astype(jnp.int32), mode="drop")
+        if edges:
+            triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
+            bent = bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop")
+        return pairs, bent
+
+    pairs, bent = lax.fori_loop(jnp.int32(0), steps, step, (held[0].reshape(-1), held[1].reshape(-1)))
+    return pairs.reshape(held[0].shape), bent.reshape(held[1].shape)
+
+
+# ---- sums at the arcs
+
+
+@partial(jit64, static_argnames=("arcs", "names"))
+def empty(*, arcs: int, names: tuple[str, ...]) -> dict[str, jax.Array]:
+    """Int64 zeros at all arcs, by name."""
+    return {name: jnp.zeros(arcs, jnp.int64) for name in names}
+
+
+SHARED = ("w3", "far", "side", "wing", "arm", "chord", "roof")
+OWN = ("t", "degrees", "walks", "spread", "l2", "l3", "cube", "s", "kt", "ls", "c", "k2", "tip")
+SHARED_RIMS = ("floor", "eave", "middle", "side_pairs")
+OWN_RIMS = ("squares", "dart", "tail", "rim")
+"""Sums at arcs: those that need the tables, added up over their blocks of rows, and those that do not."""
+
+
+@partial(jit64, static_argnames=("width", "edges", "limbs"), donate_argnums=0)
+def gather(
+    sums: dict[str, jax.Array], tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array],
+    ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int, edges: bool, limbs: int,
+) -> dict[str, jax.Array]:  # fmt: skip
+    """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes."""
+    rows, size = tables.codegree.shape
+
+    def step(number: jax.Array, sums: dict[str, jax.Array]) -> dict[str, jax.Array]:
+        hubs = ids[number]
+        lists = _lists(graph, hubs, width)
+        cells = _cells(lists, first, rows, size)
+        near = _adjacent(bits, lists)
+        found = _hub_sums(near, lists, cells, tables, graph, hubs, node, first, rows, edges, limbs)
+        place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
+        added = {name: x.at[place].add(found[name], mode="drop") for name, x in sums.items() if name in found}
+        if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
+            walks = near.astype(jnp.int64) * _join(near, _join(near, near, 1), 2)
+            once = jnp.where(first == 0, walks, 0)
+            added["rim"] = sums["rim"].at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
+        return added
+
+    return lax.fori_loop(jnp.int32(0), steps, step, sums)
+
+
+def _hub_sums(
+    near: jax.Array, lists: _Lists, cells: jax.Array, tables: Tables, graph: Ranked, hubs: jax.Array,
+    node: tuple[jax.Array, jax.Array], first: jax.Array, rows: int, edges: bool, limbs: int,
+) -> dict[str, jax.Array]:  # fmt: skip
+    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name."""
+
+    def at(x: jax.Array) -> jax.Array:
+        return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
+
+    def read(table: jax.Array) -> jax.Array:
+        return table.reshape(-1).at[cells].get(mode="fill", fill_value=0)
+
+    d, p2 = at(node[0]), at(node[1])
+    shared = read(tables.codegree)
+    wide = shared.astype(jnp.int64)
+    t = near.sum(axis=2, dtype=jnp.int64)
+    edge, both = near.astype(jnp.int64), _join(near, near, 1)
+    k = edge * both  # 4-cliques on the triangle of the hub and two neighbours
+    s, l2, degrees = k.sum(axis=2), _around(near, t), _around(near, d)
+    within = (lists.nodes >= first) & (lists.nodes < first + rows)
+    leaves = jnp.where(within, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
+    w3 = wide.sum(axis=2) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
+    G = edge * _join(near, shared, limbs)
+    # What does not need the tables is added with the first block of rows alone.
+    own = {
+        "t": t, "degrees": degrees, "walks": _around(near, p2), "spread": _around(near, degrees), "l2": l2,
+        "l3": _around(near, l2), "cube": _around(near, t * t), "s": s, "kt": (k * t[:, None, :]).sum(axis=2),
+        "ls": _around(near, s), "c": (both * both).sum(axis=2), "k2": (k * k).sum(axis=2),
+        "tip": (edge * _join(near, k, 2)).sum(axis=2),
+    }  # fmt: skip
+    found = {
+        "w3": w3, "far": (wide * d[:, None, :]).sum(axis=2) + leaves, "side": (wide * t[:, None, :]).sum(axis=2),
+        "wing": (wide * wide).sum(axis=2) + leaves, "arm": read(tables.pairs).sum(axis=2, dtype=jnp.int64),
+        "chord": G.sum(axis=2), "roof": _around(near, w3),
+    }  # fmt: skip
+    if edges:
+        triangles = near * shared  # of each edge: the common neighbours of its ends
+        own |= {
+            "squares": _around(near, d * d), "dart": _around(near, t * d), "tail": (k * d[:, None, :]).sum(axis=2),
+        }  # fmt: skip
+        found |= {
+            "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64), "eave": G.sum(axis=1),
+            "middle": (triangles.astype(jnp.int64) * t[:, :, None]).sum(axis=1),
+            "side_pairs": (edge * _join(near, triangles, limbs)).sum(axis=2),
+        }  # fmt: skip
+    once = (first == 0).astype(jnp.int64)
+    return found | {name: x * once for name, x in own.items()}
+
+
+@partial(jit64, static_argnames=("block",))
+def fourth_walks(
+    walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, firsts: tuple[jax.Array, jax.Array], *, block: int
+) -> jax.Array:
+    """Add, at the arcs from one block of rows to another, the walks of length 4 over core nodes: products of rows."""
+    rows = low.shape[0]
+
+    def step(number: jax.Array, walks: jax.Array) -> jax.Array:
+        at = number * block + jnp.arange(block, dtype=jnp.int32)
+        u = graph.tails.at[at].get(mode="clip") - graph.core - firsts[0]
+        v = graph.heads.at[at].get(mode="clip") - graph.core - firsts[1]
+        here = (at < graph.heads.shape[0]) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
+        x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]
+        total = (x.astype(jnp.int64) * y.astype(jnp.int64)).sum(axis=1)
+        return walks.at[jnp.where(here, at, graph.heads.shape[0])].add(total, mode="drop")
+
+    return lax.fori_loop(jnp.int32(0), jnp.int32(-(-graph.heads.shape[0] // block)), step, walks)
+
+
+@partial(jit64, static_argnames=("width",), donate_argnums=0)
+def five_cliques(
+    counts: jax.Array, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, *, width: int
+) -> jax.Array:
+    """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]``; each is found at its lowest node.
+
+    Its four others are a 4-clique among the higher neighbours: for each of these in turn, the triangles among those
+    adjacent to it.
+    """
+
+    def step(number: jax.Array, counts: jax.Array) -> jax.Array:
+        lists = _lists(graph, ids[number], width, later=True)
+        near = _adjacent(bits, lists)
+        unit = near.astype(_units())
+
+        def at(v: jax.Array, found: jax.Array) -> jax.Array:
+            row = lax.dynamic_index_in_dim(unit, v, 1, keepdims=False)
+            inside = unit * row[:, :, None] * row[:, None, :]
+            walks = jnp.matmul(inside, inside, preferred_element_type=jnp.float32).astype(jnp.int32)
+            return found.at[:, v].set((walks * inside.astype(jnp.int32)).sum(axis=2, dtype=jnp.int64))
+
+        # With the hub and two of its neighbours: each clique twice, by the order of its two others.
+        found = lax.fori_loop(0, width, at, jnp.zeros(near.shape, jnp.int64)) // 2
+        spokes = found.sum(axis=2) // 3  # once for each of the three others
+        place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
+        counts = counts.at[_arcs_between(graph, bits, lists, near)].add(found, mode="drop")
+        counts = counts.at[place].add(spokes, mode="drop")
+        back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
+        return counts.at[back].add(spokes, mode="drop")
+
+    return lax.fori_loop(jnp.int32(0), steps, step, counts)
+
+
+@partial(jit64, static_argnames=("width",), donate_argnums=0)
+def sum_around(
+    sums: tuple[jax.Array, ...], values: tuple[jax.Array, ...], graph: Ranked, bits: BitRows, ids: jax.Array,
+    steps: jax.Array, *, width: int,
+) -> tuple[jax.Array, ...]:  # fmt: skip
+    """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w."""
+
+    def step(number: jax.Array, sums: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        lists = _lists(graph, ids[number], width)
+        near = _adjacent(bits, lists)
+        place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
+        read = [x.at[place].get(mode="fill", fill_value=0) for x in values]
+        return tuple(x.at[place].add(_around(near, y), mode="drop") for x, y in zip(sums, read, strict=True))
+
+    return lax.fori_loop(jnp.int32(0), steps, step, sums)

@@ -1,0 +1,114 @@
+"""Graphlets of a graph of any size inside the user's own ``jax.jit``: pure functions of arrays and static sizes.
+
+For graphs of up to 512 nodes the functions of :mod:`jaxmotif.graphlets._dense` are faster, and they vmap well.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._int64 import Int64
+from jaxmotif.graph._container import Graph
+from jaxmotif.graph._order import DegreeOrder, degree_order
+from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._sparse import Statistics
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+
+MAX_PURE_NODES = 55_000
+"""Largest node capacity for which all 17 counts fit 64 bits on the way."""
+
+
+@jit64(static_argnames="tuning")
+def sparse_graphlet_counts(graph: Graph, tuning: Tuning | None = None) -> Int64:
+    """Counts the 17 induced graphlets of 2, 3 and 4 nodes.
+
+    Pure: no step leaves the device, so it can stand in a jitted function.
+
+    Args:
+      graph: undirected, capacity up to :data:`MAX_PURE_NODES` nodes.
+      tuning: static sizes (default: :func:`jaxmotif.graphlets.choose_tuning` for the graph's capacities).
+
+    Returns:
+      Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES`.
+
+    Raises:
+      ValueError: when traced, for a directed graph or a capacity above the limit.
+
+    Example:
+      >>> import jax, jaxmotif
+      >>> graph = jaxmotif.datasets.load("karate")
+      >>> jax.jit(sparse_graphlet_counts)(graph).to_numpy()[:3].tolist()
+      [78, 483, 45]
+    """
+    if graph.node_capacity > MAX_PURE_NODES:
+        raise ValueError(
+            f"sparse_graphlet_counts takes up to {MAX_PURE_NODES} nodes, got room for {graph.node_capacity}: counts "
+            "could pass 64 bits; use jaxmotif.graphlet_counts outside jit, or sparse_edge_columns"
+        )
+    order, stats = _statistics(graph, tuning, per_edge=False)
+    # Below the limit no sum reaches 2^63, so the split halves join again.
+    sums = {name: low + (high << 32) for name, (low, high) in sparse.graph_sums(order, stats).items()}
+    n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
+    return Int64.of(jnp.stack(list(equations.global_counts(n, m, sums).values())))
+
+
+@jit64(static_argnames="tuning")
+def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
+    """Counts, at each edge, the induced graphlets by the edge's place in them; pure, as :func:`sparse_graphlet_counts`.
+
+    Args:
+      graph: undirected, any size. tuning: static, as there.
+
+    Returns:
+      Exact 64-bit counts ``[M, 17]``, rows in the order of ``Graph.edge_list()``, columns in the order of
+      :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; padding rows are zero.
+
+    Raises:
+      ValueError: when traced, for a directed graph.
+
+    Example:
+      >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+      >>> sparse_edge_columns(path).to_numpy()[:3, 3].tolist()  # which edge is the middle of a 4-path
+      [0, 1, 0]
+    """
+    order, stats = _statistics(graph, tuning, per_edge=True)
+    columns = jnp.stack(list(sparse.edge_columns(order, stats).values()), axis=-1)
+    real = jnp.arange(columns.shape[0], dtype=jnp.int32) < order.num_edges
+    values = jnp.where(real[:, None], columns, 0)
+    return Int64.of(jnp.zeros_like(values).at[order.edge].set(values, unique_indices=True))
+
+
+@jit64(static_argnames="tuning")
+def sparse_node_orbits(graph: Graph, tuning: Tuning | None = None) -> Int64:
+    """Counts ORCA's 15 orbits at each node; pure, as :func:`sparse_graphlet_counts`.
+
+    Args:
+      graph: undirected, no degree above 3,810,779. tuning: static, as there.
+
+    Returns:
+      Exact 64-bit counts ``[N, 15]``, in ORCA's order (:data:`jaxmotif.patterns.NODE_ORBIT_NAMES`); padding rows are
+      zero.
+
+    Raises:
+      ValueError: when traced, for a directed graph.
+
+    Example:
+      >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> sparse_node_orbits(star).to_numpy()[0, :8].tolist()
+      [3, 0, 3, 0, 0, 0, 0, 1]
+    """
+    order, stats = _statistics(graph, tuning, per_edge=True)
+    return Int64.of(sparse.node_columns(order, sparse.edge_columns(order, stats)))
+
+
+def _statistics(graph: Graph, tuning: Tuning | None, per_edge: bool) -> tuple[DegreeOrder, Statistics]:
+    if tuning is None:
+        sizes = graph.node_capacity, graph.slot_capacity // 2
+        tuning = choose_tuning(*sizes, detail="edge" if per_edge else "graph")
+    graph = jax.tree.map(jnp.asarray, graph)
+    order = degree_order(graph)
+    plan = sparse.make_plan(jnp, order, tuning)
+    return order, sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge)

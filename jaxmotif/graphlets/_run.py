@@ -1,0 +1,331 @@
+"""One graphlet run, on one device, on a mesh, or on GPUs and the CPU together: the same counts bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
+from jaxmotif.devices._queue import Worker
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Selection
+from jaxmotif.graph._container import Graph
+from jaxmotif.graph._order import DegreeOrder, degree_order
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._sparse import Plan, Ranges, Statistics
+from jaxmotif.graphlets._split import EdgeOrder, Starts, pass_work, span_difficulty, span_ranges, split_ranges
+from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
+from jaxmotif.kernels._cliques import most_row_words
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
+
+# Work (tests and wedges) on a device beyond which a run is cut into units, to show progress and to hear Ctrl-C: about
+# two seconds.
+_LONG = {"cpu": 2**27, "accelerator": 2**33}
+_UNITS = 64
+_LEAST_BLOCK = 2**10
+
+
+class Schedule(NamedTuple):
+    """How GPUs and the CPU share a run.
+
+    Attributes:
+      edge_order: what the queue is ordered by.
+      alpha: largest share of the work the CPU may take (0: none).
+      gpu_helping: share of the work a GPU takes at once; the CPU takes single units.
+      cpu_workers: threads on the CPU, each with accumulators of its own (default: up to 8).
+    """
+
+    edge_order: EdgeOrder = "degree"
+    alpha: float = 1.0
+    gpu_helping: float = 0.05
+    cpu_workers: int | None = None
+
+
+class Outcome(NamedTuple):
+    """What a run gives: the sums behind the global counts, and columns by edge or by node.
+
+    Attributes:
+      sums: pairs of int64 scalars, see :func:`jaxmotif.graphlets._equations.edge_sums`.
+      values: int64 ``[M, 17]`` by arc or ``[N, 15]`` by node, or ``None``.
+      edge: row of ``Graph.edge_list()`` of each arc.
+      notes: what had to be done differently, in words.
+    """
+
+    sums: dict[str, Any]
+    values: Any
+    edge: Any
+    notes: tuple[str, ...] = ()
+
+
+def run(
+    graph: Graph,
+    detail: Detail,
+    selection: Selection,
+    memory: int | None,
+    schedule: Schedule,
+    show: bool,
+    store: Store | None = None,
+) -> Outcome:
+    """Count, in an undirected graph that has edges."""
+    device, count = selection.main, len(selection.devices)
+    nodes, edges = graph.node_capacity, graph.slot_capacity // 2
+    tuning = choose_tuning(nodes, edges, device, memory, detail)
+    crews = [Crew(worker.device, tuning, [worker]) for worker in workers_on(selection)]
+    if selection.helper is not None:
+        helping = choose_tuning(nodes, edges, selection.helper, memory, detail)
+        crews = hybrid_crews(selection, tuning, helping, schedule)
+        tuning = crews[0].tuning
+    edge_order = schedule.edge_order if selection.helper is not None else None
+    by_units = store is not None or selection.together or selection.helper is not None
+    long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * count
+    if count > 1 and not by_units and int(_most_work(jax.device_put(graph, device))) <= long:
+        mesh = device_mesh(selection.devices)
+        near = everywhere(graph, mesh)
+        return _with_tuning(lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail), tuning, edges, device)
+    order, plan = prepare(graph, tuning, device)
+    work = int(plan.triangles.total) + int(plan.wedges.heavy.total) + int(plan.wedges.light.total)
+    if by_units or work > long or count > 1:
+        return run_units(order, plan, detail, crews, edge_order, show, selection, store)[0]
+    near = put64((order, plan), device)
+    return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail), tuning, edges, device)
+
+
+def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
+    """A run in one call, by smaller steps where the device has too little memory."""
+
+    def smaller(tuning: Tuning) -> tuple[Tuning, str] | None:
+        less = _halved(tuning, edges)
+        return None if less is None else (less, _steps(less))
+
+    outcome, notes = with_smaller_steps(lambda t: jax.block_until_ready(attempt(t)), tuning, smaller, device)
+    return outcome._replace(notes=notes)
+
+
+def _halved(tuning: Tuning, edges: int) -> Tuning | None:
+    """Steps of half the size, as far as the plan allows; ``None`` when nothing can be smaller."""
+    light = max(tuning.light_block // 2, 2 * tuning.most_light)
+    less = tuning._replace(
+        block=max(tuning.block // 2, min(tuning.block, _LEAST_BLOCK)),
+        heavy_block=max(tuning.heavy_block // 2, min(tuning.heavy_block, _LEAST_BLOCK)),
+        light_block=min(light, tuning.light_block),
+        slots=tuning.slots * min(light, tuning.light_block) // tuning.light_block,
+        rows=max(1, tuning.rows // 2),
+        words=min(tuning.words, max(tuning.words // 2, 2 * most_row_words(edges))),
+    )
+    return None if less == tuning else less
+
+
+def _steps(tuning: Tuning) -> str:
+    return f"steps of {tuning.block}"
+
+
+@jit64
+def _most_work(graph: Graph) -> jax.Array:
+    """At least the work of a run: for each edge twice the smaller degree."""
+    slots = graph.slot_capacity
+    degree = graph.out_offsets[1:] - graph.out_offsets[:-1]
+    source = jnp.repeat(jnp.arange(degree.shape[0], dtype=jnp.int32), degree, total_repeat_length=slots)
+    real = jnp.arange(slots, dtype=jnp.int32) < graph.out_offsets[-1]
+    smaller = jnp.minimum(degree[source], degree[jnp.where(real, graph.out_targets, 0)])
+    return jnp.where(real, smaller, 0).sum(dtype=jnp.int64)
+
+
+def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, schedule: Schedule) -> list[Crew]:
+    """The GPUs at the regular end of the queue, the CPU's threads at the difficult one."""
+    if not 0 <= schedule.alpha <= 1:
+        raise ValueError(f"alpha={schedule.alpha} is not a share of the work; use 0 (no CPU) to 1 (no limit)")
+    if schedule.edge_order not in get_args(EdgeOrder):
+        raise ValueError(f"unknown edge_order {schedule.edge_order!r}; use one of {', '.join(get_args(EdgeOrder))}")
+    if schedule.cpu_workers is not None and schedule.cpu_workers < 1:
+        raise ValueError(f"cpu_workers={schedule.cpu_workers}; use at least 1, or alpha=0 for no CPU")
+    # One plan serves both kinds of device, so heavy and light must mean the same to both.
+    most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill
+    tunings = {
+        device: tuning._replace(most_light=most_light, fill=fill) for device in (selection.main, *selection.local)
+    }
+    workers = workers_on(
+        selection, share=schedule.gpu_helping, helper_share=schedule.alpha, helper_workers=schedule.cpu_workers
+    )
+    tunings |= {
+        worker.device: helper_tuning._replace(most_light=most_light)
+        for worker in workers
+        if worker.device not in tunings
+    }
+    return [
+        Crew(device, own, [worker for worker in workers if worker.device == device]) for device, own in tunings.items()
+    ]
+
+
+def prepare(graph: Graph, tuning: Tuning, device: jax.Device) -> tuple[DegreeOrder, Plan]:
+    """Order and plan: NumPy arrays for a CPU, arrays on the device for an accelerator."""
+    if not target_of(device).is_accelerator:  # NumPy sorts an order of magnitude faster than XLA does on a CPU
+        order = degree_order(jax.tree.map(np.asarray, graph))
+        return order, sparse.make_plan(np, order, tuning)
+    return _prepare(jax.device_put(graph, device), tuning=tuning)
+
+
+@jit64(static_argnames="tuning")
+def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
+    order = degree_order(graph)
+    return order, sparse.make_plan(jnp, order, tuning)
+
+
+@jit64(static_argnames=("tuning", "detail"))
+def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail) -> Outcome:
+    stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, detail != "graph")
+    return _outcome(order, stats, detail)
+
+
+@jit64(static_argnames=("tuning", "mesh", "detail"))
+def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outcome:
+    """Every device takes an equal share of the work; sums are added up between the passes."""
+
+    # All of it device by device: XLA is left nothing to shard (a sharded prefix sum takes minutes).
+    def part(graph: Graph) -> Outcome:
+        order = degree_order(graph)
+        plan = sparse.make_plan(jnp, order, tuning)
+        every = split_ranges(jnp, Starts.of(plan), mesh.size)
+        mine: Ranges = jax.tree.map(lambda x: x[lax.axis_index(AXIS)], every)
+        stats = sparse.statistics(order, plan, mine, tuning, detail != "graph", lambda sums: lax.psum(sums, AXIS))
+        return _outcome(order, stats, detail)
+
+    return on_each_device(part, mesh)(graph)
+
+
+def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
+    sums = sparse.graph_sums(order, stats)
+    if detail == "graph":
+        return Outcome(sums, None, order.edge)
+    columns = sparse.edge_columns(order, stats)
+    if detail == "node":
+        return Outcome(sums, sparse.node_columns(order, columns), order.edge)
+    return Outcome(sums, jnp.stack(list(columns.values()), axis=-1), order.edge)
+
+
+Pass = Literal["first", "second"]
+_NAMES: dict[Pass, tuple[str, ...]] = {"first": ("t", "cyc"), "second": ("K", "A", "B")}
+
+
+@jit64(static_argnames=("which", "per_edge"))
+def _start(order: DegreeOrder, which: Pass, per_edge: bool) -> Any:
+    return (sparse.start_first if which == "first" else sparse.start_second)(order, per_edge)
+
+
+@jit64(static_argnames=("which", "tuning"), donate_argnames="sums")
+def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array, which: Pass, tuning: Tuning) -> Any:
+    """Add what a stretch of nodes gives; the second pass needs all triangles ``t``."""
+    ranges = span_ranges(plan, order.node_capacity - order.num_nodes, span[0], span[1])
+    if which == "first":
+        return sparse.first_pass(order, plan, sums, ranges, tuning)
+    return sparse.second_pass(order, plan, t, sums, ranges, tuning)
+
+
+@dataclasses.dataclass(eq=False)
+class _PassHand:
+    """The sums of one pass that one worker has added up so far, on its device.
+
+    Attributes:
+      near: order, plan and (of the second pass) all triangles, on the device.
+    """
+
+    which: Pass
+    near: tuple[DegreeOrder, Plan, Any]
+    m: int
+    tuning: Tuning
+    per_edge: bool
+
+    def __post_init__(self) -> None:
+        order = self.near[0]
+        # Bound to the device from the start, as the sums that the steps give: they compile once.
+        self.sums = put64(_start(order, which=self.which, per_edge=self.per_edge), order.tail.sharding)
+
+    def step(self, span: Span) -> None:
+        added = _advance(*self.near, self.sums, np.array(span, np.int32), which=self.which, tuning=self.tuning)
+        self.sums = jax.block_until_ready(added)
+
+    def collect(self) -> Arrays:
+        # What counts are the true arcs (or the scalar), not padding and the spare entry.
+        arrays = (np.asarray(x)[: self.m] if x.ndim else np.asarray(x) for x in self.sums)
+        found = dict(zip(_NAMES[self.which], arrays, strict=False))
+        self.__post_init__()
+        return found
+
+    def halve(self) -> str | None:
+        less = _halved(self.tuning, self.near[0].edge_capacity)
+        if less is not None:
+            self.tuning = less
+            self.__post_init__()
+        return None if less is None else _steps(less)
+
+
+class Crew(NamedTuple):
+    """Equal workers on one device."""
+
+    device: jax.Device
+    tuning: Tuning
+    workers: list[Worker]
+
+
+def run_units(
+    order: DegreeOrder,
+    plan: Plan,
+    detail: Detail,
+    crews: list[Crew],
+    edge_order: EdgeOrder | None,
+    show: bool,
+    selection: Selection,
+    store: Store | None = None,
+) -> tuple[Outcome, list[int]]:
+    """Two jobs of units for crews of workers, the 4-cliques after the triangles, then the equations.
+
+    Returns:
+      The outcome, and the work each worker did, crew by crew.
+    """
+    m, per_edge = int(order.num_edges), detail != "graph"
+    tunings = {crew.device: crew.tuning for crew in crews}
+    workers = [worker for crew in crews for worker in crew.workers]
+    near = {device: put64((order, plan), device) for device in tunings}
+    difficulty = None if edge_order is None else span_difficulty(order, edge_order)
+    parts = max(_UNITS, 16 * len(selection.devices))
+
+    def whole_pass(which: Pass, starts: np.ndarray, label: str, t: np.ndarray | None = None) -> JobResult:
+        given = {device: None if t is None else put64(t, device) for device in near}
+
+        def hand(device: jax.Device) -> _PassHand:
+            return _PassHand(which, (*near[device], given[device]), m, tunings[device], per_edge)
+
+        number = list(_NAMES).index(which) + 1
+        job = Job(f"graphlets-{number}", starts, parts, added, "steps", label, difficulty, divisible=True)
+        return run_job(job, hand, workers, selection, store, show)
+
+    def padded(found: Arrays, which: Pass) -> list[np.ndarray]:
+        """Sums as the steps hold them, from those of the true arcs."""
+        size = order.edge_capacity + 1
+        arrays = (found[name] for name in _NAMES[which] if name in found)
+        return [np.pad(x, (0, size - x.shape[0])) if x.ndim else x for x in arrays]
+
+    work = pass_work(order, plan)
+    first = whole_pass("first", work.first, "triangles and 4-cycles")
+    t, cycles = padded(first.found, "first")
+    second = whole_pass("second", work.second, "4-cliques", t)
+    totals = (t, cycles), tuple(padded(second.found, "second"))
+    outcome = _finish(*put64((order, *totals), selection.main), detail=detail)
+    done = [a + b for a, b in zip(first.work, second.work, strict=True)]
+    return outcome._replace(notes=(*first.notes, *second.notes)), done
+
+
+@jit64(static_argnames="detail")
+def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail) -> Outcome:
+    return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail)

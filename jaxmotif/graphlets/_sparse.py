@@ -1,0 +1,266 @@
+"""Graphlets of a graph of any size: two passes over the triangles, one over the wedges, then the equations.
+
+The first pass finds t(e), the wedges give the 4-cycles, the second pass needs all t and gives the 4-cliques and the
+sums A and B. Every pass runs over a range of its work, so ranges can go to different devices and be added up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets._tuning import Tuning
+from jaxmotif.kernels import _cliques as cliques
+from jaxmotif.kernels import _codegree as codegree
+from jaxmotif.kernels._codegree import CodegreePlan, codegree_plan
+from jaxmotif.kernels._expand import FlatWork, flat_work, long, take
+from jaxmotif.kernels._scatter import accumulator, add_at
+from jaxmotif.kernels._triangles import triangle_block, triangle_tests
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("triangles", "triangle_starts", "word_starts", "wedges"),
+    meta_fields=(),
+)
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """The work of a run, laid out flat.
+
+    Attributes:
+      triangles: the membership tests, arc by arc.
+      triangle_starts: int64 ``[N + 1]``, first test of each tail.
+      word_starts: int64 ``[N + 1]``, first word of each tail's bit matrix.
+      wedges: the wedges.
+    """
+
+    triangles: FlatWork
+    triangle_starts: Any
+    word_starts: Any
+    wedges: CodegreePlan
+
+
+class Ranges(NamedTuple):
+    """A part of the work, each kind from a first (inclusive) to a stop: membership tests (int64); and int32 ranks of
+    lowest nodes of cliques, running numbers of heavy nodes, ranks of light nodes."""
+
+    tests: tuple[Any, Any]
+    heavy: tuple[Any, Any]
+    light: tuple[Any, Any]
+    tails: tuple[Any, Any]
+
+
+class Statistics(NamedTuple):
+    """What the equations need, per arc int64 ``[M]``; for global counts K and cyc are totals over arcs, A, B absent."""
+
+    t: jax.Array
+    K: jax.Array
+    cyc: jax.Array
+    A: jax.Array | None
+    B: jax.Array | None
+
+
+def make_plan(xp: Any, order: DegreeOrder, tuning: Tuning) -> Plan:
+    """Lay the work out (``xp`` as in :func:`jaxmotif.kernels._expand.flat_work`)."""
+    zero = xp.zeros(1, np.int64)
+    lengths = triangle_tests(xp, order)
+    starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
+    words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
+    wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
+    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, wedges)
+
+
+def all_ranges(plan: Plan) -> Ranges:
+    """The whole of the work."""
+    zero, nodes = np.int32(0), np.int32(plan.word_starts.shape[0] - 1)
+    return Ranges((np.int64(0), plan.triangles.total), (zero, plan.wedges.heavy_count), (zero, nodes), (zero, nodes))
+
+
+class FirstSums(NamedTuple):
+    """What the first pass adds to: triangles at each arc; 4-cycles at each arc, or their total over arcs."""
+
+    t: jax.Array
+    cyc: jax.Array
+
+
+SecondSums = tuple[jax.Array, ...]
+"""What the second pass adds to: three sums by arc, or one total over arcs, see :func:`second_pass`."""
+
+
+def start_first(order: DegreeOrder, per_edge: bool) -> FirstSums:
+    """Nothing found yet."""
+    cycles = accumulator(order.edge_capacity, jnp.int64) if per_edge else jnp.zeros((), jnp.int64)
+    return FirstSums(accumulator(order.edge_capacity, jnp.int32), cycles)
+
+
+def first_pass(order: DegreeOrder, plan: Plan, sums: FirstSums, ranges: Ranges, tuning: Tuning) -> FirstSums:
+    """Add the triangles and 4-cycles found in some ranges."""
+    t = count_triangles(order, plan, sums.t, ranges.tests, tuning)
+    return FirstSums(t, count_cycles(order, plan, sums.cyc, ranges.heavy, ranges.light, tuning))
+
+
+def start_second(order: DegreeOrder, per_edge: bool) -> SecondSums:
+    """Nothing found yet."""
+    if not per_edge:
+        return (jnp.zeros((), jnp.int64),)
+    return tuple(accumulator(order.edge_capacity, jnp.int64) for _ in range(3))
+
+
+def statistics(
+    order: DegreeOrder, plan: Plan, ranges: Ranges, tuning: Tuning, per_edge: bool,
+    total: Callable[[Any], Any] = lambda sums: sums,
+) -> Statistics:  # fmt: skip
+    """Both passes over some ranges of the work.
+
+    Args:
+      total: adds up the sums of all who share the work (default: nobody else does).
+    """
+    first = first_pass(order, plan, start_first(order, per_edge), ranges, tuning)
+    t = total(first.t)
+    second = second_pass(order, plan, t, start_second(order, per_edge), ranges, tuning)
+    return finish(order, FirstSums(t, total(first.cyc)), total(second))
+
+
+def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, tests: Any, tuning: Tuning) -> jax.Array:
+    """Add the triangles at each arc found by a range of tests to the accumulator ``t``."""
+    first, stop = tests
+    block = tuning.block
+
+    def step(number, t):
+        here = first + long(number) * block
+        for arc in triangle_block(order, plan.triangles, here, stop, block=block):
+            t = add_at(t, arc, jnp.int32(1))
+        return t
+
+    return _loop(first, stop, block, step, t)
+
+
+def count_cycles(
+    order: DegreeOrder, plan: Plan, cycles: jax.Array, heavy: Any, light: Any, tuning: Tuning
+) -> jax.Array:
+    """Add the 4-cycles whose highest nodes are in the ranges to the accumulator ``cycles``."""
+    cycles = codegree.heavy_cycles(order, plan.wedges, cycles, *heavy, block=tuning.heavy_block, rows=tuning.rows)
+    return codegree.light_cycles(
+        order, plan.wedges, cycles, *light, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light
+    )
+
+
+def second_pass(
+    order: DegreeOrder, plan: Plan, t: jax.Array, sums: SecondSums, ranges: Ranges, tuning: Tuning
+) -> SecondSums:
+    """Add what the triangles whose lowest nodes are in a range of ranks give.
+
+    By arc: twice K, A + t^2, and B + t (d_u + d_v). Or twice the total of K over arcs alone.
+
+    Args:
+      t: triangles at each arc, from all tests.
+    """
+    tails, edges, block = ranges.tails, order.edge_capacity, tuning.block
+
+    def matrix_block(low, high, sums):
+        first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+        base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
+
+        def find(at):
+            here = first + long(at) * block
+            return triangle_block(order, plan.triangles, here, stop, block=block)
+
+        def enter(at, bits):
+            return cliques.set_bits(order, base, bits, find(at))
+
+        def collect(at, sums):
+            tri = find(at)
+            common = cliques.common_bits(order, base, bits, tri).astype(jnp.int64)
+            if len(sums) == 1:
+                return (sums[0] + 4 * common.sum(),)
+            arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
+            u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
+            triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
+            degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
+            K, A, B = sums
+            for arc, share in zip(tri, (1, 1, 2), strict=True):
+                K = add_at(K, arc, share * common)
+                A = add_at(A, arc, triangles)
+                B = add_at(B, arc, degrees)
+            return K, A, B
+
+        bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
+        return _loop(first, stop, block, collect, sums)
+
+    if tuning.words >= cliques.words_bound(edges):
+        return matrix_block(tails[0], tails[1], sums)
+    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
+    step = tuning.words - cliques.most_row_words(edges)
+    start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
+
+    def cut(number):
+        at = jnp.searchsorted(plan.word_starts, start + long(number) * step, method="scan_unrolled")
+        return jnp.clip(at.astype(jnp.int32), *tails)
+
+    return _loop(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
+
+
+def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:
+    """Turn the sums over all of the work into the statistics the equations take."""
+    edges = order.edge_capacity
+    t = first.t[:edges].astype(jnp.int64)
+    if len(second) == 1:
+        return Statistics(t, second[0] // 2, first.cyc, None, None)
+    K, A, B = (x[:edges] for x in second)
+    ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
+    return Statistics(t, K // 2, first.cyc[:edges], A - t * t, B - t * ends)
+
+
+def _loop(first: Any, stop: Any, block: int, step: Any, start: Any) -> Any:
+    steps = (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32)
+    return lax.fori_loop(jnp.int32(0), steps, step, start)
+
+
+def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Array, jax.Array]]:
+    """The sums the global counts need, split so that they cannot overflow."""
+    real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
+    d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
+    totals = stats.K.ndim == 0
+    zero = jnp.zeros_like(stats.t)
+    sums = equations.edge_sums(
+        d_u, d_v, stats.t, zero if totals else stats.K, zero if totals else stats.cyc, where=real
+    )
+    if totals:
+        sums |= {name: (total & 0xFFFFFFFF, total >> 32) for name, total in (("K", stats.K), ("cyc", stats.cyc))}
+    return sums
+
+
+def edge_columns(order: DegreeOrder, stats: Statistics) -> dict[str, jax.Array]:
+    """All per-edge columns by arc, int64 ``[M]`` (padding arcs: arbitrary)."""
+    degree = order.degree.astype(jnp.int64)
+    u, v = order.tail, order.head
+    ends = degree[u] + degree[v]
+    near = sum_at_nodes(order, ends) - degree * degree
+    at_node = sum_at_nodes(order, stats.t)
+    return equations.edge_columns(
+        order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64), degree[u], degree[v], stats.t, stats.K,
+        stats.cyc, stats.A, stats.B, near[u], near[v], at_node[u], at_node[v],
+    )  # fmt: skip
+
+
+def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:
+    """Sum of an arc quantity over the arcs at each node, int64 ``[N]`` by rank."""
+    sums = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(by_arc[order.row_arc])])
+    ends = sums[order.in_offsets + order.out_offsets]
+    return ends[1:] - ends[:-1]
+
+
+def node_columns(order: DegreeOrder, columns: dict[str, jax.Array]) -> jax.Array:
+    """The 15 node orbits in the graph's own node order, int64 ``[N, 15]``."""
+    incident = {name: sum_at_nodes(order, columns[name]) for name in equations.CONNECTED_COLUMNS}
+    orbits = jnp.stack(equations.node_orbits(order.degree.astype(jnp.int64), incident), axis=-1)
+    return jnp.zeros_like(orbits).at[order.node].set(orbits, unique_indices=True)

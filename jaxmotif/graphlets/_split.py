@@ -1,0 +1,116 @@
+"""Cut the work of a run into parts of equal work, and order them by difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.devices._ranges import Span
+from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets._sparse import Plan, Ranges
+from jaxmotif.kernels._expand import take
+
+EdgeOrder = Literal["degree", "-degree", "volume", "-volume"]
+"""How a queue of edges is ordered (paper, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
+
+
+class Starts(NamedTuple):
+    """What is needed to cut a run: how many membership tests there are, the first test of each tail, the first wedge
+    of each heavy node and of each light one (all int64), and how many nodes are heavy."""
+
+    tests: Any
+    tails: Any
+    heavy: Any
+    light: Any
+    heavy_count: Any
+
+    @classmethod
+    def of(cls, plan: Plan) -> Starts:
+        wedges = plan.wedges
+        starts = (plan.triangle_starts, wedges.heavy_starts, wedges.light_starts)
+        return cls(plan.triangles.total, *starts, wedges.heavy_count)
+
+
+def split_ranges(xp: Any, starts: Starts, parts: int) -> Ranges:
+    """Ranges with a leading axis of ``parts`` entries, each about the same number of tests and of wedges.
+
+    Args:
+      xp: NumPy or (in its 64-bit mode) jax.numpy, as the arrays.
+      parts: static.
+    """
+    nodes = np.int32(starts.tails.shape[0] - 1)
+    share = xp.arange(1, parts, dtype=np.int64)
+
+    def cut(first: Any, last: Any) -> tuple[Any, Any]:
+        inner = xp.minimum(xp.searchsorted(first, first[-1] * share // parts).astype(np.int32), last)
+        zero = xp.zeros(1, np.int32)
+        return xp.concatenate([zero, inner]), xp.concatenate([inner, zero + last])
+
+    tests = starts.tests * xp.arange(parts + 1, dtype=np.int64) // parts
+    heavy_count = starts.heavy_count.astype(np.int32)
+    return Ranges(
+        tests=(tests[:-1], tests[1:]),
+        heavy=cut(starts.heavy, heavy_count),
+        light=cut(starts.light, nodes),
+        tails=cut(starts.tails, nodes),
+    )
+
+
+class PassWork(NamedTuple):
+    """The work before each node of the degree order, int64 ``[n + 1]``: of the pass that finds triangles and 4-cycles,
+    and of the one that finds 4-cliques. Padding nodes, which come first in the order, are not counted."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+
+def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
+    """Membership tests by lowest node, and wedges by highest node; the same for every plan of a graph (host)."""
+    skip = order.node_capacity - int(order.num_nodes)
+    tests, wedges = np.asarray(plan.triangle_starts), plan.wedges
+    number = np.asarray(wedges.heavy_row)
+    heavy = np.where(np.diff(number, prepend=-1), np.diff(np.asarray(wedges.heavy_starts))[np.maximum(number, 0)], 0)
+    of_node = heavy + np.diff(np.asarray(wedges.light_starts))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_node, dtype=np.int64)])
+    return PassWork((tests + before)[skip:], tests[skip:].astype(np.int64))
+
+
+def span_ranges(plan: Plan, skip: Any, first: Any, stop: Any) -> Ranges:
+    """The work at nodes ``first`` to ``stop - 1`` of :func:`pass_work`, ``skip`` after that many padding nodes."""
+    low, high = (skip + first).astype(jnp.int32), (skip + stop).astype(jnp.int32)
+
+    def heavy_before(rank: Any) -> Any:
+        return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
+
+    tests = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+    return Ranges(tests, (heavy_before(low), heavy_before(high)), (low, high), (low, high))
+
+
+def span_difficulty(order: DegreeOrder, by: EdgeOrder) -> Callable[[Span], float]:
+    """The mean degree of the edges' ends in a stretch of nodes, or their mean volume (the sum of the degrees of both
+    ends' neighbours); negative for an order from ``-``."""
+    degree = np.asarray(order.degree).astype(np.float64)
+    skip, sign = order.node_capacity - int(order.num_nodes), -1.0 if by.startswith("-") else 1.0
+    difficulty = _difficulty(order, degree, by)
+
+    def mean(span: Span) -> float:
+        nodes = slice(skip + span.first, skip + span.stop)
+        return sign * float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
+
+    return mean
+
+
+def _difficulty(order: DegreeOrder, degree: np.ndarray, by: EdgeOrder) -> np.ndarray:
+    """Mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
+    m = int(order.num_edges)
+    u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
+    if by.endswith("volume"):
+        value = np.bincount(u, degree[v], degree.size) + np.bincount(v, degree[u], degree.size)
+    else:
+        value = degree
+    of_edge = value[u] + value[v]
+    total = np.bincount(u, of_edge, degree.size) + np.bincount(v, of_edge, degree.size)
+    return total / np.maximum(degree, 1)

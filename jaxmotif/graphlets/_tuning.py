@@ -1,0 +1,107 @@
+"""Static sizes of a graphlet run: chosen from the padded graph size, the kind of device and the memory allowed."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import jax
+
+from jaxmotif.arrays._compile import default_device, target_of
+from jaxmotif.arrays._sizes import bucket_size, power_of_four
+from jaxmotif.devices._memory import working_memory
+from jaxmotif.kernels._cliques import most_row_words, words_bound
+
+MIB = 2**20
+
+Detail = Literal["graph", "edge", "node"]
+
+
+class Tuning(NamedTuple):
+    """Static sizes; graphs of one padded size share them, and so their compilations.
+
+    Attributes:
+      block: flat positions a step, for triangles.
+      heavy_block, light_block: the same for wedges of heavy and of light nodes.
+      most_light: wedges beyond which a node is heavy.
+      fill: a node is heavy too when its wedges fill one part in this of a dense row.
+      rows: dense counter rows of heavy nodes held at once.
+      slots: hash slots for light nodes.
+      words: words of bit matrices held at once.
+    """
+
+    block: int
+    heavy_block: int
+    light_block: int
+    most_light: int
+    fill: int
+    rows: int
+    slots: int
+    words: int
+
+
+def choose_tuning(
+    nodes: int,
+    edges: int,
+    device: jax.Device | None = None,
+    memory: int | None = None,
+    detail: Detail = "edge",
+) -> Tuning:
+    """Sizes for graphs of these capacities.
+
+    Args:
+      nodes, edges: capacities.
+      device: where it will run (default: JAX's default device).
+      memory: bytes the run may use beyond the graph (default: half of what is free on the device, or the least where
+        that is more).
+      detail: what the results are for.
+
+    Raises:
+      ValueError: if the memory cannot hold the results and the smallest step.
+    """
+    device = device if device is not None else default_device()
+    fixed, least = fixed_bytes(nodes, edges, detail), smallest_step_bytes(nodes, edges)
+    what = f"{nodes} nodes and {edges} edges (padded), whose results and tables take {fixed}"
+    free = working_memory(memory, device, fixed + least, what) - fixed
+    if not target_of(device).is_accelerator:  # small enough to stay in cache
+        block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
+        heavy_block = light_block = block
+        table, slots, fill, most_words = 2**20, 8 * block, 8, 2**22
+    else:  # large enough to fill the device, no larger than a small graph needs
+        most = min(2**24, free // 512)
+        block = heavy_block = _power(min(max(2**16, 16 * edges), most))
+        light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
+        table, slots, fill, most_words = min(2**28, free // 16), 4 * light_block, 64, 2**26
+    rows = max(1, min(nodes, table // nodes))
+    words = min(words_bound(edges), max(2 * most_row_words(edges), min(most_words, free // 16)))
+    return Tuning(block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
+
+
+def run_sizes(nodes: int, slots: int) -> tuple[int, int]:
+    """Capacities for a run over so many nodes and slots, few different ones where padding costs next to nothing.
+
+    Small graphs share one series of pairs, middling ones steps of two in their slots; from 2^14 nodes or 2^18 slots on
+    both are rounded up as anywhere else.
+
+    Example:
+      >>> run_sizes(34, 156), run_sizes(50, 2000), run_sizes(5000, 20_000), run_sizes(10**5, 10**6)
+      ((64, 1024), (256, 4096), (16384, 32768), (106496, 1048576))
+    """
+    if nodes <= 1024 and slots <= 2**14:
+        size = max(power_of_four(nodes, 64), power_of_four(slots, 1024) // 16)
+        return size, 16 * size
+    if nodes <= 2**14 and slots <= 2**18:
+        return power_of_four(nodes, 1024), max(2**14, 1 << (slots - 1).bit_length())
+    return bucket_size(nodes), bucket_size(slots)
+
+
+def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:
+    """What a run takes whatever its step: order and plan (int32 and int64), accumulators, results."""
+    return (240 if detail == "graph" else 400) * edges + 100 * nodes
+
+
+def smallest_step_bytes(nodes: int, edges: int) -> int:
+    return 512 * 2**14 + 4 * nodes + 8 * most_row_words(edges)
+
+
+def _power(size: int) -> int:
+    return 1 << (int(size).bit_length() - 1)

@@ -1,0 +1,74 @@
+"""Chains of degree-preserving moves: all moves of :mod:`_switching` and :mod:`_walking`, step after step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._switching import (
+    TRIPLES_EVERY,
+    Accepted,
+    Ends,
+    Fixed,
+    Step,
+    lanes_of,
+    switch_pairs,
+    turn_triples,
+)
+from jaxmotif.kernels._walking import walk
+
+if TYPE_CHECKING:
+    from chex import PRNGKey
+    from jax import Array
+
+
+@jit64(static_argnames=("step", "walks"))
+def run_chains(
+    fixed: Fixed, ends: Ends, fresh: Array, key: PRNGKey, which: Array, used: Array, first: Array, count: Array,
+    *, step: Step, walks: bool,
+) -> tuple[Ends, Accepted]:  # fmt: skip
+    """Take the steps ``first .. first + count`` of some chains.
+
+    Args:
+      fixed: what does not change; ends: the states ``[lanes]``; fresh: bool, whether all start at the first one.
+      key: with the same key a chain's steps are the same, in whatever company and however divided into calls.
+      which: int32 ``[chains]``, the chains' numbers; used: int32, how many of them there are (else padding).
+      first, count: int32 scalars.
+      step: static, how pair switches are decided; walks: static, whether chains walk.
+
+    Returns:
+      The states, and how many moves each chain made.
+    """
+    chains = which.shape[0]
+    where = lanes_of(fixed, ends.tail.shape[0], used)
+    ends = Ends(*(take(x, jnp.where(fresh, 0, where.base) + where.label) for x in ends))
+    keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
+
+    def body(index: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
+        ends, switches, triples, walked = carry
+        salts = jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
+        ends, made = switch_pairs(fixed, where, ends, salts[:, :4], step)
+
+        def others(ends: Ends) -> tuple[Ends, Array, Array]:
+            ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
+            if not walks:
+                return ends, turns, jnp.zeros_like(turns)
+            ends, moves = walk(fixed, where, ends, salts[:, 4:], used)
+            return ends, turns, moves
+
+        none = jnp.zeros(chains, jnp.int32)
+        its_turn = index % TRIPLES_EVERY == TRIPLES_EVERY - 1
+        ends, turns, moves = lax.cond(its_turn, others, lambda ends: (ends, none, none), ends)
+        return ends, switches + made.astype(jnp.int32), triples + turns, walked + moves
+
+    none = jnp.zeros(chains, jnp.int32)
+    start = ends, jnp.zeros(where.chain.shape, jnp.int32), none, none
+    ends, switches, triples, walked = lax.fori_loop(first, first + count, body, start)
+    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves.
+    switches = none.at[jnp.where(where.live, where.chain, chains)].add(switches, mode="drop") // 2
+    return ends, Accepted(switches, triples, walked)

@@ -1,0 +1,290 @@
+"""One body, two forms: what a kernel does in each lane, run by plain XLA on a whole block or by a GPU in tiles.
+
+A body is a function of lanes. It reads arrays through its :class:`Read` alone and returns one int32 value per output.
+:func:`each_position` runs it at flat positions of lists laid end to end, :func:`each_lane` on lanes that are given.
+What the program is compiled for (:func:`jaxmotif.arrays._compile.target`) decides the form. This file knows how a GPU
+backend runs a body; Pallas and its Triton backend are imported where a program takes that form, and only there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import target
+from jaxmotif.kernels import _expand as ex
+from jaxmotif.kernels._expand import FlatWork, take
+
+LANES = 1024
+_INTERPRETED_LANES = 16
+
+Arrays = TypeVar("Arrays")  # a pytree of arrays (a NamedTuple, mostly); absent ones are None
+Outputs = tuple[jax.Array, ...]
+
+
+class Read(Protocol):
+    """How a body reads. ``where``: the lanes that ask; the others read nothing and get an arbitrary value. Without it
+    all lanes ask, which plain XLA does faster: right wherever the index is in bounds in every lane."""
+
+    def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
+        """One entry a lane."""
+        ...
+
+    def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
+        """One entry for all lanes: ``index`` is a scalar."""
+        ...
+
+    def find(
+        self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
+    ) -> tuple[jax.Array, jax.Array]:
+        """The place of ``wanted`` in the ascending ``array[low:high]``, shorter than ``2 ** steps``, and whether it is
+        there (never where a lane does not ask)."""
+        ...
+
+
+class _Plain:
+    """Reading arrays, in plain XLA."""
+
+    def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
+        return take(array, index if where is None else jnp.where(where, index, 0))
+
+    def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
+        return array.at[index].get(mode="promise_in_bounds")
+
+    def find(
+        self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
+    ) -> tuple[jax.Array, jax.Array]:
+        place, there = ex.find(array, low, high, wanted, steps)
+        return place, there & where
+
+
+class _Fused:
+    """Reading whole operands of a GPU kernel; a lane that does not ask gets 0."""
+
+    def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
+        return load(array, index, where)
+
+    def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
+        return array[index]
+
+    def find(
+        self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
+    ) -> tuple[jax.Array, jax.Array]:
+        del steps  # a tile ends its search when its own ranges are empty
+        return find_lanes(array, low, high, wanted, where)
+
+
+PLAIN: Read = _Plain()
+FUSED: Read = _Fused()
+
+
+def each_position(
+    body: Callable[[Read, Arrays, jax.Array, jax.Array, jax.Array], Outputs],
+    arrays: Arrays, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int, fill: tuple[int, ...], name: str,
+) -> tuple[Outputs, jax.Array]:  # fmt: skip
+    """Run ``body(read, arrays, item, offset, valid)`` at the positions ``first .. min(first + block, stop)``.
+
+    In every lane the item is one of the work's, so that it indexes safely; the offset is arbitrary where not valid.
+
+    Args:
+      arrays: what the body reads.
+      work: the lists; a position is an offset in one of its items.
+      first, stop: int64 scalars. block: static, a multiple of 1024 in the fused form.
+      fill: what an output may hold wherever no position is valid, one value an output.
+      name: of the kernel, in profiles.
+
+    Returns:
+      The outputs, int32 ``[block]`` each, and which positions are valid.
+    """
+    if not target().fused:
+        item, offset, valid = ex.expand(work, first, stop, block)
+        return body(PLAIN, arrays, item, offset, valid), valid
+
+    from jax.experimental import pallas as pl
+
+    items, starts = ex.window(work, first, block)
+    count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
+    lists, lanes = items.shape[0], tile_lanes()
+
+    def tile(inputs: Any, outputs: Any) -> None:
+        count_ref, items, starts, arrays = inputs
+        count, number = count_ref[0], pl.program_id(0)
+
+        # Tiles past the last position write what stands for none, and read nothing.
+        @pl.when(number * lanes >= count)
+        def _() -> None:
+            for ref, value in zip(outputs, fill, strict=True):
+                ref[...] = jnp.full((lanes,), value, jnp.int32)
+
+        @pl.when(number * lanes < count)
+        def _() -> None:
+            index, offset, valid = expand_lanes(starts, lists, count, lanes, number)
+            _write(outputs, body(FUSED, arrays, load(items, index, valid), offset, valid))
+
+    outputs = _tiles(tile, (count[None], items, starts, arrays), (), block, lanes, len(fill), name)
+    return outputs, jnp.arange(block, dtype=jnp.int32) < count
+
+
+def each_lane(
+    body: Callable[..., Outputs], arrays: Any, *per_lane: jax.Array, outputs: int, name: str, lanes: int = LANES
+) -> Outputs:
+    """Run ``body(read, arrays, *per_lane)`` on lanes, whose own int32 values ``[B]`` it is given.
+
+    Args:
+      arrays: what the body reads.
+      outputs: how many int32 ``[B]`` it returns.
+      lanes: in a tile of the fused form; B is a multiple of it.
+    """
+    if not target().fused:
+        return body(PLAIN, arrays, *per_lane)
+    lanes = tile_lanes(lanes)
+
+    def tile(inputs: Any, outputs: Any) -> None:
+        arrays, *mine = inputs
+        _write(outputs, body(FUSED, arrays, *(ref[...] for ref in mine)))
+
+    return _tiles(tile, (arrays,), per_lane, per_lane[0].shape[0], lanes, outputs, name)
+
+
+# ---- the fused form
+
+
+def tile_lanes(lanes: int = LANES) -> int:
+    """Lanes of a tile; few where a kernel is interpreted."""
+    return min(lanes, _INTERPRETED_LANES) if interpreted() else lanes
+
+
+def fused_call(kernel: Callable[..., None], *, warps: int = 4, **options: Any) -> Callable[..., Any]:
+    """``pl.pallas_call``, in 32-bit mode, for the GPU that the program is compiled for."""
+    from jax.experimental import pallas as pl
+
+    if not interpreted():
+        options["compiler_params"] = triton(warps)
+
+    def call(*operands: jax.Array) -> Any:
+        with jax.enable_x64(False):
+            return pl.pallas_call(kernel, interpret=interpreted(), **options)(*operands)
+
+    return call
+
+
+def triton(warps: int = 4) -> Any:
+    from jax.experimental.pallas import triton
+
+    return triton.CompilerParams(num_warps=warps, num_stages=1)
+
+
+def interpreted() -> bool:
+    """Nothing compiles a GPU's kernel for a CPU: a target that asks for it (tests do) has it interpreted."""
+    return target().platform == "cpu"
+
+
+def whole() -> Any:
+    """An operand that a kernel sees whole, not in blocks."""
+    from jax.experimental import pallas as pl
+
+    return pl.BlockSpec()
+
+
+def _tiles(
+    tile: Callable[[Any, Any], None], inputs: Any, per_lane: tuple[jax.Array, ...], size: int, lanes: int,
+    outputs: int, name: str,
+) -> Outputs:  # fmt: skip
+    """A kernel over tiles of ``size`` lanes: ``tile((*inputs, *per_lane), outputs)`` of operands' references, where
+    those of ``per_lane`` and of the outputs hold the tile's own lanes."""
+    from jax.experimental import pallas as pl
+
+    mine = pl.BlockSpec((lanes,), lambda number: (number,))
+    operands = (*inputs, *per_lane)
+    specs = (*jax.tree.map(lambda _: whole(), inputs), *(mine for _ in per_lane))
+
+    def kernel(inputs: Any, *outputs: Any) -> None:
+        tile(inputs, outputs)
+
+    call = fused_call(
+        kernel, grid=(size // lanes,), out_shape=[jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs,
+        in_specs=(specs,), out_specs=[mine] * outputs, name=name,
+    )  # fmt: skip
+    return tuple(call(operands))
+
+
+def _write(outputs: Any, values: Outputs) -> None:
+    for ref, value in zip(outputs, values, strict=True):
+        ref[...] = value
+
+
+# ---- inside a GPU's kernel
+
+
+def load(ref: Any, index: Any, mask: Any = None) -> Any:
+    """Gather from a whole operand; masked lanes read nothing and give 0."""
+    from jax.experimental.pallas import triton
+
+    return triton.load(ref.at[index], mask=mask, other=None if mask is None else 0)
+
+
+def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> tuple[Any, Any, Any]:
+    """:func:`jaxmotif.kernels._expand.expand` for one tile of lanes inside a kernel.
+
+    Args:
+      starts: operand, the window's relative starts; lists: how many it holds.
+      count: int32 scalar, valid positions in the block.
+      lanes: positions in a tile; tile: which one.
+
+    Returns:
+      Int32 ``[lanes]`` index into the window, offset in that list, and which lanes are valid.
+    """
+    first = tile * lanes
+    last = jnp.minimum(first + lanes, count) - 1
+
+    def halve(_, bounds):  # the lists of the first and of the last lane, side by side
+        a, b, c, d = bounds
+        x, y = (a + b) // 2, (c + d) // 2
+        below, above = starts[x] <= first, starts[y] <= last
+        ab, cd = b - a > 1, d - c > 1
+        return (
+            jnp.where(ab & below, x, a), jnp.where(ab & ~below, x, b),
+            jnp.where(cd & above, y, c), jnp.where(cd & ~above, y, d),
+        )  # fmt: skip
+
+    zero, all_lists = jnp.int32(0), jnp.int32(lists)
+    low, _, high, _ = lax.fori_loop(0, lists.bit_length(), halve, (zero, all_lists, zero, all_lists))
+    index, position, valid = between(starts, low, high, count, lanes, tile)
+    return index, position - load(starts, index, valid), valid
+
+
+def between(starts: Any, low: Any, high: Any, count: Any, lanes: int, tile: Any) -> tuple[Any, Any, Any]:
+    """For one tile of lanes whose lists are the ones from low to high: int32 ``[lanes]`` index into the window and flat
+    position, and which lanes are valid."""
+    position = tile * lanes + jnp.arange(lanes, dtype=jnp.int32)
+    valid = position < count
+
+    def narrow(_, bounds):
+        a, b = bounds
+        x = ex.half(a + b)
+        below = load(starts, x) <= position
+        active = b - a > 1
+        return jnp.where(active & below, x, a), jnp.where(active & ~below, x, b)
+
+    a = jnp.zeros((lanes,), jnp.int32) + low
+    index, _ = lax.fori_loop(0, 32 - lax.clz(high - low), narrow, (a, a - low + high + 1))
+    return index, position, valid
+
+
+def find_lanes(values: Any, low: Any, high: Any, wanted: Any, valid: Any) -> tuple[Any, Any]:
+    """Binary search per lane for ``wanted`` in the sorted ``values[low:high]``: position, and whether it is there."""
+
+    def step(bounds):
+        a, b = bounds
+        x = ex.half(a + b)
+        active = a < b
+        less = load(values, x, active) < wanted
+        return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
+
+    low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
+    there = valid & (low < high)
+    return low, there & (load(values, low, there) == wanted)

@@ -1,0 +1,83 @@
+"""Scatters in which some positions are to be left out, in the form each kind of device likes.
+
+Arrays have a spare last entry, at ``size``, and the position left out is always ``size``. A CPU is fastest when it
+writes there with unchecked indices; on a GPU that would be one contended address, and checked indices cost nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+
+from jaxmotif.arrays._compile import target
+
+if TYPE_CHECKING:
+    from jax.typing import ArrayLike, DTypeLike
+
+
+def accumulator(size: int, dtype: DTypeLike) -> jax.Array:
+    """Zeros ``[size + 1]`` for :func:`add_at` and :func:`put_at`."""
+    return jnp.zeros(size + 1, dtype)
+
+
+def add_at(array: jax.Array, index: jax.Array, values: ArrayLike) -> jax.Array:
+    """Add values at int32 indices in ``0 .. size``; what the spare entry ``size`` then holds is arbitrary."""
+    index, mode = _left_out(array, index)
+    return array.at[index].add(values, mode=mode)
+
+
+def put_at(array: jax.Array, index: jax.Array, values: ArrayLike) -> jax.Array:
+    """Write values at int32 indices in ``0 .. size``; of several to one entry any one wins whole."""
+    index, mode = _left_out(array, index)
+    return array.at[index].set(values, mode=mode)
+
+
+def count_at(size: int, index: jax.Array) -> jax.Array:
+    """How often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary."""
+    small = _unchecked() and index.size < 2**16  # a CPU is faster with few bytes
+    return sum_at(size, index, jnp.ones(index.shape, jnp.uint16 if small else jnp.int32))
+
+
+def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:
+    """Sums of the values at each int32 index in ``0 .. size``, ``[size + 1]``; the last entry is arbitrary.
+
+    On a CPU under ``vmap`` all rows are made one: XLA's scatter over several takes twice the time.
+    """
+    cells = size + 1
+    if not _unchecked():
+        return add_at(accumulator(size, values.dtype), index, values)
+
+    def sums(index: jax.Array, values: jax.Array, cells: int) -> jax.Array:
+        return jnp.zeros(cells, values.dtype).at[index].add(values, mode="promise_in_bounds")
+
+    @jax.custom_batching.custom_vmap
+    def one(index: jax.Array, values: jax.Array) -> jax.Array:
+        return sums(index, values, cells)
+
+    @one.def_vmap
+    def several(rows: int, in_batched: list[bool], *arrays: jax.Array) -> tuple[jax.Array, bool]:
+        index, values = (
+            x if batched else jnp.broadcast_to(x[None], (rows, *x.shape))
+            for x, batched in zip(arrays, in_batched, strict=True)
+        )
+        # Indices are int32, so that more cells than those can hold are summed row by row.
+        if rows * cells >= 2**31:
+            return jax.lax.map(lambda row: sums(row[0], row[1], cells), (index, values)), True
+        begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
+        return sums((index + begins).reshape(-1), values.reshape(-1), rows * cells).reshape(rows, cells), True
+
+    return one(index, values)
+
+
+def _unchecked() -> bool:
+    return target().platform == "cpu"
+
+
+def _left_out(array: jax.Array, index: jax.Array) -> tuple[jax.Array, str]:
+    """Indices and mode such that the spare entry takes what is left out, or nothing does."""
+    if _unchecked():
+        return index, "promise_in_bounds"
+    spare = array.shape[0] - 1
+    return jnp.where(index == spare, spare + 1, index), "drop"

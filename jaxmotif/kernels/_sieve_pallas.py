@@ -1,0 +1,281 @@
+"""The sieve's recurrence as Pallas kernels for NVIDIA GPUs; the functions of :mod:`jaxmotif.kernels._sieve_round`.
+
+One program (one warp) serves one vertex and one block of words. It sums over the vertex's neighbours for several
+weights at once, in registers and in the 27-term domain, and attaches the sums to the vertex's rows at once. Programs
+that run together share a block of words, so that the rows they gather stay in the L2 cache. The round is data, not
+code: one kernel serves all rounds.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+
+from jaxmotif.kernels import _gf256 as gf256
+from jaxmotif.kernels._gf256 import PLANES, TERMS, label_sums
+from jaxmotif.kernels._lane_body import fused_call, interpreted
+from jaxmotif.kernels._sieve_rows import Rows
+
+BLOCK_WORDS = 64
+"""Words a program works on: two a lane, which share the cost of preparing a scalar."""
+
+WIDTHS = (2, 1)
+"""Neighbour sums taken at once, largest first; each takes 27 registers a word."""
+
+_WHOLE = pl.BlockSpec()
+
+
+def _block(words: int) -> int:
+    block = min(words, BLOCK_WORDS)
+    if words % block or block & (block - 1):
+        raise ValueError(f"a block holds a power of two of words, or a multiple of {BLOCK_WORDS}, got {words}")
+    return block
+
+
+def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words: int) -> jax.Array:
+    """:func:`jaxmotif.kernels._sieve_round.start` as one kernel."""
+    vertices, total, block = labels.shape[0], forms.shape[0] + 1, _block(num_words)
+
+    def kernel(first_ref, labels_ref, forms_ref, out_ref):
+        vertex, base = pl.program_id(0), pl.program_id(1) * block
+        first_word = (first_ref[0] + base).astype(jnp.uint32)
+        lanes = jnp.arange(block, dtype=jnp.int32).astype(jnp.uint32)
+
+        def sums(plane):
+            # The first word is a multiple of the block, so a word's sum is its own share on top of the first one's.
+            own = (plane >> jnp.uint32(5)) & lanes
+            for shift in (4, 2, 1):
+                own = own ^ (own >> jnp.uint32(shift))
+            return label_sums(plane, first_word) ^ gf256.selection(own, 0)
+
+        def put(s, planes):
+            for b in range(PLANES):
+                out_ref[s, vertex, b, pl.ds(base, block)] = planes[b]
+
+        first = [sums(labels_ref[vertex, b]) for b in range(PLANES)]
+        put(0, first)
+
+        def grow(s, previous):
+            grown = gf256.multiply(previous, [sums(forms_ref[s - 1, vertex, b]) for b in range(PLANES)])
+            put(s, grown)
+            return tuple(grown)
+
+        if total > 1:
+            lax.fori_loop(1, total, grow, tuple(first))
+
+    return fused_call(
+        kernel,
+        warps=1,
+        grid=(vertices, num_words // block),
+        in_specs=[_WHOLE] * 3,
+        out_specs=_WHOLE,
+        out_shape=jax.ShapeDtypeStruct((total, vertices, PLANES, num_words), jnp.uint32),
+        name="sieve_start",
+    )(first_word.reshape(1), labels, forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32))
+
+
+def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
+    """:func:`jaxmotif.kernels._sieve_round.label_forms`: one lane a form, and the labels' bits in the words."""
+    vertices, forms = labels.shape[0], scalars.shape[1]
+    lanes, num_pieces = pl.next_power_of_2(forms), rows.pieces
+    scalars = jnp.pad(scalars, ((0, 0), (0, lanes - forms)))
+    call = partial(fused_call, warps=1, out_specs=_WHOLE)
+    inputs = [rows.targets, scalars, labels]
+    if num_pieces:
+        pieces = call(
+            partial(_label_forms_kernel, lanes, False),
+            grid=(num_pieces,),
+            in_specs=[_WHOLE] * 5,
+            out_shape=jax.ShapeDtypeStruct((num_pieces, PLANES, lanes), jnp.uint32),
+            name="sieve_label_pieces",
+        )(*inputs, rows.piece_starts, rows.piece_stops)
+        inputs += [rows.piece_offsets, pieces]
+    out = call(
+        partial(_label_forms_kernel, lanes, bool(num_pieces)),
+        grid=(vertices,),
+        in_specs=[_WHOLE] * (len(inputs) + 2),
+        out_shape=jax.ShapeDtypeStruct((vertices, PLANES, lanes), jnp.uint32),
+        name="sieve_label_forms",
+    )(*inputs, rows.starts, rows.stops)
+    return jnp.moveaxis(out[:, :, :forms], 2, 0)
+
+
+def _label_forms_kernel(lanes, cut, targets_ref, scalars_ref, labels_ref, *refs):
+    *cut_refs, starts_ref, stops_ref, out_ref = refs
+    run, lane = pl.program_id(0), pl.ds(0, lanes)
+
+    def step(slot, sums):
+        neighbour, scalars = targets_ref[slot], scalars_ref[slot, lane].astype(jnp.uint32)
+        values = [jnp.broadcast_to(labels_ref[neighbour, b], (lanes,)) for b in range(PLANES)]
+        return tuple(gf256.multiply_add(sums, values, [gf256.selection(scalars, b) for b in range(PLANES)]))
+
+    sums = lax.fori_loop(starts_ref[run], stops_ref[run], step, (jnp.zeros(lanes, jnp.uint32),) * PLANES)
+    if cut:
+        offsets_ref, pieces_ref = cut_refs
+
+        def add(piece, sums):
+            return tuple(total ^ pieces_ref[piece, b, lane] for b, total in enumerate(sums))
+
+        sums = lax.fori_loop(offsets_ref[run], offsets_ref[run + 1], add, sums)
+    for b in range(PLANES):
+        out_ref[run, b, lane] = sums[b]
+
+
+def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Array, rows: Rows) -> jax.Array:
+    """:func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
+    total, vertices, _, words = P.shape
+    block = _block(words)
+    select = _select if interpreted() else _select_by_asm
+    call = partial(fused_call, warps=1, out_specs=_WHOLE)
+    inputs = [jnp.stack([size, first_form]), rows.targets, weights]
+    if rows.pieces:
+        pieces = call(
+            partial(_pieces_kernel, total, block, select),
+            grid=(rows.pieces, words // block),
+            in_specs=[_WHOLE] * 6,
+            out_shape=jax.ShapeDtypeStruct(((total - 1) // 2, rows.pieces, PLANES, words), jnp.uint32),
+            name="sieve_pieces",
+        )(*inputs, rows.piece_starts, rows.piece_stops, P)
+        inputs += [rows.piece_offsets, pieces]
+    inputs += [rows.starts, rows.stops, P]
+    return call(
+        partial(_round_kernel, total, block, select, bool(rows.pieces)),
+        grid=(vertices, words // block),
+        in_specs=[_WHOLE] * len(inputs),
+        out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
+        input_output_aliases={len(inputs) - 1: 0},
+        name="sieve_round",
+    )(*inputs)
+
+
+def _pieces_kernel(total, block, select, round_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
+    """Neighbour sums over one piece of a long row."""
+    piece, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
+    size, first_form = round_ref[0], round_ref[1]
+
+    def value(neighbour):
+        return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
+
+    run_sums = _run_sums(starts_ref[piece], stops_ref[piece], value, block, targets_ref, weights_ref, select)
+
+    def put(form, width):
+        for ahead, planes in enumerate(run_sums(first_form + form, width)):
+            for b in range(PLANES):
+                out_ref[form + ahead, piece, b, here] = planes[b]
+
+    _by_width((total - 1) // size, put)
+
+
+def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref, *refs):
+    """Neighbour sums of one vertex, attached to its rows; loads run one step ahead of their use."""
+    *cut_refs, starts_ref, stops_ref, rows_ref, out_ref = refs
+    vertex, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
+    size, first_form = round_ref[0], round_ref[1]
+    first, stop = starts_ref[vertex], stops_ref[vertex]
+    live = stop > first
+    if cut:
+        offsets_ref, pieces_ref = cut_refs
+        first_piece, last_piece = offsets_ref[vertex], offsets_ref[vertex + 1]
+        live = live | (last_piece > first_piece)
+
+    def value(neighbour):
+        return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
+
+    run_sums = _run_sums(first, stop, value, block, targets_ref, weights_ref, select)
+
+    def load(s):
+        return tuple(out_ref[s - 1, vertex, b, here] for b in range(PLANES))
+
+    def attach(form, width):
+        sums = run_sums(first_form + form, width)
+        if cut:
+
+            def add(piece, sums):
+                return tuple(
+                    tuple(plane ^ pieces_ref[form + ahead, piece, b, here] for b, plane in enumerate(planes))
+                    for ahead, planes in enumerate(sums)
+                )
+
+            sums = lax.fori_loop(first_piece, last_piece, add, sums)
+        for ahead, planes in enumerate(sums):
+            low, high = (form + ahead + 1) * size + 1, jnp.minimum((form + ahead + 2) * size, total)
+
+            def update(s, loaded, planes=planes, high=high):
+                old, smaller = loaded
+                after = jnp.minimum(s + 1, high)
+                loaded = load(after), load(after - size)
+                for b, plane in enumerate(gf256.multiply_add(old, planes, smaller)):
+                    out_ref[s - 1, vertex, b, here] = plane
+                return loaded
+
+            lax.fori_loop(low, high + 1, update, (load(low), load(low - size)))
+
+    _by_width(jnp.where(live, (total - 1) // size, 0), attach)
+
+
+def _by_width(count, work):
+    """``work(first, width)`` over 0..count - 1 in runs of the widths in ``WIDTHS``, widest first."""
+    done = jnp.int32(0)
+    for width in WIDTHS:
+        runs = (count - done) // width
+
+        def run(index, _, done=done, width=width):
+            work(done + index * width, width)
+
+        lax.fori_loop(0, runs, run, None)
+        done = done + runs * width
+
+
+def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
+    """Weighted sums over a run of neighbours: a function from forms ``(first, width)`` to 8 planes for each.
+
+    ``value(neighbour)`` loads 8 planes; ``select`` is :func:`_select` or a faster form.
+    """
+    start_ = jnp.minimum(first, targets_ref.shape[0] - 1)
+
+    def sums(form, width):
+        def scalars(slot):
+            return targets_ref[slot], tuple(weights_ref[form + ahead, slot] for ahead in range(width))
+
+        def step(slot, state):
+            totals, (neighbour, words) = state
+            terms = gf256.expand(value(neighbour))
+            ahead = scalars(jnp.minimum(slot + 1, stop - 1))
+            totals = tuple(select(total, terms, word) for total, word in zip(totals, words, strict=True))
+            return totals, ahead
+
+        zeros = (jnp.zeros(block, jnp.uint32),) * TERMS
+        totals, _ = lax.fori_loop(first, stop, step, ((zeros,) * width, scalars(start_)))
+        return tuple(tuple(gf256.collapse(total)) for total in totals)
+
+    return sums
+
+
+def _select(totals, terms, word):
+    """Adds the terms that the bits of a scalar select."""
+    pairs = zip(totals, terms, strict=True)
+    return tuple(total ^ (term & gf256.selection(word, r)) for r, (total, term) in enumerate(pairs))
+
+
+def _select_by_asm(totals, terms, word):
+    """The same with one instruction a mask (two shifts otherwise): a byte permutation that spreads a sign bit."""
+    from jax.experimental.pallas import triton
+
+    shape = totals[0].shape
+    word = lax.bitcast_convert_type(jnp.broadcast_to(word, shape), jnp.int32)
+    shifted = [word << jnp.int32(places) for places in range(8)]
+    grown = []
+    for r, (total, term) in enumerate(zip(totals, terms, strict=True)):
+        (mask,) = triton.elementwise_inline_asm(
+            f"prmt.b32 $0, $1, 0, 0x{0x8888 + 0x1111 * (r // 8):x};",
+            args=[shifted[7 - r % 8]],
+            constraints="=r,r",
+            pack=1,
+            result_shape_dtypes=[jax.ShapeDtypeStruct(shape, jnp.int32)],
+        )
+        grown.append(total ^ (term & lax.bitcast_convert_type(mask, jnp.uint32)))
+    return tuple(grown)

@@ -1,0 +1,231 @@
+"""The sieve's recurrence over a block of subsets: plain XLA here, Pallas in :mod:`jaxmotif.kernels._sieve_pallas`.
+
+``P[s]`` holds for every vertex ``i`` and every subset ``L`` of the block, bit-sliced, the sum over all rooted trees
+of ``s`` vertices at ``i`` (branching walks, [1, section 2 (d)]) of their labels and random weights. A tree is grown
+from its root by attaching child trees in order of size: round ``t`` attaches children of ``t`` vertices, any number
+of them, in place and for rising ``s``,
+
+    A[t, x](i) = sum over neighbours j of alpha[t, x, (i, j)] P[t](j),      x = 1 .. (k - 1) // t
+    P[s](i)   += A[t, (s - 1) // t](i) P[s - t](i),                         s = t + 1 .. k
+
+so that ``P[t + 1]`` is complete after round ``t``. Successive children of one size meet successive ``x``: the c! orders
+of c children sum to a c x c determinant of independent weights, which is no zero polynomial, and every tree keeps a
+monomial of its own (its arcs). This is all that the sieve asks of equation (5), at (k - 1) // 1 + (k - 1) // 2 + ...
+neighbour sums, about k ln k, instead of k (k - 1) / 2. In round 1 the neighbour sums are linear in the labels and are
+taken before the subsets come in (see :func:`start`).
+
+[1] Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import target
+from jaxmotif.kernels import _gf256 as gf256
+from jaxmotif.kernels._gf256 import PLANES, TERMS, label_sums
+from jaxmotif.kernels._sieve_rows import TILE, Rows
+
+
+def num_forms(size: int) -> list[int]:
+    """How many neighbour sums round ``t`` takes for a motif of ``size`` vertices, at index ``t`` (0 below 2).
+
+    Example:
+      >>> num_forms(7)
+      [0, 0, 3, 2, 1, 1, 1]
+    """
+    return [0, 0, *((size - 1) // t for t in range(2, size))][: max(size, 2)]
+
+
+def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int) -> jax.Array:
+    """Rows after round 1, where every child is a single vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
+
+    Args:
+      labels: uint32 ``[V, 8]``: bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{i,l}``.
+      forms: uint32 ``[k - 1, V, 8]``, the weighted neighbour sums of ``labels``.
+      first_word: first word of the block of subsets.
+      num_words: words in the block (static).
+
+    Returns:
+      uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``.
+    """
+    first_word = jnp.asarray(first_word, jnp.int32)
+    if target().fused:
+        from jaxmotif.kernels import _sieve_pallas as fused
+
+        return fused.start(labels, forms, first_word, num_words)
+    words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
+
+    def sums(planes):
+        return label_sums(planes[..., None], words.reshape(1, 1, -1))
+
+    def grow(s, state):
+        P, previous = state
+        grown = _multiply(previous, sums(forms[s - 1]))
+        return lax.dynamic_update_index_in_dim(P, grown, s, 0), grown
+
+    first = sums(labels)
+    P = jnp.zeros((forms.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
+    return lax.fori_loop(1, P.shape[0], grow, (P, first))[0] if P.shape[0] > 1 else P
+
+
+def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> jax.Array:
+    """Round ``t`` of the recurrence: attaches child trees of ``t`` vertices.
+
+    Args:
+      P: uint32 ``[k, V, 8, W]`` after round ``t - 1``.
+      size: ``t``, int32, may be traced.
+      first_form: where the weights of round ``t`` start.
+      weights: uint32 ``[forms, S]``, :func:`~jaxmotif.kernels._gf256.expand_scalars` of the random weights.
+      rows: the adjacency.
+
+    Returns:
+      ``P`` after round ``t``, in the same memory where XLA allows it.
+    """
+    size, first_form = jnp.asarray(size, jnp.int32), jnp.asarray(first_form, jnp.int32)
+    if target().fused:
+        from jaxmotif.kernels import _sieve_pallas as fused
+
+        return fused.extend(P, size, first_form, weights, rows)
+    total, words = P.shape[0], P.shape[-1]
+    tiles = _tiles(rows.live)
+    terms = _expand(P, size - 1, tiles)
+    places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
+
+    def attach(form, P):
+        chosen = weights[first_form + form - 1]
+
+        def selected(slots, live):
+            word = jnp.where(live, chosen.at[slots].get(mode="clip"), jnp.uint32(0))
+            masks = jnp.uint32(0) - ((word[:, None] >> places) & jnp.uint32(1))
+            values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
+            return values & masks[:, :, None]
+
+        def planes(sums):
+            return jnp.stack(gf256.collapse([sums[:, r] for r in range(TERMS)]), axis=1)
+
+        neighbour_sums = _row_sums(selected, (TERMS, words), planes, rows, unroll=4)
+
+        def tile(index, P):
+            sums = neighbour_sums(index)
+
+            def update(s, P):
+                grown = _rows_of(P, s - 1, index) ^ _multiply(sums, _rows_of(P, s - size - 1, index))
+                return lax.dynamic_update_slice(P, grown[None], _indices(s - 1, index * TILE, 0, 0))
+
+            return lax.fori_loop(form * size + 1, jnp.minimum((form + 1) * size, total) + 1, update, P)
+
+        return lax.fori_loop(0, tiles, tile, P)
+
+    return lax.fori_loop(1, (total - 1) // size + 1, attach, P)
+
+
+def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
+    """Weighted neighbour sums of the labels: ``sum over neighbours j of scalar[(i, j), x] zeta_{j, l}``.
+
+    Args:
+      labels: uint32 ``[V, 8]``: bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{j,l}``.
+      scalars: uint8 ``[S, X]``, one weight a slot and form.
+      rows: the adjacency.
+
+    Returns:
+      uint32 ``[X, V, 8]``.
+    """
+    if target().fused:
+        from jaxmotif.kernels import _sieve_pallas as fused
+
+        return fused.label_forms(labels, scalars, rows)
+
+    def products(slots, live):
+        elements = scalars.at[slots].get(mode="clip").astype(jnp.uint32)
+        values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
+        values = jnp.where(live[:, None], values, jnp.uint32(0))
+        masks = [gf256.selection(elements, b) for b in range(PLANES)]
+        spread = [jnp.broadcast_to(values[:, b, None], elements.shape) for b in range(PLANES)]
+        return jnp.stack(gf256.multiply(spread, masks), axis=1)
+
+    sums = _row_sums(products, (PLANES, scalars.shape[1]), lambda sums: sums, rows, unroll=1)
+
+    def tile(index, forms):
+        return lax.dynamic_update_slice_in_dim(forms, sums(index), index * TILE, 0)
+
+    forms = jnp.zeros((rows.vertices, PLANES, scalars.shape[1]), jnp.uint32)
+    return jnp.moveaxis(lax.fori_loop(0, _tiles(rows.live), tile, forms), 2, 0)
+
+
+def _tiles(count):
+    return (count + (TILE - 1)) // TILE
+
+
+def _indices(*indices) -> tuple:
+    """Start indices of one dtype, also where Python integers are 64-bit."""
+    return tuple(jnp.asarray(index, jnp.int32) for index in indices)
+
+
+def _rows_of(P: jax.Array, s, tile) -> jax.Array:
+    """Row ``s`` of the vertices of a tile: ``[TILE, 8, W]``."""
+    return lax.dynamic_slice(P, _indices(s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
+
+
+def _expand(P: jax.Array, s, tiles) -> jax.Array:
+    """Row ``s`` of the first vertices in the 27-term domain: ``[V, 27, W]``."""
+
+    def tile(index, terms):
+        planes = _rows_of(P, s, index)
+        expanded = jnp.stack(gf256.expand([planes[:, b] for b in range(PLANES)]), axis=1)
+        return lax.dynamic_update_slice_in_dim(terms, expanded, index * TILE, 0)
+
+    return lax.fori_loop(0, tiles, tile, jnp.zeros((P.shape[1], TERMS, P.shape[-1]), jnp.uint32))
+
+
+def _multiply(x: jax.Array, y: jax.Array) -> jax.Array:
+    return jnp.stack(gf256.multiply([x[:, b] for b in range(PLANES)], [y[:, b] for b in range(PLANES)]), axis=1)
+
+
+def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable, rows: Rows, unroll: int) -> Callable:
+    """XORs over the slots of vertices, a tile of vertices at a time.
+
+    Args:
+      contributions: ``(slots [TILE], live [TILE]) -> [TILE, *shape]``, zero where not live.
+      shape: of one contribution.
+      finish: ``[TILE, *shape] -> [TILE, ...]``, linear, taken once a run.
+      rows: the adjacency.
+      unroll: neighbours a step; the sums go to memory and back once a step.
+
+    Returns:
+      A function from the number of a tile to the sums at its vertices.
+    """
+
+    def runs(starts, stops, index):
+        first = lax.dynamic_slice_in_dim(starts, index * TILE, TILE)
+        last = lax.dynamic_slice_in_dim(stops, index * TILE, TILE)
+
+        def step(number, total):
+            for ahead in range(unroll):
+                slots = first + (number * unroll + ahead)
+                total = total ^ contributions(slots, slots < last)
+            return total
+
+        steps = (jnp.max(last - first) + (unroll - 1)) // unroll
+        return finish(lax.fori_loop(0, steps, step, jnp.zeros((TILE, *shape), jnp.uint32)))
+
+    if not rows.pieces:
+        return lambda index: runs(rows.starts, rows.stops, index)
+    sample = jax.eval_shape(finish, jax.ShapeDtypeStruct((TILE, *shape), jnp.uint32))
+
+    def add_tile(index, cut):
+        pieces = runs(rows.piece_starts, rows.piece_stops, index)
+
+        def add(piece, cut):
+            owner = rows.piece_owners[index * TILE + piece]
+            return cut.at[owner].set(cut[owner] ^ pieces[piece])
+
+        return lax.fori_loop(0, jnp.minimum(rows.piece_offsets[-1] - index * TILE, TILE), add, cut)
+
+    cut = jnp.zeros((rows.vertices, *sample.shape[1:]), jnp.uint32)
+    cut = lax.fori_loop(0, _tiles(rows.piece_offsets[-1]), add_tile, cut)
+    return lambda index: runs(rows.starts, rows.stops, index) ^ lax.dynamic_slice_in_dim(cut, index * TILE, TILE)

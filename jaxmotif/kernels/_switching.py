@@ -1,0 +1,311 @@
+"""Degree-preserving random moves of a graph's edges, many at a time, exactly uniform in the long run.
+
+A state is a list of labelled dyads, each held by one label at most. An *arc* label keeps its tail for ever and moves
+permute the heads; a *pair* label has two equal ends. Whatever a step does, in-, out- and pair-degrees stay. The states
+of many chains lie one after another in one row of *lanes*, arcs before pairs: how long a chain is, and how many
+there are, is data, so that one program serves graphs of all sizes; no draw depends on where a chain lies.
+
+Two forms of the pair-switch step, both of which leave the uniform distribution exactly as it is:
+
+- ``reject``: labels are paired by an involution that does not look at the state. A pair exchanges its heads if and
+  only if each of its two old and two new dyads is touched by nothing else, where *touched* are the present dyads of all
+  labels and the new dyads of all proposals. That multiset is the same after the step, so for fixed random
+  bits the step undoes itself. Dyads are compared by a hash with fresh salt: a collision is symmetric too.
+- ``global``: the same proposals one after another, each legal if its new dyads are free at its time (Allendorf, Meyer,
+  Penschuck, Tran: Parallel global edge switching for the uniform sampling of simple graphs with prescribed
+  degrees, 2022). The sequential outcome is the fixed point of a few parallel rounds over one sort.
+
+Now and then, triples of arcs turn their heads cyclically under the rule of ``reject``: half of the triples follow a
+path s > x > y > t, the others are any three. That contains the reversal of directed 3-cycles.
+
+In small graphs, where dense ones are many and these moves leave some of their ensembles in pieces, chains walk, too
+(:mod:`jaxmotif.kernels._walking`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import target
+from jaxmotif.kernels._expand import first_ones, take
+from jaxmotif.kernels._scatter import count_at
+
+if TYPE_CHECKING:
+    from jax import Array
+
+Step = Literal["reject", "global"]
+TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
+ARCS_PER_TRIPLE = 16  # of either kind of triples
+SLOTS_PER_LABEL = 20  # hash slots: more of them, fewer chance rejections
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes"), meta_fields=("ordered",),
+)  # fmt: skip
+@dataclasses.dataclass(frozen=True, eq=False)
+class Fixed:
+    """What no move changes; arrays are padded, and their padding is never read.
+
+    Attributes:
+      by_tail: int32 ``[arcs or more]``, the arc labels grouped by tail; starts: int32 ``[nodes + 1 or more]``, where
+        each group begins.
+      arcs, pairs, nodes: int32 scalars, how many there are.
+      ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
+    """
+
+    by_tail: Array
+    starts: Array
+    arcs: Array
+    pairs: Array
+    nodes: Array
+    ordered: bool
+
+
+class Ends(NamedTuple):
+    """States: the tail and the head of every label, int32; of a pair either end is either."""
+
+    tail: Array
+    head: Array
+
+
+class Lanes(NamedTuple):
+    """Whose label a lane holds: all int32 but ``live``, ``[lanes]``.
+
+    Attributes:
+      chain: in which chain; label: which of its labels; base: the chain's first lane.
+      live: whether there is such a chain.
+    """
+
+    chain: Array
+    label: Array
+    base: Array
+    live: Array
+
+
+class Accepted(NamedTuple):
+    """How many moves each chain made, int32 ``[chains]``: pair switches, turns of triples, and moves of walks."""
+
+    switches: Array
+    triples: Array
+    walked: Array
+
+
+def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
+    """The division of so many lanes among the first ``used`` chains."""
+    labels = fixed.arcs + fixed.pairs
+    lane = jnp.arange(lanes, dtype=jnp.int32)
+    chain = lane // jnp.maximum(labels, 1)
+    live = chain < used
+    chain = jnp.where(live, chain, 0)
+    return Lanes(chain, jnp.where(live, lane - chain * labels, 0), chain * labels, live)
+
+
+# ---- pairs
+
+
+def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Step) -> tuple[Ends, Array]:
+    """One step of pair switches of all chains, from words ``[chains, 4]``: new states, and which lanes moved."""
+    is_pair = where.label >= fixed.arcs
+    # The involution i <-> c - i among the arcs, and among the pairs, of a chain: nobody idle but its fixed points.
+    size = jnp.where(is_pair, fixed.pairs, fixed.arcs)
+    shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1).reshape(-1)
+    first = jnp.where(is_pair, fixed.arcs, 0)
+    across = take(shifts, 2 * where.chain + is_pair.astype(jnp.int32)) - (where.label - first)
+    across = jnp.where(across < 0, across + size, across) + first
+    partner = once(fixed, where.base + jnp.where(where.live, across, 0))
+    driver = jnp.minimum(where.label, across)
+    salt = take(salts[:, 2], where.chain)
+    coin = mix(driver.astype(jnp.uint32), salt)
+    mirrored = is_pair & (where.label != driver) & (coin >> 31 == 1)  # the second pair is read backwards
+    tail, head = _mirrored(ends, mirrored)
+    other_tail, new_head = take(tail, partner), take(head, partner)
+    loop = (tail == new_head) | (other_tail == head)
+    # One proposal in 16 is left out, so that a chain has no period.
+    idle = (where.label == across) | (coin & 15 == 0) | loop | (tail == other_tail) | (head == new_head)
+    proposed = where.live & ~idle
+    if step == "reject":
+        made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt)
+    else:
+        made = _decide_in_turn(fixed, where, tail, head, new_head, proposed, partner, driver)
+    return Ends(*_mirrored(Ends(tail, jnp.where(made, new_head, head)), mirrored)), made
+
+
+def _mirrored(ends: Ends, mirrored: Array) -> tuple[Array, Array]:
+    return jnp.where(mirrored, ends.head, ends.tail), jnp.where(mirrored, ends.tail, ends.head)
+
+
+def _decide_alone(
+    fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array, salt: Array
+) -> Array:  # fmt: skip
+    old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
+    nowhere = SLOTS_PER_LABEL * tail.shape[0]
+    # Sums that wrap (on a CPU at 2**16) are the same before and after a move: the step stays symmetric.
+    touched = [jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)]
+    touches = count_at(nowhere, jnp.concatenate(touched))
+    alone = proposed & (take(touches, old) == 1) & (take(touches, new) == 1)
+    return alone & take(alone, partner)
+
+
+def _decide_in_turn(
+    fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array,
+    driver: Array,
+) -> Array:  # fmt: skip
+    lanes = tail.shape[0]
+    lane = jnp.arange(2 * lanes, dtype=jnp.int32)
+    time_bits = fixed.by_tail.shape[0].bit_length()
+    nodes = fixed.nodes.astype(jnp.int64)
+
+    # The events of a dyad in order: who holds it at the start (time 0), then who asks for it, by time (driver + 1). A
+    # proposal's two labels have one driver and ask for different dyads, so no two events of a dyad have one time.
+    def event(h: Array, time: Array) -> Array:
+        a, b = _in_order(fixed, tail, h)
+        dyad = (where.chain.astype(jnp.int64) * nodes + a.astype(jnp.int64)) * nodes + b.astype(jnp.int64)
+        return (dyad << time_bits) | time.astype(jnp.int64)
+
+    last = np.iinfo(np.int64).max
+    holds = jnp.where(where.live, event(head, jnp.zeros_like(driver)), last)
+    asks = jnp.where(proposed, event(new_head, driver + 1), last)
+    events, order = lax.sort((jnp.concatenate([holds, asks]), lane), num_keys=1)
+    place = jnp.zeros(2 * lanes, jnp.int32).at[order].set(lane)  # where each event went
+    start = lax.cummax(jnp.where(first_ones(events >> time_bits), lane, 0))  # where its dyad's events begin
+    who, asking = order % lanes, order >= lanes
+    asking = asking & take(proposed, who)
+    held = ~take(asking, start)
+    holder = take(who, start)
+    # The holder makes way only if it moves, and only for those that ask after its own time.
+    leaves_first = ~held | (take(driver, holder) < take(driver, who))
+
+    # Begin with all proposals made; a proposal stays if its dyads are free given those before it. Its fate depends on
+    # earlier ones alone, so after round r all up to the r-th of every conflict are decided as if one by one.
+    def round_(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        made, _ = carry
+        arrived = (take(made, who) & asking).astype(jnp.int32)
+        before = jnp.cumsum(arrived, dtype=jnp.int32) - arrived
+        free = leaves_first & (~held | take(made, holder)) & (before == take(before, start))
+        legal = take(free, place[lanes:]) & proposed
+        legal = legal & take(legal, partner)
+        return legal, jnp.any(legal != made)
+
+    made, _ = lax.while_loop(lambda carry: carry[1], round_, (proposed, jnp.bool_(True)))
+    return made
+
+
+# ---- triples
+
+
+def turn_triples(
+    fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array
+) -> tuple[Ends, Array]:  # fmt: skip
+    """Heads of triples of arcs turn cyclically: new states, and how many triples of each chain did ``[chains]``.
+
+    Of ``A`` arcs ``A / 16`` follow a path and as many are any three (one of each at least).
+    """
+    lanes, chains = ends.tail.shape[0], salts.shape[0]
+    labels, arcs = fixed.arcs + fixed.pairs, jnp.maximum(fixed.arcs, 1)
+    number = jnp.maximum(1, fixed.arcs // ARCS_PER_TRIPLE)
+    group = jnp.arange(lanes // ARCS_PER_TRIPLE + chains, dtype=jnp.int32)
+    chain, own = group // number, group % number
+    live = (chain < used) & (fixed.arcs >= 3)
+    chain = jnp.where(live, chain, 0)
+    salt = take(salts[:, 3], chain)
+    draw = [mix((own * 8 + i).astype(jnp.uint32), salt) for i in range(7)]
+    paths, follows, whole = _paths(fixed, ends, chain * labels, draw[:3])
+    anywhere = jnp.stack([scaled(bits, arcs) for bits in draw[3:6]])
+    # A quarter is left out and names no labels, so that a chain of few arcs is not blocked by its other triples.
+    taken = jnp.concatenate([live & (draw[6] & 3 > 0), live & (draw[6] & 12 > 0)])
+    members = jnp.concatenate([paths, anywhere], axis=1)
+    named = jnp.concatenate([follows, jnp.ones_like(anywhere, bool)], axis=1) & taken[None]
+    whole = jnp.concatenate([whole, jnp.ones_like(whole)]) & taken
+    chain = jnp.concatenate([chain, chain])
+    at = (chain * labels)[None] + members
+    tail, head = take(ends.tail, at), take(ends.head, at)
+    turned = jnp.concatenate([head[1:], head[:1]])
+    # Arcs of one tail, or of one head, would only exchange their labels.
+    same = (tail == tail[:1]).all(axis=0) | (head == head[:1]).all(axis=0)
+    proposed = whole & (tail != turned).all(axis=0) & ~same
+
+    # The rule of reject for groups of three: a group turns if its labels are named by no other group, and its old and
+    # new dyads are touched by nothing but itself. What is named and touched is the same after the turn: a path s > x >
+    # y > t is drawn as often as s > y > x > t, and any three as often as in the order that turns them back.
+    uses = count_at(lanes, jnp.where(named, at, lanes).reshape(-1))
+    slot = partial(slots, fixed, chain[None], tail, salt=take(salts[:, 2], chain)[None])
+    old, new = slot(head), slot(turned)
+    nowhere = SLOTS_PER_LABEL * lanes
+    present = slots(fixed, where.chain, ends.tail, ends.head, take(salts[:, 2], where.chain))
+    asked = jnp.where(proposed[None], new, nowhere).reshape(-1)
+    touches = count_at(nowhere, jnp.concatenate([jnp.where(where.live, present, nowhere), asked]))
+    mine = jnp.concatenate([old, new])
+    by_me = (mine[:, None] == mine[None]).sum(axis=1, dtype=jnp.int32)
+    distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
+    free = (take(touches, mine).astype(jnp.int32) == by_me).all(axis=0)
+    made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
+    heads = ends.head.at[jnp.where(made[None], at, lanes)].set(turned, mode="drop")
+    turns = jnp.zeros(chains, jnp.int32).at[chain].add(made.astype(jnp.int32))
+    return Ends(ends.tail, heads), turns
+
+
+def _paths(fixed: Fixed, ends: Ends, base: Array, draw: list[Array]) -> tuple[Array, Array, Array]:
+    """Labels ``[3, K]`` of arcs s > x, x > y, y > t, which of them exist, and which paths are whole.
+
+    Drawn with probability 1 / (A out(x) out(y)); the turned path s > y > x > t has the same, so the draw is symmetric.
+    """
+    first = scaled(draw[0], fixed.arcs)
+    second, goes_on = arc_from(fixed, take(ends.head, base + first), draw[1])
+    third, ends_well = arc_from(fixed, take(ends.head, base + second), draw[2])
+    whole = goes_on & ends_well
+    return jnp.stack([first, second, third]), jnp.stack([jnp.ones_like(whole), goes_on, whole]), whole
+
+
+def arc_from(fixed: Fixed, node: Array, bits: Array) -> tuple[Array, Array]:
+    """The label of a random arc from each node, and whether it has one (else some label)."""
+    start, stop = take(fixed.starts, node), take(fixed.starts, node + 1)
+    at = start + scaled(bits, stop - start)
+    return take(fixed.by_tail, jnp.minimum(at, jnp.maximum(fixed.arcs - 1, 0))), stop > start
+
+
+def once(fixed: Fixed, x: Array) -> Array:
+    """The same array, computed once: XLA's fusions for a CPU would compute it again for each of the arrays made of it,
+    and optimization barriers are taken away before. What is scattered is left alone."""
+    if target().is_accelerator:
+        return lax.optimization_barrier(x)
+    flat = x.reshape(-1)
+    nowhere = fixed.arcs >> 31  # 0, which XLA does not know
+    at = jnp.arange(flat.size, dtype=jnp.int32) + nowhere
+    return jnp.zeros_like(flat).at[at].set(flat, mode="promise_in_bounds", unique_indices=True).reshape(x.shape)
+
+
+# ---- hashing
+
+
+def mix(x: Array, salt: Array) -> Array:
+    """uint32 to uint32: two multiply-shift rounds."""
+    x = (x ^ salt) * jnp.uint32(0x9E3779B1)
+    x = (x ^ (x >> 15)) * jnp.uint32(0x85EBCA77)
+    x = (x ^ (x >> 13)) * jnp.uint32(0xC2B2AE3D)
+    return x ^ (x >> 16)
+
+
+def scaled(bits: Array, size: Array) -> Array:
+    """Random bits to ``0 .. size``, int32; as even as 32 bits can be without a 64-bit product: by remainder."""
+    return (bits % jnp.maximum(size, 1).astype(jnp.uint32)).astype(jnp.int32)
+
+
+def _in_order(fixed: Fixed, u: Array, v: Array) -> tuple[Array, Array]:
+    return (u, v) if fixed.ordered else (jnp.minimum(u, v), jnp.maximum(u, v))
+
+
+def slots(fixed: Fixed, chain: Array, u: Array, v: Array, salt: Array) -> Array:
+    """Hash slots of dyads, of 20 for each label of the chain: those of different chains are different."""
+    a, b = _in_order(fixed, u, v)
+    hashed = mix(mix(a.astype(jnp.uint32), salt) + b.astype(jnp.uint32), salt ^ jnp.uint32(0x5BD1E995))
+    size = (SLOTS_PER_LABEL * (fixed.arcs + fixed.pairs)).astype(jnp.uint64)
+    own = ((hashed.astype(jnp.uint64) * size) >> 32).astype(jnp.int32)  # even, without a division
+    return chain * size.astype(jnp.int32) + own

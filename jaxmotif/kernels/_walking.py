@@ -1,0 +1,179 @@
+"""Walks of small graphs through graphs that are not simple, by which chains reach what switches alone do not.
+
+In dense graphs the moves of :mod:`jaxmotif.kernels._switching` leave some ensembles in pieces: arcs and pairs get
+in each other's way. Here the two parts of a graph, its one-way arcs (in- and out-degree kept) and its pairs (degree
+kept), switch independently and may collide for a while: a dyad then holds several of arc, opposite arc and pair, and
+the excess over one is the number of *collisions*. An **excursion** starts at a graph without collisions and goes
+on, one elementary move at a time (a switch of two arcs, a turn of three along a path, a switch of two pairs), never
+with more than two collisions at once, until there are none again.
+
+A move has the probability of its reverse, but that one that adds collisions is refused with a probability that depends
+on their number alone (Metropolis, weight ``rise ** collisions``). So an excursion from x to y has the probability of
+the reversed one, and the uniform distribution over graphs without collisions is stationary. A walk is a fixed number
+of excursions; one that takes too long is given up and the chain stays where the walk began, which is symmetric too.
+(In the manner of a trace chain: what a reversible chain looks like while it is in part of its states.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._switching import Ends, Fixed, Lanes, arc_from, mix, once, scaled
+
+if TYPE_CHECKING:
+    from jax import Array
+
+WALK_NODES, WALK_LABELS = 32, 256
+"""Graphs of more nodes or labels do not walk: an excursion hardly ever ends there."""
+
+COLLISIONS = (
+    2  # at once; one alone leaves some ensembles of 5 vertices in pieces (enumerated: experiments/motifs_uniformity.py)
+)
+PATIENCE = 16  # moves tried for each excursion, on average, before a walk is given up
+ARC, BACK, PAIR = 1, 2, 4  # who holds a dyad (u < v): u > v, v > u, both
+_BITS = WALK_NODES.bit_length() - 1
+
+
+class _Move(NamedTuple):
+    """The up to three labels that a move of each chain changes, ``[3, chains]``: whether they are so many, their lanes,
+    whether they are read backwards, their ends and their new heads."""
+
+    active: Array
+    lane: Array
+    mirrored: Array
+    tail: Array
+    head: Array
+    new_head: Array
+
+
+class _Walk(NamedTuple):
+    """Where all chains are: both ends of each label in one number, who holds each dyad, collisions, excursions left and
+    moves made; and how many moves each tried."""
+
+    ends: Array
+    held: Array
+    collisions: Array
+    left: Array
+    moves: Array
+    tried: Array
+
+
+def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> tuple[Ends, Array]:
+    """One walk of every chain, from words ``[chains, 4]``: new states, and how many moves each made ``[chains]``."""
+    chains = salts.shape[0]
+    chain = jnp.arange(chains, dtype=jnp.int32)
+    labels = fixed.arcs + fixed.pairs
+    # Most excursions where dyads are scarcest: in sparse graphs switches do the work.
+    dyads = fixed.nodes * (fixed.nodes - 1) // (1 if fixed.ordered else 2)
+    number = 4 + 12 * labels // jnp.maximum(dyads, 1)
+    # Weight rise ** collisions: less in larger graphs, where an excursion would hardly find back.
+    rise = jnp.minimum(0.5, 8.0 / labels.astype(jnp.float32))
+    cells = chains * WALK_NODES**2
+    cell, holder = _cell(fixed, where.chain, ends.tail, ends.head, where.label >= fixed.arcs)
+    held = jnp.zeros(cells + 1, jnp.int32).at[jnp.where(where.live, cell, cells)].add(holder)
+
+    def step(now: _Walk) -> _Walk:
+        counter = jnp.uint32(8) * now.tried.astype(jnp.uint32)
+        words = counter + jnp.arange(6, dtype=jnp.uint32)[:, None]
+        words = once(fixed, mix(mix(words, salts[:, 0][None]), salts[:, 1][None]))
+        move, proposed = _propose(fixed, chain * labels, now.ends, words)
+        collisions, cell, change = _outcome(fixed, chain, now, move)
+        more = collisions - now.collisions
+        chance = jnp.where(more > 1, rise * rise, jnp.where(more > 0, rise, 1.0))
+        lucky = (words[5] >> 8).astype(jnp.float32) < chance * 2**24
+        made = once(fixed, proposed & (collisions <= COLLISIONS) & lucky & (now.left > 0))
+        collisions = jnp.where(made, collisions, now.collisions)
+        lane = jnp.where(made[None] & move.active, move.lane, now.ends.shape[0])
+        new = _packed(jnp.where(move.mirrored, move.new_head, move.tail),
+                      jnp.where(move.mirrored, move.tail, move.new_head))  # fmt: skip
+        return _Walk(
+            now.ends.at[lane].set(new, mode="drop"), now.held.at[cell].add(jnp.where(made[None], change, 0)),
+            collisions, now.left - _ones((now.left > 0) & (collisions == 0)), now.moves + _ones(made), now.tried + 1,
+        )  # fmt: skip
+
+    none = jnp.zeros(chains, jnp.int32)
+    left = jnp.where(chain < used, number, 0)
+    begin = _Walk(_packed(ends.tail, ends.head), held, none, left, none, jnp.int32(0))
+    end = lax.while_loop(lambda now: (now.tried < PATIENCE * number) & jnp.any(now.left > 0), step, begin)
+    done = end.left == 0
+    stays = ~take(done, where.chain)
+    tail, head = (jnp.where(stays, old, new) for old, new in zip(ends, _unpacked(end.ends), strict=True))
+    return Ends(tail, head), jnp.where(done, end.moves, 0)
+
+
+def _ones(which: Array) -> Array:
+    return which.astype(jnp.int32)
+
+
+def _packed(tail: Array, head: Array) -> Array:
+    return (tail << _BITS) | head
+
+
+def _unpacked(ends: Array) -> tuple[Array, Array]:
+    return ends >> _BITS, ends & (WALK_NODES - 1)
+
+
+def _propose(fixed: Fixed, base: Array, ends: Array, words: Array) -> tuple[_Move, Array]:
+    """A random move of every chain, and whether it is one at all.
+
+    Drawn as often as the move that undoes it: labels at random, or arcs along a path as in the turns of triples.
+    """
+    arcs, pairs = fixed.arcs, fixed.pairs
+    kind = words[0] & 7
+    of_pairs = (pairs >= 2) & ((kind >= 5) | (arcs < 2))
+    of_three = ~of_pairs & (arcs >= 3) & ((kind == 3) | (kind == 4))
+    first = jnp.where(of_pairs, arcs, 0)
+    size = jnp.where(of_pairs, pairs, arcs)
+    i, j = (first + scaled(word, size) for word in words[1:3])
+    follows, goes_on = arc_from(fixed, take(ends, base + i) & (WALK_NODES - 1), words[2])
+    j = once(fixed, jnp.where(of_three, follows, j))
+    k, ends_well = arc_from(fixed, take(ends, base + j) & (WALK_NODES - 1), words[3])
+    lane = once(fixed, base[None] + jnp.stack([i, j, jnp.where(of_three, k, i)]))
+    tail, head = _unpacked(once(fixed, take(ends, lane)))
+    no = jnp.zeros_like(of_pairs)
+    mirrored = jnp.stack([no, of_pairs & (words[4] & 1 == 1), no])  # the second pair is read backwards, or not
+    tail, head = jnp.where(mirrored, head, tail), jnp.where(mirrored, tail, head)
+    new_head = jnp.stack([head[1], jnp.where(of_three, head[2], head[0]), head[0]])
+    path = goes_on & ends_well & (lane[0] != lane[1]) & (lane[1] != lane[2]) & (lane[0] != lane[2])
+    switch = (lane[0] != lane[1]) & (tail[0] != tail[1]) & (head[0] != head[1]) & (of_pairs | (arcs >= 2))
+    move = _Move(jnp.stack([~no, ~no, of_three]), lane, mirrored, tail, head, new_head)
+    return move, jnp.where(of_three, path, switch)
+
+
+def _outcome(fixed: Fixed, chain: Array, now: _Walk, move: _Move) -> tuple[Array, Array, Array]:
+    """What a move would lead to: the number of collisions, many where two arcs, or two pairs, become one, or a loop;
+    and the cells ``[6, chains]`` of the dyads that change, with what is added to them.
+
+    The labels leave one by one and come back one by one, since several may share a dyad.
+    """
+    is_pair = move.lane - (chain * (fixed.arcs + fixed.pairs))[None] >= fixed.arcs
+    u, v, is_pair, active = (
+        jnp.concatenate(x) for x in ([move.tail] * 2, [move.head, move.new_head], [is_pair] * 2, [move.active] * 2)
+    )
+    cell, holder = _cell(fixed, chain[None], u, v, is_pair)
+    cell = once(fixed, cell)
+    change = once(fixed, jnp.where(active, jnp.concatenate([-holder[:3], holder[3:]]), 0))
+    held = once(fixed, take(now.held, cell))
+    collisions = now.collisions
+    for i in range(6):
+        by = held[i]
+        for j in range(i):
+            by = by + change[j] * _ones(cell[j] == cell[i])
+        if i < 3:
+            collisions = collisions - _ones(active[i] & (by & (by - 1) != 0))
+        else:
+            refused = (by & holder[i] != 0) | (u[i] == v[i])
+            collisions = collisions + _ones(active[i]) * (_ones(by != 0) + 2 * COLLISIONS * _ones(refused))
+    return once(fixed, collisions), cell, change
+
+
+def _cell(fixed: Fixed, chain: Array, u: Array, v: Array, is_pair: Array) -> tuple[Array, Array]:
+    """The cell of a dyad among those of all chains, and who would hold it."""
+    forward = jnp.ones(u.shape, bool) if fixed.ordered else u <= v
+    low, high = jnp.where(forward, u, v), jnp.where(forward, v, u)
+    cell = (chain * fixed.nodes + low) * fixed.nodes + high
+    return cell, jnp.where(is_pair, PAIR, jnp.where(forward, ARC, BACK))

@@ -1,0 +1,66 @@
+"""Wedges v - u - w of a degree order with both u and w below v: the halves of all 4-cycles.
+
+For every in arc u -> v the part of u's full row before v is expanded. Because rows are in rank order this prefix
+is exactly the neighbours w < v of u (w below or above u), so nothing is tested or thrown away.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.kernels._expand import FlatWork
+from jaxmotif.kernels._lane_body import Read, each_position
+
+
+class WedgeBlock(NamedTuple):
+    """Int32 ``[block]`` each: the arcs u-v and u-w, the ends v and w; and which positions are valid."""
+
+    uv: jax.Array
+    uw: jax.Array
+    v: jax.Array
+    w: jax.Array
+    valid: jax.Array
+
+
+def wedge_lengths(xp: Any, order: DegreeOrder) -> Any:
+    """Wedges at each position of ``order.in_arc``, int32 ``[M]`` (so they are grouped by v)."""
+    arc = order.in_arc
+    u = order.tail[arc]
+    below = order.in_offsets[u + 1] - order.in_offsets[u] + arc - order.out_offsets[u]
+    return xp.where(xp.arange(order.edge_capacity, dtype=np.int32) < order.num_edges, below, xp.zeros_like(below))
+
+
+class _Arcs(NamedTuple):
+    """What a wedge reads, of a degree order."""
+
+    out_offsets: jax.Array
+    in_offsets: jax.Array
+    tail: jax.Array
+    head: jax.Array
+    in_arc: jax.Array
+    row_arc: jax.Array
+
+
+def wedge_block(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, block: int) -> WedgeBlock:
+    """The wedges at the positions ``first .. min(first + block, stop)``.
+
+    Args:
+      work: :func:`flat_work` of (some of) the :func:`wedge_lengths`.
+      first, stop: int64 scalars. block: static.
+    """
+    arcs = _Arcs(order.out_offsets, order.in_offsets, order.tail, order.head, order.in_arc, order.row_arc)
+    found, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(0,) * 4, name="wedges")
+    uv, uw, v, w = found
+    return WedgeBlock(uv, uw, v, w, valid)
+
+
+def _wedge(read: Read, arcs: _Arcs, position: Any, offset: Any, valid: Any) -> tuple[Any, ...]:
+    uv = read.load(arcs.in_arc, position)
+    u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
+    slot = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset
+    uw = read.load(arcs.row_arc, slot, valid)
+    return uv, uw, v, read.load(arcs.tail, uw) + read.load(arcs.head, uw) - u  # u is one end of both arcs

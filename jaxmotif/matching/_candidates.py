@@ -1,0 +1,240 @@
+"""Candidate lists and bit matrices between the nodes that the domains leave.
+
+The target is reduced to the nodes in some domain and the slots between them, renumbered in ascending order. A list
+family (pair kind, query node x) holds, for every node u of the reduced target, the nodes w of x's domain such that
+(u, w) fulfils the kind, ascending.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.kernels._expand import take
+from jaxmotif.matching._domains import unpack
+from jaxmotif.matching._target import Target
+
+SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
+
+
+class Reduced(NamedTuple):
+    """The reduced target and domains, uint32 ``[W, N]``."""
+
+    target: Target
+    bits: Any
+
+
+class ListSizes(NamedTuple):
+    """Offsets of every list family, int32 ``[J, N + 1]``, each from 0; their totals and longest lists, int32 ``[J]``;
+    the length of the list that an entry is in, on average, float32 ``[J]``; and which domains have a node in common,
+    bool ``[K, K]``."""
+
+    offsets: Any
+    totals: Any
+    longest: Any
+    typical: Any
+    meet: Any
+
+
+@jit64(static_argnames=("nodes", "slots"))
+def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) -> Reduced:
+    """Keep the nodes in some domain and the slots between them, at capacities that must hold them."""
+    N = target.nodes
+    alive = (bits != 0).any(axis=0)
+    number = jnp.cumsum(alive, dtype=jnp.int32) - 1
+    ids = _put(nodes, jnp.where(alive, number, nodes), jnp.arange(N, dtype=jnp.int32), 0)
+    size = number[-1] + 1
+    real = jnp.arange(nodes, dtype=jnp.int32) < size
+    kept_bits = jnp.where(real[None], jnp.take(bits, ids, axis=1), jnp.uint32(0))
+
+    def direction(d: int) -> dict[str, Any]:
+        one = target.direction(d)
+        held = one.targets < N
+        source, head = jnp.where(held, one.sources, 0), jnp.where(held, one.targets, 0)
+        held &= take(alive, source) & take(alive, head)
+        place = jnp.where(held, jnp.cumsum(held, dtype=jnp.int32) - 1, slots)
+        ends = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(held, dtype=jnp.int32)])
+        ends = take(ends, one.offsets)
+        offsets = jnp.where(real, take(ends, ids), ends[-1])
+        fields: dict[str, Any] = {"offsets": jnp.concatenate([offsets, ends[-1:]])}
+        for name in SLOT_FIELDS:
+            values = getattr(one, name)
+            if name in ("sources", "targets"):
+                fields[name] = _put(slots, place, take(number, source if name == "sources" else head), nodes)
+            else:
+                fields[name] = None if values is None else _put(slots, place, values, 0)
+        return fields
+
+    rows = [direction(d) for d in range(target.offsets.shape[0])]
+    joined = {name: None if rows[0][name] is None else jnp.stack([row[name] for row in rows]) for name in rows[0]}
+    return Reduced(Target(size=size, ids=take(target.ids, ids), node_labels=None, **joined), kept_bits)
+
+
+@jit64
+def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: Any) -> ListSizes:
+    """Lay out the list families.
+
+    Args:
+      kinds: int32 ``[C, 6]``.
+      lists: int32 ``[J, 2]``, pair kind and query node of each family; num_lists: int32 scalar.
+    """
+    target, bits = reduced.target, reduced.bits
+    J, K = lists.shape[0], 32 * bits.shape[0]
+
+    def family(j, offsets):
+        ends = jnp.cumsum(_members(reduced, kinds, lists[j])[0], dtype=jnp.int32)
+        ends = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
+        direction = lax.dynamic_index_in_dim(target.offsets, kinds[lists[j, 0], 0], 0, False)
+        return offsets.at[j].set(take(ends, direction))
+
+    offsets = lax.fori_loop(jnp.int32(0), num_lists, family, jnp.zeros((J, target.nodes + 1), jnp.int32))
+    block = min(target.nodes, 2**14)
+    blocks = -(-target.nodes // block)
+
+    def common(number, meet):  # the last block overlaps the one before it
+        part = lax.dynamic_slice_in_dim(bits, jnp.minimum(number * block, target.nodes - block), block, 1)
+        inside = lax.map(unpack, part).reshape(K, block).astype(jnp.float32)
+        return meet | (inside @ inside.T > 0)
+
+    meet = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, jnp.zeros((K, K), bool))
+    lengths, totals = offsets[:, 1:] - offsets[:, :-1], offsets[:, -1]
+    squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
+    typical = squares / jnp.maximum(totals, 1).astype(jnp.float32)
+    return ListSizes(offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet)))
+
+
+@jit64(static_argnames=("capacity",))
+def fill_lists(
+    reduced: Reduced,
+    kinds: jax.Array,
+    lists: jax.Array,
+    num_lists: Any,
+    offsets: jax.Array,
+    starts: jax.Array,
+    free: jax.Array,
+    num_free: Any,
+    free_starts: jax.Array,
+    *,
+    capacity: int,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Write the list families, and whole domains for the nodes that no earlier node leads to.
+
+    Args:
+      offsets: int32 ``[J, N + 1]``, as measured.
+      starts: int32 ``[J]``, where each family begins in the entries.
+      free: int32 ``[F]``, query nodes; num_free: int32 scalar; free_starts: int32 ``[F + 1]``.
+      capacity: static, entries.
+
+    Returns:
+      Flat int32 offsets ``[J (N + 1) + 2 F]``, the bounds of whole domains last; entries; and the domains' bits,
+      int32 ``[W N]``.
+    """
+    entries = jnp.zeros(capacity + 1, jnp.int32)
+
+    def family(j, entries):
+        member, targets = _members(reduced, kinds, lists[j])
+        place = starts[j] + jnp.cumsum(member, dtype=jnp.int32) - 1
+        return entries.at[jnp.where(member, place, capacity)].set(targets, mode="promise_in_bounds")
+
+    def domain(f, entries):
+        u = free[f]
+        member = (take(reduced.bits, u >> 5) >> (u & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0
+        place = free_starts[f] + jnp.cumsum(member, dtype=jnp.int32) - 1
+        ids = jnp.arange(member.shape[0], dtype=jnp.int32)
+        return entries.at[jnp.where(member, place, capacity)].set(ids, mode="promise_in_bounds")
+
+    entries = lax.fori_loop(jnp.int32(0), num_lists, family, entries)
+    entries = lax.fori_loop(jnp.int32(0), num_free, domain, entries)
+    bounds = jnp.stack([free_starts[:-1], free_starts[1:]], axis=1)
+    flat = jnp.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
+    return flat, entries, lax.bitcast_convert_type(reduced.bits, jnp.int32).reshape(-1)
+
+
+@jit64(static_argnames=("count",))
+def bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count: int) -> jax.Array:
+    """Adjacency by pair kind as bits: int32, ``count`` matrices of N rows of N / 32 words (N a multiple of 32).
+
+    Args:
+      chosen: int32 ``[count]``, pair kinds.
+    """
+    target = reduced.target
+    N = target.nodes
+    stride = N // 32
+    size = N * stride
+
+    def matrix(number, words):
+        kind = kinds[chosen[number]]
+        slots = target.direction(kind[0])
+        ok = slots.fits(kind)
+        word = number * size + slots.sources * stride + (slots.targets >> 5)
+        bit = jnp.uint32(1) << (slots.targets & 31).astype(jnp.uint32)
+        spare = jnp.int32(count * size)
+        return words.at[jnp.where(ok, word, spare)].add(jnp.where(ok, bit, 0), mode="promise_in_bounds")
+
+    words = lax.fori_loop(jnp.int32(0), jnp.int32(count), matrix, jnp.zeros(count * size + 1, jnp.uint32))
+    return lax.bitcast_convert_type(words, jnp.int32)
+
+
+@jit64
+def number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Number the nodes in the union of some domains.
+
+    Args:
+      bits: uint32 ``[W, N]``. unions: uint32 ``[G, W]``, the query nodes of each union as bits.
+
+    Returns:
+      Int32 ``[G, N]``: 1, 2, .. in ascending order, 0 outside; and int32 ``[G]``, how many there are.
+    """
+    inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
+    number = jnp.cumsum(inside, axis=1, dtype=jnp.int32)
+    return jnp.where(inside, number, 0), for_host(number[:, -1])
+
+
+@jit64(static_argnames=("capacity",))
+def bit_rows(
+    reduced: Reduced,
+    kinds: jax.Array,
+    lists: jax.Array,
+    ranks: jax.Array,
+    rows: jax.Array,
+    num_rows: Any,
+    *,
+    capacity: int,
+) -> jax.Array:
+    """The lists of some families as bit rows over a numbering of a union of domains.
+
+    Args:
+      ranks: int32 ``[G, N]`` of :func:`number_nodes`.
+      rows: int32 ``[R, 4]``: list family, numbering, words of a row, first word; num_rows: int32 scalar.
+      capacity: static, words.
+    """
+
+    def family(r, words):
+        j, numbering, width, first = rows[r]
+        member, targets = _members(reduced, kinds, lists[j])
+        sources = lax.dynamic_index_in_dim(reduced.target.sources, kinds[lists[j, 0], 0], 0, False)
+        rank = take(lax.dynamic_index_in_dim(ranks, numbering, 0, False), jnp.where(member, targets, 0))
+        word = jnp.where(member, first + sources * width + (rank >> 5), capacity)
+        bit = jnp.where(member, jnp.uint32(1) << (rank & 31).astype(jnp.uint32), 0)
+        return words.at[word].add(bit, mode="promise_in_bounds")
+
+    words = lax.fori_loop(jnp.int32(0), num_rows, family, jnp.zeros(capacity + 1, jnp.uint32))
+    return lax.bitcast_convert_type(words, jnp.int32)
+
+
+def _members(reduced: Reduced, kinds: jax.Array, family: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Which slots (of the kind's direction) are in a list family, and the targets of all."""
+    kind, x = kinds[family[0]], family[1]
+    slots = reduced.target.direction(kind[0])
+    ok = slots.fits(kind)
+    words = take(take(reduced.bits, x >> 5), jnp.where(ok, slots.targets, 0))
+    return ok & ((words >> (x & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0), slots.targets
+
+
+def _put(size: int, place: jax.Array, values: jax.Array, fill: int) -> jax.Array:
+    """Int32 ``[size]`` with values at places; those at ``size`` are left out."""
+    return jnp.full(size + 1, fill, jnp.int32).at[place].set(values, mode="promise_in_bounds")[:size]

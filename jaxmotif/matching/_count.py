@@ -1,0 +1,493 @@
+"""Counting and finding the matches of a query graph in a target graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted, integers
+from jaxmotif.devices._progress import progress as progress_meter
+from jaxmotif.devices._record import store_for
+from jaxmotif.devices._select import Devices, Selection, select_devices
+from jaxmotif.graph import Graph
+from jaxmotif.graph._coerce import GraphLike, as_graph
+from jaxmotif.graph._words import check_words
+from jaxmotif.matching._conditions import MOST_NODES
+from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
+from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
+from jaxmotif.matching._plan import Plan, make_plan
+from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
+from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES, plan_sizes
+from jaxmotif.matching._target import Target, index_target
+from jaxmotif.patterns import Pattern, automorphism_count
+from jaxmotif.search import Standing, list_matches, run_searches
+from jaxmotif.search._sizes import table_memory
+
+Per = Literal["map", "occurrence"]
+Domains = Mapping[int, Sequence[int]] | np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MatchCount(Presented):
+    """How often a query matches.
+
+    Attributes:
+      count: matches found.
+      exact: whether these are all.
+      status: ``"done"``, or the limit that stopped the search, in words.
+      order: query nodes in the order searched. leaves: query nodes counted in closed form.
+      domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
+      steps: of the search; positions: candidates tested.
+      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``.
+      notes: what had to be done differently, in words (smaller steps where memory ran out).
+    """
+
+    count: int
+    exact: bool
+    status: str
+    order: list[int]
+    leaves: list[int]
+    domain_sizes: np.ndarray
+    steps: int
+    positions: int
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    def __int__(self) -> int:
+        return self.count
+
+    def _line(self) -> str:
+        return f"{counted(self.count, 'match')}, {self.status}"
+
+    def table(self) -> dict[str, Column]:
+        seconds = sum(self.seconds.values())
+        return {"matches": [self.count], "exact": [self.exact], "status": [self.status], "seconds": [seconds]}
+
+    def _array(self) -> np.ndarray:
+        return integers([self.count])[0]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Matches(Presented):
+    """Where a query matches; ``np.asarray`` of them is ``nodes``.
+
+    Attributes:
+      nodes: int64 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
+        their columns taken by ``order``.
+      exact: whether these are all.
+      status: ``"done"``, or the limit that stopped the search, in words.
+      order: query nodes in the order searched.
+      seconds: by phase.
+    """
+
+    nodes: np.ndarray
+    exact: bool
+    status: str
+    order: list[int]
+    seconds: dict[str, float]
+
+    def __len__(self) -> int:
+        return self.nodes.shape[0]
+
+    def _line(self) -> str:
+        return f"{counted(len(self), 'match')} of {counted(self.nodes.shape[1], 'node')}, {self.status}"
+
+    def table(self) -> dict[str, Column]:
+        return {str(node): self.nodes[:, node] for node in range(self.nodes.shape[1])}
+
+    def _array(self) -> np.ndarray:
+        return self.nodes
+
+
+def count_matches(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+    search: Search = DEFAULT_SEARCH,
+) -> MatchCount:
+    """Count the injective maps from a query to a target that preserve its edges (and labels), exactly.
+
+    Args:
+      query: 1 to 1024 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
+        matched; without labels it matches any.
+      target: the graph searched. Both may be what :func:`jaxmotif.graph.as_graph` takes: a networkx graph, a scipy
+        array, rows of edges, a path; a query that does not say is directed if the target is.
+      induced: whether non-edges must be preserved too (for directed graphs, each missing arc).
+      per: count ``"map"``s, or ``"occurrence"``s: maps that differ by an automorphism of the query are one.
+      wildcard: a label of query nodes and edges that any label matches.
+      domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
+      time_limit: stop early, after so many seconds of search (compiling it is counted, planning is not).
+      memory: bytes to work in beyond the graph; by default half of what is free on the device (of a CPU, 512 MiB for
+        the tables).
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
+      checkpoint: a folder in which finished shares are kept: the same call made again, after whatever end, goes on
+        there and gives the same count.
+      progress: show a meter on standard error.
+      search: how to search, which changes no count (:class:`Search`).
+
+    Returns:
+      The count; ``exact`` is False and ``status`` says why if a limit stopped the search.
+
+    Raises:
+      ValueError, TypeError: an input that cannot be, with the remedy.
+
+    Example:
+      >>> triangle = Graph.from_edges([(0, 1), (1, 2), (2, 0)])
+      >>> house = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+      >>> count_matches(triangle, house).count, count_matches(triangle, house, per="occurrence").count
+      (6, 1)
+
+    References:
+      Bonnici, Giugno, Bombieri: An efficient implementation of a subgraph isomorphism algorithm for GPUs, BIBM 2018.
+      Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
+    """
+    target = as_graph(target, name="target")
+    pattern = _checked_query(query, target, wildcard, per)
+    if per == "occurrence" and domains is not None:
+        raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
+    selection = select_devices(devices)
+    divided = checkpoint is not None or _divided(selection)
+    if divided and search.max_steps is not None:
+        raise ValueError(
+            f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
+            "nor a checkpoint"
+        )
+    plan, seconds = _plan(pattern, target, domains, options, selection.main)
+
+    def replan(device: jax.Device, block: int | None) -> Plan:
+        smaller = search if block is None else dataclasses.replace(search, block=block)
+        return _plan(pattern, target, domains, dataclasses.replace(options, search=smaller), device)[0]
+
+    started = time.perf_counter()
+    if divided:
+        store = store_for(checkpoint, selection.together, lambda: _identity(pattern, target, plan, options, domains))
+        found, notes = count_in_shares(plan, replan, selection, time_limit, store, progress)
+    else:
+        with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
+            found, notes = count_at_a_stretch(plan, replan, selection.main, search.max_steps, time_limit, meter.advance)
+    return _match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
+
+
+def _divided(selection: Selection) -> bool:
+    return len(selection.devices) > 1 or selection.helper is not None or selection.together
+
+
+def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
+    """What is counted, and how: the parts of its fingerprint."""
+    filters = options.chosen_filters(pattern.node_labels is not None and target.node_labels is not None)
+    search = [str(options.search.order), *filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
+    free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
+    return (
+        "matching by prefixes, in limbs", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
+        target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
+    )  # fmt: skip
+
+
+def count_queries(
+    queries: Iterable[GraphLike | Pattern],
+    target: GraphLike,
+    induced: bool = False,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> Iterator[MatchCount]:
+    """Count the matches of many queries in one target: :func:`count_matches` of each, several under way at a time.
+
+    The next query is planned while the device works for the one before, and values come to the host together.
+
+    Args:
+      queries: as for :func:`count_matches`.
+      target, induced, per, wildcard, time_limit, memory, devices: likewise; the limits are for each query.
+      search: likewise, without ``max_steps``.
+
+    Yields:
+      The counts in the order of the queries. ``seconds`` are a query's own on the host, and an equal share of the
+      waiting for those under way together.
+
+    Raises:
+      ValueError, TypeError: as :func:`count_matches`.
+
+    Example:
+      >>> edge, path = Graph.from_edges([(0, 1)]), Graph.from_edges([(0, 1), (1, 2)])
+      >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> [found.count for found in count_queries([edge, path], square)]
+      [8, 8]
+    """
+    if search.max_steps is not None:
+        raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
+    target = as_graph(target, name="target")
+    patterns = [_checked_query(query, target, wildcard, per) for query in queries]
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
+    return _count_queries(patterns, target, options, per, time_limit, devices)
+
+
+def _count_queries(
+    patterns: Sequence[Pattern], target: Graph, options: Options, per: Per, time_limit: float | None, devices: Devices
+) -> Iterator[MatchCount]:
+    selection = select_devices(devices)
+    if _divided(selection):
+        for pattern in patterns:
+            yield count_matches(
+                pattern, target, options.induced, per=per, wildcard=options.wildcard, time_limit=time_limit,
+                memory=options.memory, devices=devices, search=options.search,
+            )  # fmt: skip
+        return
+    chip = selection.main
+    todo = list(patterns)
+    while todo:
+        together = _together(_index(todo[0], target, chip, by_degree=True)[0])
+        some, todo = todo[:together], todo[together:]
+        indexed = [_index(pattern, target, chip, by_degree=True)[0] for pattern in some]
+        jobs = [make_plan(pattern, index, None, options, chip) for pattern, index in zip(some, indexed, strict=True)]
+        planned = plan_many(jobs)
+        found = run_searches([plan.ready for plan, _ in planned], time_limit, table_memory(options.memory, chip))
+        for pattern, (plan, seconds), (standing, more) in zip(some, planned, found, strict=True):
+            yield _match_count(pattern, per, plan, standing, seconds | {"search": more})
+
+
+def _together(index: Target) -> int:
+    """How many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
+    matrices = min(4 * index.nodes * (index.nodes // 32), TOGETHER_ENTRIES // 2)
+    return min(max(TOGETHER_ENTRIES // max(matrices, 8 * index.targets.size, 1), 1), TOGETHER)
+
+
+def _match_count(
+    pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float], notes: tuple[str, ...] = ()
+) -> MatchCount:
+    count = found.count * plan.multiplier
+    if per == "occurrence":
+        count //= automorphism_count(pattern)
+    return MatchCount(
+        count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
+        found.positions, seconds, notes,
+    )  # fmt: skip
+
+
+def find_matches(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> Matches:
+    """List the matches of a query in a target.
+
+    Args:
+      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
+      query, target, induced, wildcard, domains, time_limit, memory: as for :func:`count_matches`.
+      devices: likewise; one is used.
+      search: likewise; ``leaves`` and ``symmetry`` are for counts, and ``order`` is that of the matches.
+
+    Returns:
+      The matches, the same for every ``block``, ``memory`` and ``devices``.
+
+    Raises:
+      ValueError, TypeError: as :func:`count_matches`.
+
+    Example:
+      >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> find_matches(path, square, limit=2).nodes.tolist()
+      [[1, 0, 3], [3, 0, 1]]
+    """
+    target = as_graph(target, name="target")
+    pattern = _checked_query(query, target, wildcard, per)
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit must be at least 0, got {limit}")
+    options = _listing(induced, wildcard, memory, per, search)
+    plan, seconds = _plan(pattern, target, domains, options, select_devices(devices).main)
+    started = time.perf_counter()
+    parts, found, status = [np.zeros((0, pattern.num_nodes), np.int64)], 0, "done"
+    for nodes, status in _batches(plan, time_limit):
+        parts.append(nodes)
+        found += len(nodes)
+        if limit is not None and found > limit:
+            status = f"stopped at limit={limit}"
+            break
+    rows = np.concatenate(parts)[:limit]
+    seconds |= {"search": time.perf_counter() - started}
+    return Matches(rows, status == "done", status, plan.order, seconds)
+
+
+def has_match(query: GraphLike | Pattern, target: GraphLike, induced: bool = False, **options: Any) -> bool:
+    """Whether a query matches anywhere in a target.
+
+    Args:
+      query, target, induced: as for :func:`count_matches`.
+      options: those of :func:`find_matches` but ``limit``.
+
+    Returns:
+      True or False.
+
+    Raises:
+      TimeoutError: if ``time_limit`` passed before a match was found or ruled out.
+
+    Example:
+      >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> has_match(Graph.from_edges([(0, 1), (1, 2), (2, 0)]), square)
+      False
+    """
+    found = find_matches(query, target, induced, 1, **options)
+    if not len(found) and not found.exact:
+        raise TimeoutError(f"no match found so far, {found.status}; allow more time")
+    return len(found) > 0
+
+
+def participation_counts(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> np.ndarray:
+    """In how many matches each target node takes the part of each query node: features of nodes.
+
+    Args:
+      query, target, induced, per, wildcard, domains, memory, devices, search: as for :func:`find_matches`. With
+        ``per="occurrence"``, counts of query nodes that automorphisms exchange are those of the one map listed for
+        each occurrence.
+
+    Returns:
+      int64 ``[n, k]``; every column sums to the number of matches.
+
+    Raises:
+      ValueError, TypeError: as :func:`count_matches`.
+
+    Example:
+      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> participation_counts(path, star).tolist()
+      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
+    """
+    target = as_graph(target, name="target")
+    pattern = _checked_query(query, target, wildcard, per)
+    options = _listing(induced, wildcard, memory, per, search)
+    plan, _ = _plan(pattern, target, domains, options, select_devices(devices).main)
+    counts = np.zeros((target.n, pattern.num_nodes), np.int64)
+    for nodes, _ in _batches(plan, None):
+        for u in range(pattern.num_nodes):
+            counts[:, u] += np.bincount(nodes[:, u], minlength=target.n)
+    return counts
+
+
+def _listing(induced: bool, wildcard: int | None, memory: int | None, per: Per, search: Search) -> Options:
+    """Options by which matches are kept: all of them, or one of those that automorphisms exchange."""
+    if search.max_steps is not None:
+        raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
+    search = dataclasses.replace(search, symmetry=per == "occurrence")
+    return Options(induced=induced, wildcard=wildcard, listing=True, memory=memory, search=search)
+
+
+def _plan(
+    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: jax.Device
+) -> tuple[Plan, dict[str, float]]:
+    """The plan, and seconds by phase."""
+    allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
+    index, indexed = _index(pattern, target, device, by_degree=not options.listing)
+    [(plan, seconds)] = plan_many([make_plan(pattern, index, allowed, options, device)])
+    started = time.perf_counter()
+    if plan.ready is not None:
+        jax.block_until_ready(plan.ready.operands)  # or the search would be said to take what these still take
+    seconds[LAST_PHASE] += time.perf_counter() - started
+    return plan, {"index": indexed} | seconds
+
+
+def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> tuple[Target, float]:
+    """The target as indexed where the search is to be planned, and the seconds that took."""
+    started = time.perf_counter()
+    pairs = int(pattern.neighbors.sum())
+    slots = (1 + target.directed) * target.slot_capacity
+    on_host = max(pairs, 1) * slots <= plan_sizes(device).host_work
+    if not on_host and device not in target.out_offsets.devices():
+        target = target.to_device(device)
+    index = index_target(target, by_degree, on_host)
+    jax.block_until_ready(index.targets)
+    return index, time.perf_counter() - started
+
+
+def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray, str]]:
+    """Matches in order, int64 ``[M, k]`` a batch, and the status so far."""
+    if plan.ready is None:
+        return
+    ids, columns = np.asarray(plan.ids), np.argsort(plan.order)
+    for nodes, status in list_matches(plan.ready, time_limit):
+        yield ids[nodes.T][:, columns].astype(np.int64), status
+
+
+def _checked_query(query: GraphLike | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:
+    if not isinstance(query, Pattern):
+        query = as_graph(query, target.directed, "query")
+    if per not in ("map", "occurrence"):
+        raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
+    size = query.n if isinstance(query, Graph) else query.num_nodes
+    if not 1 <= size <= MOST_NODES:
+        raise ValueError(f"the query has {size} nodes; it must have 1 to {MOST_NODES}")
+    pattern = query if isinstance(query, Pattern) else Pattern.from_graph(query)
+    if pattern.directed != target.directed:
+        kind = {True: "directed", False: "undirected"}
+        raise ValueError(
+            f"the query is {kind[pattern.directed]} and the target {kind[target.directed]}; build both alike "
+            "(directed=True or False)"
+        )
+    for what, labels, held in (
+        ("node", pattern.node_labels, target.node_labels),
+        ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
+    ):
+        if labels is not None and held is None and np.any(labels != wildcard):
+            raise ValueError(
+                f"the query has {what} labels and the target has none; leave them out of the query, or make them "
+                "the wildcard"
+            )
+    if isinstance(query, Graph):
+        check_words((target, query))
+    return pattern
+
+
+def _checked_domains(domains: Domains, k: int, n: int) -> np.ndarray:
+    if isinstance(domains, Mapping):
+        allowed = np.ones((k, n), bool)
+        for u, nodes in domains.items():
+            nodes = np.asarray(nodes, np.int64).reshape(-1)
+            if not 0 <= u < k:
+                raise ValueError(f"domains names query node {u}; there are 0..{k - 1}")
+            if nodes.size and not (nodes.min() >= 0 and nodes.max() < n):
+                bad = int(nodes[(nodes < 0) | (nodes >= n)][0])
+                raise ValueError(f"domains[{u}] names target node {bad}; there are 0..{n - 1}")
+            allowed[u] = False
+            allowed[u, nodes] = True
+        return allowed
+    allowed = np.asarray(domains)
+    if allowed.shape != (k, n) or allowed.dtype != bool:
+        raise ValueError(f"domains must be a mapping or bool [{k}, {n}], got {allowed.dtype} {list(allowed.shape)}")
+    return allowed

@@ -1,0 +1,334 @@
+"""Matches of small queries in small targets, thousands at a time: a pure function for ``jax.jit`` and ``jax.vmap``.
+
+The target is a few bit matrices, and what a query node may map to, given the nodes mapped before it, is an AND of
+their rows. A fixed number of lanes search depth first, each with one partial match and, for each level, the bits not
+tried yet: the deepest level with a bit left is extended by its lowest one, and the last level is only counted. A lane
+that runs dry takes one bit off the shallowest level of another. So memory is fixed whatever the input, no table can
+overflow, and query, target and labels are data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._int64 import Int64, wide_ints
+from jaxmotif.graph._container import Graph
+from jaxmotif.kernels._expand import take
+from jaxmotif.matching._target import slot_sources
+
+MAX_DENSE_QUERY = 64
+"""Largest node capacity of a query."""
+
+MAX_DENSE_TARGET = 4096
+"""Largest node capacity of a target."""
+
+MAX_MATRIX_WORDS = 2**28
+"""Words of the target's bit matrices: one for each direction and, with edge labels, for each slot of the query."""
+
+ALL = np.uint32(2**32 - 1)
+SWEEPS = 2
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("count", "exact", "steps"), meta_fields=())
+@dataclasses.dataclass(frozen=True, eq=False)
+class DenseCount:
+    """How often a query matches, as a pytree.
+
+    Attributes:
+      count: 64-bit :class:`~jaxmotif.arrays._int64.Int64` scalar, matches found.
+      exact: bool scalar, whether these are all; False if ``max_steps`` ended the search.
+      steps: int32 scalar.
+    """
+
+    count: Int64
+    exact: Any
+    steps: Any
+
+
+class _Rules(NamedTuple):
+    """What the images of nodes j ask of node i's, by positions of the order.
+
+    ``which`` int32 ``[D, K, K]``: for (i, j), the matrix whose row of j's image allows i's (-1: none asks);
+    ``matrices`` uint32 ``[Q, N, W]``, of which the first D are plain adjacency by direction; ``domains`` uint32
+    ``[K, W]``; ``size`` int32 scalar, query nodes.
+    """
+
+    which: Any
+    matrices: Any
+    domains: Any
+    size: Any
+
+
+class _Search(NamedTuple):
+    """Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``, matches int64 ``[B]``."""
+
+    images: Any
+    bits: Any
+    counts: Any
+    steps: Any
+
+
+def dense_match_count(
+    query: Graph,
+    target: Graph,
+    *,
+    induced: bool = False,
+    wildcard: Any = None,
+    lanes: int = 32,
+    max_steps: int = 2**20,
+) -> DenseCount:
+    """Counts the injective maps from a small query to a small target that preserve its edges (and labels).
+
+    Pure: jit it, and vmap it over stacked queries, stacked targets or both (:func:`jaxmotif.graph.stack_graphs`).
+    Padded sizes and static options alone decide what is compiled. Every step costs O(lanes K^2 W) words of work.
+
+    Args:
+      query: connected or not, directed if and only if the target is; node capacity ``K`` up to
+        :data:`MAX_DENSE_QUERY`. Its labels, if it has any, are matched. A query of 0 nodes matches once.
+      target: node capacity ``N`` up to :data:`MAX_DENSE_TARGET`, ``W = ceil(N / 32)``.
+      induced: static; whether non-edges must be preserved too (for directed graphs, each missing arc).
+      wildcard: int32 scalar, a label of query nodes and edges that any label matches, or ``None``.
+      lanes: static, partial matches extended in a step. Few suit large batches, many a single large search.
+      max_steps: static; the search ends after so many, and ``exact`` is False if it was not done.
+
+    Returns:
+      The count, whether it is exact, and the steps taken.
+
+    Raises:
+      ValueError: when traced: kinds or labels that do not fit together, capacities over the limits, or a batch
+        outside ``jax.vmap``.
+
+    Example:
+      >>> import jax
+      >>> from jaxmotif.graph import Graph, stack_graphs
+      >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+      >>> queries = stack_graphs([Graph.from_edges(edges) for edges in (path, triangle)])
+      >>> house = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+      >>> found = jax.jit(jax.vmap(dense_match_count, in_axes=(0, None)))(queries, house)
+      >>> found.count.to_numpy().tolist(), found.exact.tolist()
+      ([18, 6], [True, True])
+
+    Reference:
+      Ullmann: An algorithm for subgraph isomorphism, JACM 1976 (bit-parallel refinement and search).
+    """
+    _check(query, target, wildcard)
+    if lanes < 1:
+        raise ValueError(f"lanes must be at least 1, got {lanes}")
+    query, target = jax.tree.map(jnp.asarray, (query, target))
+    with wide_ints():
+        rules = _rules(query, target, wildcard)
+        rules = _refine(rules)
+        rules = _reorder(rules)
+        state = lax.while_loop(
+            lambda state: (state.bits != 0).any() & (state.steps < max_steps),
+            lambda state: _step(rules, _share(state), induced), _begin(rules, lanes),
+        )  # fmt: skip
+        only = _ones(rules.domains[0]).sum(dtype=jnp.int64)
+        small = jnp.where(rules.size == 1, only, (rules.size == 0).astype(jnp.int64))
+        count = state.counts.sum() + small
+        return DenseCount(Int64.of(count), ~(state.bits != 0).any(), state.steps)
+
+
+def _check(query: Graph, target: Graph, wildcard: Any) -> None:
+    for name, graph, most in (("query", query, MAX_DENSE_QUERY), ("target", target, MAX_DENSE_TARGET)):
+        if np.ndim(graph.num_nodes) != 0:
+            raise ValueError(f"the {name} is a batch of {np.shape(graph.num_nodes)[0]} graphs; use jax.vmap")
+        if graph.node_capacity > most:
+            raise ValueError(
+                f"dense_match_count takes a {name} of up to {most} nodes, got room for {graph.node_capacity}; pad "
+                "less, or use jaxmotif.count_matches outside jit"
+            )
+    if query.directed != target.directed:
+        raise ValueError(f"query.directed is {query.directed} and target.directed {target.directed}; build both alike")
+    for name in ("node_labels", "edge_labels"):
+        if getattr(query, name) is not None and getattr(target, name) is None:
+            raise ValueError(f"the query has {name} and the target has none; leave them out of the query")
+    if wildcard is not None and np.ndim(wildcard) != 0:
+        raise ValueError(f"wildcard must be one label, got shape {np.shape(wildcard)}")
+    directions = 1 + query.directed
+    matrices = directions * (1 + (query.edge_labels is not None) * query.slot_capacity)
+    words = matrices * target.node_capacity * -(-target.node_capacity // 32)
+    if words > MAX_MATRIX_WORDS:
+        raise ValueError(
+            f"{matrices} bit matrices of {target.node_capacity} nodes take {words} words, over the limit of "
+            f"{MAX_MATRIX_WORDS}; pad the query to fewer slots, or use jaxmotif.count_matches outside jit"
+        )
+
+
+def _rules(query: Graph, target: Graph, wildcard: Any) -> _Rules:
+    """Matrices, which of them each pair of query nodes asks for, and domains by label and degree."""
+    N, K, S = target.node_capacity, query.node_capacity, query.slot_capacity
+    sources, heads = slot_sources(target), target.out_targets
+    real = heads < N
+    ends = [(sources, heads), (heads, sources)][: 1 + target.directed]
+    plain = jnp.stack([_matrix(N, u, v, real) for u, v in ends])
+    tails, tips = slot_sources(query), query.out_targets
+    there = tips < K
+    numbers = jnp.zeros((1 + query.directed, S), jnp.int32) + jnp.arange(1 + query.directed, dtype=jnp.int32)[:, None]
+    if query.edge_labels is not None:
+        fits = target.edge_labels[None] == query.edge_labels[:, None]
+        if wildcard is not None:
+            fits |= (query.edge_labels == wildcard)[:, None]
+        labelled = [jax.vmap(partial(_matrix, N, u, v))(fits & real[None]) for u, v in ends]
+        plain = jnp.concatenate([plain, *labelled])
+        numbers = len(ends) + jnp.arange(len(ends) * S, dtype=jnp.int32).reshape(len(ends), S)
+    which = jnp.full((len(ends), K + 1, K + 1), -1, jnp.int32)
+    tails, tips = jnp.where(there, tails, K), jnp.where(there, tips, K)
+    for d, (i, j) in enumerate([(tips, tails), (tails, tips)][: len(ends)]):
+        which = which.at[d, i, j].set(numbers[d])
+    keep = (jnp.arange(K, dtype=jnp.int32) < query.num_nodes)[:, None]
+    keep &= (jnp.arange(N, dtype=jnp.int32) < target.num_nodes)[None]
+    for name in ("out_offsets", "in_offsets")[: len(ends)]:
+        asked, had = (jnp.diff(getattr(graph, name)) for graph in (query, target))
+        keep &= had[None] >= asked[:, None]
+    if query.node_labels is not None:
+        fits = target.node_labels[None] == query.node_labels[:, None]
+        if wildcard is not None:
+            fits |= (query.node_labels == wildcard)[:, None]
+        keep &= fits
+    return _Rules(which[:, :K, :K], plain, _pack(keep), query.num_nodes)
+
+
+def _refine(rules: _Rules) -> _Rules:
+    """Drop v from the domain of j unless some candidate of i is allowed, for every i that j's image restricts."""
+    K = rules.which.shape[-1]
+
+    def look(number, domains):
+        i = number % K
+        for which in rules.which:
+            rows = take(rules.matrices, jnp.maximum(which[i], 0))
+            some = (rows & domains[i][None, None]).any(axis=-1)
+            domains &= _pack(some | (which[i] < 0)[:, None])
+        return domains
+
+    return rules._replace(domains=lax.fori_loop(0, SWEEPS * K, look, rules.domains))
+
+
+def _reorder(rules: _Rules) -> _Rules:
+    """Put first the node of smallest domain, then always the one most restricted by those before it, then likewise."""
+    K, N = rules.which.shape[-1], rules.matrices.shape[1]
+    sizes = _ones(rules.domains).sum(axis=-1, dtype=jnp.int32)
+    joined = (rules.which >= 0).sum(axis=0, dtype=jnp.int32)
+    real = jnp.arange(K, dtype=jnp.int32) < rules.size
+
+    def place(number, state):
+        order, placed = state
+        key = (joined * placed[None]).sum(axis=1, dtype=jnp.int32) * (N + 1) + N - sizes
+        key = jnp.where(placed > 0, -2, jnp.where(real, key, -1))  # padding comes last
+        v = lax.argmax(key, 0, jnp.int32)
+        return order.at[number].set(v), placed.at[v].set(1)
+
+    order, _ = lax.fori_loop(0, K, place, (jnp.zeros(K, jnp.int32), jnp.zeros(K, jnp.int32)))
+    which = rules.which[:, order][:, :, order]
+    return rules._replace(which=which, domains=rules.domains[order])
+
+
+def _begin(rules: _Rules, lanes: int) -> _Search:
+    """The first domain dealt out to the lanes."""
+    K, W = rules.domains.shape
+    node = jnp.arange(32 * W, dtype=jnp.int32)
+    mine = _pack(node[None] % lanes == jnp.arange(lanes, dtype=jnp.int32)[:, None])
+    first = jnp.where(rules.size > 1, mine & rules.domains[:1], jnp.uint32(0))
+    bits = jnp.zeros((lanes, K, W), jnp.uint32).at[:, 0].set(first)
+    return _Search(jnp.zeros((lanes, K), jnp.int32), bits, jnp.zeros(lanes, jnp.int64), jnp.int32(0))
+
+
+def _step(rules: _Rules, state: _Search, induced: bool) -> _Search:
+    """Extend every lane's partial match by one node, at the deepest level that has one left."""
+    images, bits, counts, steps = state
+    K = images.shape[1]
+    level = jnp.arange(K, dtype=jnp.int32)[None]
+    at = jnp.where((bits != 0).any(axis=-1), level, -1).max(axis=1, keepdims=True)
+    here, after = level == at, level == at + 1
+    left = _at(bits, here)
+    v, rest = _take_lowest(left)
+    images = jnp.where(here, v[:, None], images)
+    found = _allowed(rules, images, at[:, 0] + 1, induced)
+    able = at >= 0
+    last = at + 2 == rules.size
+    counts += jnp.where((able & last)[:, 0], _ones(found).sum(axis=-1, dtype=jnp.int64), 0)
+    bits = jnp.where(here[:, :, None], rest[:, None], bits)
+    bits = jnp.where((after & able & ~last)[:, :, None], found[:, None], bits)
+    return _Search(images, bits, counts, steps + 1)
+
+
+def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> jax.Array:
+    """Bits of the nodes that the query node at position ``at`` may map to, uint32 ``[B, W]``."""
+    K, W = rules.domains.shape
+    at = jnp.minimum(at, K - 1)
+    which = take(rules.which.swapaxes(0, 1), at)  # [B, D, K]
+    direction = jnp.arange(which.shape[1], dtype=jnp.int32)[None, :, None]
+    rows = rules.matrices[jnp.where(which < 0, direction, which), images[:, None]]
+    none = (which < 0)[..., None]
+    rows = jnp.where(none, ~rows, rows) if induced else jnp.where(none, ALL, rows)
+    rows = lax.reduce(rows, ALL, lax.bitwise_and, (1,))
+    word = jnp.arange(W, dtype=jnp.int32)[None, None] == (images >> 5)[..., None]
+    itself = jnp.where(word, jnp.uint32(1) << (images & 31).astype(jnp.uint32)[..., None], jnp.uint32(0))
+    before = jnp.arange(K, dtype=jnp.int32)[None] < at[:, None]
+    rows = jnp.where(before[..., None], rows & ~itself, ALL)
+    return lax.reduce(rows, ALL, lax.bitwise_and, (1,)) & take(rules.domains, at)
+
+
+def _share(state: _Search) -> _Search:
+    """Every idle lane takes the lowest bit of the shallowest level of a lane that has another."""
+    images, bits, counts, steps = state
+    level = jnp.arange(images.shape[1], dtype=jnp.int32)[None]
+    sizes = _ones(bits).sum(axis=-1, dtype=jnp.int32)
+    total = sizes.sum(axis=1, dtype=jnp.int32)
+    idle, rich = total == 0, total > 1
+    asks, gives = jnp.cumsum(idle, dtype=jnp.int32), jnp.cumsum(rich, dtype=jnp.int32)
+    pairs = idle[:, None] & rich[None] & (asks[:, None] == gives[None])  # [taker, giver]
+    takes, gave = pairs.any(axis=1), pairs.any(axis=0)
+    giver = lax.argmax(pairs, 1, jnp.int32)
+    shallow = level == lax.argmax(sizes > 0, 1, jnp.int32)[:, None]
+    top = _at(bits, shallow)
+    _, rest = _take_lowest(top)
+    bits = jnp.where((shallow & gave[:, None])[..., None], rest[:, None], bits)
+    taken = take(jnp.where(shallow[..., None], (top ^ rest)[:, None], jnp.uint32(0)), giver)
+    return _Search(
+        jnp.where(takes[:, None], take(images, giver), images),
+        jnp.where(takes[:, None, None], taken, bits), counts, steps,
+    )  # fmt: skip
+
+
+def _at(bits: jax.Array, where: jax.Array) -> jax.Array:
+    """The words of one level, uint32 ``[B, W]``; 0 where there is none."""
+    return jnp.where(where[..., None], bits, jnp.uint32(0)).sum(axis=1, dtype=jnp.uint32)
+
+
+def _take_lowest(words: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without it."""
+    index = lax.argmax(words != 0, words.ndim - 1, jnp.int32)
+    word = jnp.take_along_axis(words, index[:, None], axis=-1)
+    low = word & -word
+    bit = _ones(low - jnp.uint32(1))[:, 0].astype(jnp.int32)
+    first = jnp.arange(words.shape[-1], dtype=jnp.int32)[None] == index[:, None]
+    return jnp.where(low[:, 0] == 0, 0, 32 * index + bit), jnp.where(first, words & ~low, words)
+
+
+def _matrix(N: int, rows: jax.Array, columns: jax.Array, ok: jax.Array) -> jax.Array:
+    """Bits at (row, column) where ok, uint32 ``[N, W]``; every place at most once."""
+    W = -(-N // 32)
+    word = jnp.where(ok, rows * W + (columns >> 5), N * W)
+    bit = jnp.where(ok, jnp.uint32(1) << (columns & 31).astype(jnp.uint32), jnp.uint32(0))
+    return jnp.zeros(N * W + 1, jnp.uint32).at[word].add(bit)[:-1].reshape(N, W)
+
+
+def _pack(mask: jax.Array) -> jax.Array:
+    """Bool ``[.., N]`` as uint32 ``[.., W]``, low bits first."""
+    W = -(-mask.shape[-1] // 32)
+    mask = jnp.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, 32 * W - mask.shape[-1])])
+    bits = mask.reshape(*mask.shape[:-1], W, 32).astype(jnp.uint32)
+    shift = lax.broadcasted_iota(jnp.uint32, bits.shape, bits.ndim - 1)
+    return (bits << shift).sum(axis=-1, dtype=jnp.uint32)
+
+
+def _ones(words: jax.Array) -> jax.Array:
+    return lax.population_count(words).astype(jnp.int32)

@@ -1,0 +1,220 @@
+"""Counting on given devices: on one at a stretch, on several in shares of the prefixes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Iterator
+
+import jax
+import numpy as np
+
+from jaxmotif.devices._checkpoint import fingerprint
+from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Selection
+from jaxmotif.matching._plan import Plan
+from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
+from jaxmotif.search import (
+    FEW,
+    NOTHING,
+    InParts,
+    Prefixes,
+    ReadySearch,
+    Run,
+    Standing,
+    finish,
+    list_prefixes,
+)
+
+Replan = Callable[[jax.Device, int | None], Plan]
+"""The same search planned for a device, with a number of flat positions a step (``None``: a good one)."""
+
+
+def count_at_a_stretch(
+    plan: Plan,
+    replan: Replan,
+    device: jax.Device,
+    max_steps: int | None,
+    time_limit: float | None,
+    report: Callable[[int], None],
+) -> tuple[Standing, tuple[str, ...]]:
+    """Search on one device; returns where it ended, and notes.
+
+    Args:
+      report: told how many more candidates were tested.
+    """
+
+    def attempt(plan: Plan) -> Standing:
+        found, tested = NOTHING, 0
+        for found in _run_alone(plan, max_steps, time_limit):
+            report(found.positions - tested)
+            tested = found.positions
+        return found
+
+    return with_smaller_steps(attempt, plan, lambda plan: _halved(plan, replan, device), device)
+
+
+def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[Standing]:
+    """Search where the plan's arrays lie; the last standing is the result."""
+    if plan.ready is None:
+        return iter([NOTHING])
+    return finish(Run(plan.ready, max_steps=max_steps), time_limit)
+
+
+def _halved(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
+    if plan.ready is None:
+        return None
+    block = max(stage.sizes.block for stage in plan.ready.stages) // 2
+    return None if block < LEAST_BLOCK else (replan(device, block), f"steps of {block}")
+
+
+def count_in_shares(
+    plan: Plan,
+    replan: Replan,
+    selection: Selection,
+    time_limit: float | None = None,
+    store: Store | None = None,
+    show: bool = False,
+) -> tuple[Standing, tuple[str, ...]]:
+    """Search on several devices, or with checkpoints: shares of the prefixes, taken by whoever is free.
+
+    Returns:
+      Where it ended (the sums over all shares), and notes.
+    """
+    if plan.ready is None:
+        return NOTHING, ()
+    found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
+    if found.status == "done" and store is None:
+        return found, notes
+    looks = FEW * found.count < found.positions
+    ready = _settled(plan.ready, looks)
+    prefixes = list_prefixes(ready, hardest_first=selection.helper is not None)
+    if len(prefixes.work) == 0:
+        return NOTHING, notes
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
+    if store is not None:  # stretches of this row mean nothing in another
+        store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
+    ends = None if time_limit is None else time.perf_counter() + time_limit
+
+    @functools.cache
+    def search_on(device: jax.Device) -> ReadySearch:
+        if device.platform != selection.main.platform:
+            return replanned(device, None)[0]
+        (stage,) = ready.stages
+        operands, code = jax.device_put((ready.operands, stage.code), device)
+        return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
+
+    def replanned(device: jax.Device, block: int | None) -> tuple[ReadySearch, Plan]:
+        again = replan(device, block)
+        if again.ready is None:
+            raise ValueError("a query that had candidates has none when planned again")
+        settled = _settled(again.ready, looks)
+        return settled, again.with_search(settled)
+
+    parts = SHARES * len(selection.devices)
+    parts = parts if store is None and not show else max(parts, PARTS)
+    parts = parts if selection.helper is None else max(parts, HYBRID_PARTS)
+    # Rows to keep for full steps; where others could take a part, few, or whoever is first takes all.
+    alone = len(selection.devices) == 1 and selection.helper is None
+    keep = int(starts[-1]) // (1 if alone else 8 * parts)
+
+    def settled_replan(device: jax.Device, block: int | None) -> Plan:
+        return replanned(device, block)[1]
+
+    def make(device: jax.Device) -> _Share:
+        return _Share(plan.with_search(search_on(device)), prefixes, keep, settled_replan, device, ends)
+
+    def mean_work(span: Span) -> float:
+        return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
+
+    difficulty = None if selection.helper is None else mean_work
+    job = Job(
+        "matching", starts, parts, added, "candidates", "search", difficulty, shrinking=store is None, divisible=True
+    )
+    done = run_job(job, make, workers_on(selection), selection, store, show)
+    found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
+    return found, done.notes
+
+
+def _settled(ready: ReadySearch, looks: bool) -> ReadySearch:
+    """With its last stage alone, which looks ahead if it may and ``looks``."""
+    stage, operands = ready.stages[-1], ready.operands
+    if looks and ready.ahead is not None:
+        operands, stage = ready.ahead(operands) or (operands, stage)
+    return dataclasses.replace(ready, operands=operands, stages=[stage], ahead=None)
+
+
+class _Share:
+    """Searches shares on a device, one run for all since they were last collected."""
+
+    def __init__(
+        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, ends: float | None
+    ):
+        self._plan, self._prefixes, self._keep, self._replan = plan, prefixes, keep, replan
+        self._device, self._ends = device, ends
+        self._run: tuple[Run, InParts] | None = None
+        self._found = NOTHING
+
+    def step(self, span: Span) -> None:
+        if self._run is None:
+            ready = self._plan.ready
+            if ready is None:
+                raise ValueError("there is nothing to search")
+            driver = InParts(ready, self._prefixes, self._keep)
+            self._run, self._found = (Run(ready, driver), driver), NOTHING
+        _, driver = self._run
+        for first in range(span.first, span.stop, driver.most):
+            if self._ends is not None and time.perf_counter() >= self._ends:
+                self._run = None
+                raise Unfinished(_arrays(self._found))
+            driver.feed(first, min(first + driver.most, span.stop))
+            self._search()
+
+    def collect(self) -> Arrays:
+        if self._run is None:
+            raise RuntimeError("a step failed, and took with it what those before it gave")
+        if self._found.status != "done":
+            self._run[1].finish()
+            self._search()
+        self._run = None
+        return _arrays(self._found)
+
+    def _search(self) -> None:
+        if self._run is None:
+            raise RuntimeError("there is no run to go on with")
+        left = None if self._ends is None else self._ends - time.perf_counter()
+        try:
+            *_, self._found = finish(self._run[0], left)
+        except BaseException:
+            self._run = None
+            raise
+        if self._found.status not in ("done", "wants more"):
+            self._run = None
+            raise Unfinished(_arrays(self._found))
+
+    def halve(self) -> str | None:
+        smaller = _halved(self._plan, self._replan, self._device)
+        if smaller is None:
+            return None
+        self._plan, change = smaller
+        return change
+
+
+_LIMBS = 20
+"""Limbs of a count: the ways to map leaves have 16 at most, and the partial matches to multiply them by some more."""
+
+
+def _arrays(standing: Standing) -> Arrays:
+    """As arrays whose sums fit: the count in limbs of 32 bits."""
+    limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
+    numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
+    return {name: np.asarray(number, np.int64) for name, number in numbers.items()}
+
+
+def _standing(found: Arrays, status: str) -> Standing:
+    count = sum(int(limb) << 32 * i for i, limb in enumerate(found["limbs"]))
+    return Standing(count, int(found["positions"]), int(found["steps"]), status)

@@ -1,0 +1,80 @@
+"""How to search: the advanced options, and all that a plan is made by."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+FILTERS = ("label", "degree", "frequency", "consistency")
+"""What shrinks the domains before a search (:mod:`jaxmotif.matching._domains`)."""
+
+Order = Literal["ri"] | Sequence[int]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Search:
+    """How to search: every choice gives the same counts and matches, sooner or later.
+
+    Attributes:
+      order: the matching order: ``"ri"``, or a permutation of the query nodes.
+      filters: which of :data:`FILTERS` shrink the domains before the search; ``"label"`` is always among them where
+        there are labels.
+      leaves: count independent query nodes in closed form instead of one by one (counts alone).
+      symmetry: search one of the maps that automorphisms exchange, and multiply (counts alone).
+      lookahead: drop partial matches that leave some later node without candidates; ``None``: once a search has tested
+        many candidates and found few matches.
+      block: candidates a step tests; ``None``: by the device and memory.
+      max_steps: stop after so many steps of search (counts on one device alone).
+
+    Raises:
+      ValueError, TypeError: for what is none of these.
+
+    Example:
+      >>> Search(leaves=False, block=4096).symmetry
+      True
+    """
+
+    order: Order = "ri"
+    filters: Sequence[str] = FILTERS
+    leaves: bool = True
+    symmetry: bool = True
+    lookahead: bool | None = None
+    block: int | None = None
+    max_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.filters, str) or not set(self.filters) <= set(FILTERS):
+            raise ValueError(f"filters must be some of {', '.join(FILTERS)}; got {self.filters!r}")
+        if isinstance(self.order, str) and self.order != "ri":
+            raise ValueError(f"order must be 'ri' or a permutation of the query nodes, got {self.order!r}")
+        for name, least in (("block", 1), ("max_steps", 0)):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < least):
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+
+
+DEFAULT_SEARCH = Search()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a plan is made by.
+
+    Attributes:
+      induced: non-edges of the query must be non-edges of the target.
+      wildcard: the label of query nodes and edges that any label matches.
+      listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
+      memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
+      search: how to search.
+    """
+
+    induced: bool = False
+    wildcard: int | None = None
+    listing: bool = False
+    memory: int | None = None
+    search: Search = DEFAULT_SEARCH
+
+    def chosen_filters(self, labelled: bool) -> tuple[str, ...]:
+        """The filters, in the order in which they are applied."""
+        return tuple(name for name in FILTERS if name in self.search.filters or (name == "label" and labelled))

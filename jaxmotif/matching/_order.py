@@ -1,0 +1,83 @@
+"""The fourth phase of a plan, in NumPy alone: which nodes are searched, in which order, which are counted in closed
+form, and which of the maps that automorphisms exchange is searched."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.matching._leaves import LeafPlan, choose_leaves
+from jaxmotif.matching._options import Order, Search
+from jaxmotif.matching._reduce import Measures
+from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
+
+
+class SearchOrder(NamedTuple):
+    """How a query is searched.
+
+    Attributes:
+      core: query nodes searched, in order; free: those without an earlier neighbour.
+      leaves: the others, counted in closed form.
+      below: pairs (a, b) of query nodes such that a's image must have the lower number.
+      multiplier: automorphisms that the search leaves out.
+    """
+
+    core: list[int]
+    free: list[int]
+    leaves: LeafPlan
+    below: list[tuple[int, int]]
+    multiplier: int
+
+    @property
+    def position(self) -> dict[int, int]:
+        """Of each core node in the order."""
+        return {v: i for i, v in enumerate(self.core)}
+
+
+def choose_order(
+    query: Pattern, measured: Measures, search: Search, *, closed_form: bool, allowed: np.ndarray | None = None
+) -> SearchOrder:
+    """Choose.
+
+    Args:
+      closed_form: whether leaves may be counted in closed form.
+      allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
+    """
+    colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
+    order = order_nodes(query, search.order, measured.sizes)
+    leaves = LeafPlan([], np.arange(query.num_nodes), 0)
+    if search.leaves and closed_form and query.num_nodes > 1:
+        told_apart = query if colors is None else colored(query, colors)
+        leaves = choose_leaves(told_apart, measured, order)
+    core = [v for v in order if v not in set(leaves.nodes)]
+    if leaves.nodes and isinstance(search.order, str):  # RI's order of what is left
+        ids = sorted(core)
+        core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
+    below, multiplier = [], 1
+    if search.symmetry:
+        below, multiplier = symmetry_constraints(query, [*core, *leaves.nodes], leaves.nodes, colors)
+    free = [v for i, v in enumerate(core) if not query.neighbors[v, core[:i]].any()]
+    return SearchOrder(core, free, leaves, below, multiplier)
+
+
+def order_nodes(query: Pattern, order: Order, sizes: np.ndarray) -> list[int]:
+    """A matching order by name, or the one given.
+
+    Raises:
+      ValueError: when that is no permutation of the nodes.
+    """
+    if isinstance(order, str):
+        return greatest_constraint_first(query, sizes)
+    given = [int(v) for v in order]
+    if sorted(given) != list(range(query.num_nodes)):
+        raise ValueError(f"order must be 'ri' or a permutation of the {query.num_nodes} query nodes, got {order!r}")
+    return given
+
+
+def colored(query: Pattern, colors: np.ndarray) -> Pattern:
+    """The query with nodes of different colours told apart."""
+    if query.node_labels is not None:
+        colors = np.unique(np.stack([colors, query.node_labels]), axis=1, return_inverse=True)[1].reshape(-1)
+    return dataclasses.replace(query, node_labels=colors)

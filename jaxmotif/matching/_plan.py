@@ -1,0 +1,81 @@
+"""From a query and a target to a search, phase by phase; each phase is a function of plain values.
+
+| phase | where | what it finds |
+|---|---|---|
+| ask | ``_conditions`` (NumPy) | what the query asks of target nodes and of pairs of them |
+| filter | ``_domains``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
+| reduce | ``_candidates``, or ``_host``; one wait | the target between these, and how long its candidate lists are |
+| order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
+| leaf sets | ``_bit_sets``; one wait if there are leaves | the terms of the leaves, over bit rows |
+| write | ``_placements``, ``_write`` | lists and matrices filled, programs, sizes of steps |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxmotif.matching._bit_sets import BitRows, leaf_sets
+from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._order import choose_order
+from jaxmotif.matching._placements import Layout
+from jaxmotif.matching._reduce import filtered, reduced
+from jaxmotif.matching._sizes import plan_sizes
+from jaxmotif.matching._target import Target
+from jaxmotif.matching._write import write
+from jaxmotif.patterns import Pattern
+from jaxmotif.search import ReadySearch
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """How a query is searched for.
+
+    Attributes:
+      ready: the search, ready to run; ``None`` if some domain is empty, so that there is no match.
+      order: the query nodes searched, in order; leaves are not in it.
+      leaves: the query nodes counted in closed form.
+      multiplier: automorphisms that the search leaves out.
+      domain_sizes: int64 ``[k]``.
+      ids: int32 ``[N]``, the graph's nodes of the reduced target's.
+    """
+
+    ready: ReadySearch | None
+    order: list[int]
+    leaves: list[int]
+    multiplier: int
+    domain_sizes: np.ndarray
+    ids: Any = None
+
+    def with_search(self, ready: ReadySearch) -> Plan:
+        """The same by another search."""
+        return dataclasses.replace(self, ready=ready)
+
+
+def make_plan(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
+) -> Generator[tuple[str, Any], Any, Plan]:
+    """Plan a search, a job for :func:`jaxmotif.matching._plan_many.plan_many`.
+
+    Args:
+      target: its index, on the device or on the host.
+      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+      device: where to search.
+    """
+    sizes = plan_sizes(device)
+    asked = ask(query, options)
+    kept = yield from filtered(target, asked, allowed, options)
+    if kept.empty:
+        return Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)
+    lists, measured = yield from reduced(target, asked, kept, options, sizes)
+    closed_form = not options.induced and not options.listing
+    order = choose_order(query, measured, options.search, closed_form=closed_form, allowed=allowed)
+    layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
+    groups = yield from leaf_sets(order.leaves, layout, rows)
+    ready = write(order, lists, measured, layout, groups, rows, options, sizes, device)
+    return Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids)

@@ -1,0 +1,51 @@
+"""Plans side by side: while the device works for one, the host prepares the next, and values come back together.
+
+A plan in the making is a generator. It sends work to the device, which JAX does not wait for, and yields
+``(phase, arrays)`` where it needs values on the host; it is sent them, and returns its result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import jax
+
+Planning = Generator[tuple[str, Any], Any, Any]
+
+LAST_PHASE = "plan"
+"""What a plan does after its last values."""
+
+
+def plan_many(jobs: Sequence[Planning]) -> list[tuple[Any, dict[str, float]]]:
+    """Run plannings to their ends, all of them up to their next values before these are fetched.
+
+    Returns:
+      For each its result, and seconds by phase: its own on the host, and an equal share of the waiting.
+    """
+    results: list[tuple[Any, dict[str, float]]] = [(None, {}) for _ in jobs]
+    values: list[Any] = [None] * len(jobs)
+    live = list(range(len(jobs)))
+    while live:
+        asked: dict[int, tuple[str, Any]] = {}
+        for i in live:
+            clock = time.perf_counter()
+            phase = LAST_PHASE
+            try:
+                asked[i] = jobs[i].send(values[i])
+                phase = asked[i][0]
+            except StopIteration as stop:
+                results[i] = stop.value, results[i][1]
+            _add(results[i][1], phase, time.perf_counter() - clock)
+        live = list(asked)
+        clock = time.perf_counter()
+        for i, value in zip(live, jax.device_get([arrays for _, arrays in asked.values()]), strict=True):
+            values[i] = value
+        for i in live:
+            _add(results[i][1], asked[i][0], (time.perf_counter() - clock) / len(live))
+    return results
+
+
+def _add(seconds: dict[str, float], phase: str, more: float) -> None:
+    seconds[phase] = seconds.get(phase, 0.0) + more

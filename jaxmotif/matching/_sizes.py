@@ -1,0 +1,121 @@
+"""The figures matching goes by: limits, padded sizes, and where to plan; each with its reason. How large the steps and
+tables of a search are is said in :mod:`jaxmotif.search._sizes`.
+
+Padded sizes are powers of four from a least, generous ones where they cost little: what differs between queries and
+targets is to be data in a bucket, since each new size compiles again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._sizes import power_of_four
+
+# ---- what a plan may take
+
+MOST_MATRIX_WORDS = 2**26
+"""Words (256 MiB) of the bit matrices of all pair kinds together; beyond, adjacency is searched for in the lists."""
+
+MAKING = 4
+"""How many times the memory of lists and matrices it takes to make them, at most: sums and copies on the device."""
+
+MOST_PLACES = 2**31 - 2
+"""Entries and offsets of all candidate lists together: their places are int32."""
+
+# ---- leaves, counted in closed form
+
+MOST_IN_GROUP = 4
+"""Leaves that compete for nodes, unless all have the same candidates; n of them have Bell(n) terms: 15 of 4."""
+
+LEAF_LIMBS = (2, 4, 8, 16)
+"""Limbs of the ways to map all leaves of one partial match: the fewest that hold them. More are slower, and others
+compile again; leaves whose ways need more than the most are searched one by one."""
+
+MOST_GROUP_WORDS = 64
+"""Words of a bit row over the union of a group's domains, unless the group is of twins: to meet rows takes a read for
+each word, whether candidates are few or many."""
+
+MOST_TWIN_WORDS = 2**26
+"""Words of the bit rows of all nodes, for twins."""
+
+PAIRS_A_WORD = 8
+"""Twins are worth wider bit rows if they have so many pairs of candidates, which a search would test, for each word."""
+
+# ---- looking ahead
+
+MOST_AHEAD_NODES = 62
+"""Nodes in a domain that is looked ahead to: larger ones are seldom used up, and cost more to test than that saves."""
+
+MOST_AHEAD_WORDS = 2**6
+"""Words read to see whether one node has a candidate left; those that need more are not looked at."""
+
+MOST_ROW_WORDS = 2**24
+"""Words of all bit rows for looking ahead."""
+
+# ---- searches in shares
+
+SHARES, PARTS = 2, 64
+"""Parts of the search for each device; in all at least, where they are to end now and then: for checkpoints, or a
+meter."""
+
+HYBRID_PARTS = 1024
+"""Parts of a search for GPUs and the CPU, which takes some hundred times as long for one as a GPU."""
+
+FEW_STEPS = 48
+"""A search that ends within so many steps is not divided."""
+
+LEAST_BLOCK = 2**6
+"""Flat positions of the smallest step to fall back to where memory runs out."""
+
+PREFIX_BLOCK = 2**16
+"""Flat positions of the steps that list prefixes: the same on all devices, so that all stop at one level."""
+
+TOGETHER, TOGETHER_ENTRIES = 16, 2**27
+"""Queries to plan at a time, at most; and int32 entries (512 MiB) that what is planned may take."""
+
+# ---- planning in NumPy or on the device
+
+
+class PlanSizes(NamedTuple):
+    """Where to plan, and least padded sizes. A phase on the device compiles for each size of target, a phase in NumPy
+    never; so small targets are planned in NumPy, in their exact sizes, and what the search reads is then padded.
+
+    Attributes:
+      host_work: slots of the target times pairs of the query, to which planning in NumPy is as fast as on the device.
+      nodes, slots: least capacities of a reduced target on the device. families: of the candidate lists; kinds: of
+        pairs; free: of nodes that no earlier one leads to; sets: of bit rows and numberings.
+      entries: of candidate lists, planned on the device. read, read_entries: of what a search reads, and of candidate
+        lists, planned in NumPy: so large that nearly all small cases share one size. program: words.
+    """
+
+    host_work: int
+    nodes: int = 256
+    slots: int = 4096
+    families: int = 64
+    kinds: int = 4
+    free: int = 4
+    sets: int = 16
+    entries: int = 2**14
+    read: int = 2**14
+    read_entries: int = 2**16
+    program: int = 2**12
+
+
+CPU = PlanSizes(host_work=2**21)
+# A device is the faster planner from about a tenth of that on, but never compiles in less than seconds.
+ACCELERATOR = PlanSizes(host_work=2**17)
+
+
+def plan_sizes(device: jax.Device) -> PlanSizes:
+    """The figures for searches on a device."""
+    return ACCELERATOR if target_of(device).is_accelerator else CPU
+
+
+def padded(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
+    """An array with its first axis grown to a power of four from a least."""
+    room = power_of_four(len(array), least) - len(array)
+    return np.pad(array, [(0, room)] + [(0, 0)] * (array.ndim - 1), constant_values=fill)

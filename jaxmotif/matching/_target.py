@@ -1,0 +1,217 @@
+"""The target graph as the search reads it: slots with their sources, labels and reverse arcs, by direction.
+
+An index lies on the device, in the graph's padded sizes, or on the host, in NumPy and exact sizes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._bits import low_word, pair_key
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import offsets_from, row_of
+from jaxmotif.graph import Graph
+from jaxmotif.kernels import _expand as ex
+from jaxmotif.kernels._expand import take
+from jaxmotif.matching._conditions import ABSENT, ANY
+
+_cache: weakref.WeakKeyDictionary[Graph, dict[tuple[bool, bool], Target]] = weakref.WeakKeyDictionary()
+
+
+SLOT_ARRAYS = ("offsets", "sources", "targets", "labels", "reverse", "reverse_labels")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class Target:
+    """Slots by direction, D = 1 (undirected) or 2 (successors, predecessors); rows are sorted.
+
+    Attributes:
+      size: int32 scalar, the number of nodes.
+      ids: int32 ``[N]``, the graph's nodes by the numbers they have here.
+      node_labels: int32 ``[N]`` or ``None``.
+      offsets: int32 ``[D, N + 1]``.
+      sources, targets: int32 ``[D, S]``; ``N`` in padding.
+      labels: int32 ``[D, S]`` or ``None``.
+      reverse: int32 ``[D, S]``, whether the arc the other way is there; ``None`` if undirected.
+      reverse_labels: int32 ``[D, S]`` or ``None``.
+    """
+
+    size: Any
+    ids: Any
+    node_labels: Any
+    offsets: Any
+    sources: Any
+    targets: Any
+    labels: Any
+    reverse: Any
+    reverse_labels: Any
+
+    @property
+    def nodes(self) -> int:
+        """N, static."""
+        return self.offsets.shape[-1] - 1
+
+    @property
+    def on_host(self) -> bool:
+        return isinstance(self.offsets, np.ndarray)
+
+    def direction(self, d: Any) -> Target:
+        """The slots of one direction, without the leading axis (d may be traced)."""
+        rows = {name: getattr(self, name) for name in SLOT_ARRAYS if getattr(self, name) is not None}
+        one = (lambda x: x[d]) if self.on_host else (lambda x: lax.dynamic_index_in_dim(x, d, 0, False))
+        return dataclasses.replace(self, **{name: one(array) for name, array in rows.items()})
+
+    def fits(self, kind: Any) -> Any:
+        """Which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
+        ok = self.targets < self.nodes
+        if self.labels is not None:
+            ok &= (kind[1] == 0) | (self.labels == kind[2])
+        if self.reverse is not None:
+            wanted = (kind[3] == ANY) | ((self.reverse == 0) == (kind[3] == ABSENT))
+            if self.reverse_labels is not None:
+                wanted &= (kind[4] == 0) | (self.reverse_labels == kind[5])
+            ok &= wanted
+        return ok
+
+
+def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False) -> Target:
+    """Index a graph for matching; a graph is indexed once and the index lives as long as the graph.
+
+    Args:
+      by_degree: number the nodes by ascending degree, so that few of a node's neighbours have higher numbers.
+      on_host: in NumPy, at exact sizes.
+    """
+    found = _cache.setdefault(graph, {})
+    if (by_degree, on_host) not in found:
+        found[by_degree, on_host] = _index_on_host(graph, by_degree) if on_host else _index(graph, by_degree)
+    return found[by_degree, on_host]
+
+
+@jit64(static_argnames=("by_degree",))
+def _index(graph: Graph, by_degree: bool) -> Target:
+    index = _plain_index(graph)
+    return _by_degree(index) if by_degree else index
+
+
+def _index_on_host(graph: Graph, by_degree: bool) -> Target:
+    """:func:`_plain_index` in NumPy."""
+    held = jax.device_get(graph)
+    n, S = int(held.num_nodes), int(held.out_offsets[held.num_nodes])
+    out, targets = held.out_offsets[: n + 1], held.out_targets[:S]
+    offsets, heads = out[None], targets[None]
+    labels = None if held.edge_labels is None else held.edge_labels[:S][None]
+    reverse = reverse_labels = None
+    if graph.directed:
+        slots = held.in_slots[:S]
+        offsets, heads = np.stack([out, held.in_offsets[: n + 1]]), np.stack([targets, held.in_targets[:S]])
+        # Rows are sorted, and so are the keys of the slots: the arc the other way is found among them.
+        keys, back = (pair_key(*ends) for ends in ((row_of(out, S), targets), (targets, row_of(out, S))))
+        place = np.minimum(np.searchsorted(keys, back), max(S - 1, 0))
+        there = keys[place] == back
+        reverse = np.stack([there, there[slots]]).astype(np.int32)
+        if labels is not None:
+            other = np.where(there, labels[0][place], 0).astype(np.int32)
+            labels, reverse_labels = (np.stack([x, x[slots]]) for x in (labels[0], other))
+    sources = np.stack([row_of(rows, S) for rows in offsets])
+    node_labels = None if held.node_labels is None else held.node_labels[:n]
+    index = Target(
+        np.int32(n), np.arange(n, dtype=np.int32), node_labels, offsets, sources, heads, labels, reverse,
+        reverse_labels,
+    )  # fmt: skip
+    return _by_degree_on_host(index) if by_degree else index
+
+
+def _by_degree_on_host(target: Target) -> Target:
+    """:func:`_by_degree` in NumPy."""
+    lengths = np.diff(target.offsets)
+    ids = np.argsort(lengths.sum(axis=0), kind="stable").astype(np.int32)
+    rank = np.empty_like(ids)
+    rank[ids] = np.arange(len(ids), dtype=np.int32)
+    rows = []
+    for d in range(len(target.offsets)):
+        one = target.direction(d)
+        sources, targets = rank[one.sources], rank[one.targets]
+        order = np.lexsort((targets, sources))
+        more = [None if x is None else x[order] for x in (one.labels, one.reverse, one.reverse_labels)]
+        rows.append((offsets_from(lengths[d][ids]), sources[order], targets[order], *more))
+    arrays = [None if row[0] is None else np.stack(row) for row in zip(*rows, strict=True)]
+    labels = None if target.node_labels is None else target.node_labels[ids]
+    return dataclasses.replace(target, ids=ids, node_labels=labels, **dict(zip(SLOT_ARRAYS, arrays, strict=True)))
+
+
+def _plain_index(graph: Graph) -> Target:
+    N, S = graph.node_capacity, graph.slot_capacity
+    ids = jnp.arange(N, dtype=jnp.int32)
+    if not graph.directed:
+        offsets, targets = graph.out_offsets[None], graph.out_targets[None]
+        labels = None if graph.edge_labels is None else graph.edge_labels[None]
+        return Target(
+            graph.num_nodes, ids, graph.node_labels, offsets, _sources(graph.out_offsets, targets[0], N)[None], targets,
+            labels, None, None,
+        )  # fmt: skip
+    slots = jnp.minimum(graph.in_slots, S - 1)
+    sources = [_sources(graph.out_offsets, graph.out_targets, N), _sources(graph.in_offsets, graph.in_targets, N)]
+    u, v = sources[0], jnp.minimum(graph.out_targets, N - 1)
+    low, high = take(graph.out_offsets, v), take(graph.out_offsets, v + 1)
+    place, there = ex.find(graph.out_targets, low, high, u, max(1, min(N, S).bit_length()))
+    there &= graph.out_targets < N
+    place = jnp.where(there, place, 0)
+    labels = reverse_labels = None
+    if graph.edge_labels is not None:
+        labels = jnp.stack([graph.edge_labels, take(graph.edge_labels, slots)])
+        back = jnp.where(there, take(graph.edge_labels, place), 0)
+        reverse_labels = jnp.stack([back, take(back, slots)])
+    reverse = there.astype(jnp.int32)
+    return Target(
+        graph.num_nodes, ids, graph.node_labels, jnp.stack([graph.out_offsets, graph.in_offsets]), jnp.stack(sources),
+        jnp.stack([graph.out_targets, graph.in_targets]), labels, jnp.stack([reverse, take(reverse, slots)]),
+        reverse_labels,
+    )  # fmt: skip
+
+
+def _by_degree(target: Target) -> Target:
+    """Number the nodes by ascending degree, ties by id; padding stays last."""
+    N = target.nodes
+    number = jnp.arange(N, dtype=jnp.int32)
+    lengths = target.offsets[:, 1:] - target.offsets[:, :-1]
+    degree = jnp.where(number < target.size, lengths.sum(axis=0, dtype=jnp.int32), jnp.int32(2**31 - 1))
+    ids = low_word(lax.sort(pair_key(degree, number)))
+    rank = jnp.append(jnp.zeros(N, jnp.int32).at[ids].set(number), jnp.int32(N))
+
+    def direction(d: int) -> dict[str, Any]:
+        one = target.direction(d)
+        ends = jnp.cumsum(take(lengths[d], ids), dtype=jnp.int32)
+        pairs = pair_key(take(rank, one.sources), take(rank, one.targets))
+        names = [name for name in ("labels", "reverse", "reverse_labels") if getattr(one, name) is not None]
+        pairs, *values = lax.sort((pairs, *(getattr(one, name) for name in names)), num_keys=1)
+        return dict(zip(names, values, strict=True)) | {
+            "offsets": jnp.append(jnp.int32(0), ends),
+            "sources": (pairs >> jnp.uint64(32)).astype(jnp.int32),
+            "targets": low_word(pairs),
+        }
+
+    rows = [direction(d) for d in range(target.offsets.shape[0])]
+    labels = None if target.node_labels is None else take(target.node_labels, ids)
+    joined = {name: jnp.stack([row[name] for row in rows]) for name in rows[0]}
+    return dataclasses.replace(target, ids=ids, node_labels=labels, **joined)
+
+
+def slot_sources(graph: Graph) -> jax.Array:
+    """The node whose row each slot is in, int32 ``[S]``; the node capacity in padding."""
+    return _sources(graph.out_offsets, graph.out_targets, graph.node_capacity)
+
+
+def _sources(offsets: jax.Array, targets: jax.Array, nodes: int) -> jax.Array:
+    """The row of each slot."""
+    slots = targets.shape[0]
+    marks = jnp.zeros(slots + 1, jnp.int32).at[offsets[1:]].add(1)
+    rows = jnp.cumsum(marks[:slots], dtype=jnp.int32)
+    return jnp.where(targets < nodes, rows, np.int32(nodes))

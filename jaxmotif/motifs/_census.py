@@ -1,0 +1,160 @@
+"""Every connected induced subgraph of a given size, counted by isomorphism class."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._label_words import in_words
+from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._progress import progress as meter
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.motifs._census_sizes import less_memory, plan
+from jaxmotif.motifs._classes import Classifier, class_names
+from jaxmotif.motifs._enumerate import count_classes, count_participation
+from jaxmotif.motifs._pair_states import Alphabet, census_graphs, degree_rank, graph_edges
+from jaxmotif.motifs._tables import class_ids
+
+SMALLEST, LARGEST = 2, 8
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Census(Presented):
+    """Counts of connected induced subgraphs by class.
+
+    Attributes:
+      size: nodes of a subgraph.
+      directed: whether classes tell directions.
+      classes: canonical strings, ascending: the lexicographically smallest row-major 0/1 adjacency over all node orders
+        (with labels as :func:`jaxmotif.patterns.canonical_string` writes them).
+      counts: int64 ``[classes]``, occurrences (node sets).
+      per_node: int64 ``[n, classes]``, occurrences that each node lies in, or ``None`` when not asked for.
+      label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
+    """
+
+    size: int
+    directed: bool
+    classes: tuple[str, ...]
+    counts: np.ndarray
+    per_node: np.ndarray | None = None
+    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
+
+    @property
+    def total(self) -> int:
+        """All connected induced subgraphs of this size."""
+        return int(self.counts.sum())
+
+    @property
+    def names(self) -> list[str]:
+        """The name each class has in the field, ``""`` where it has none."""
+        names = class_names(self.directed)
+        return [names.get(c, "") for c in self.classes]
+
+    @property
+    def words(self) -> list[str]:
+        """The classes for readers: the words of labels in the place of their numbers.
+
+        Example:
+          >>> Census(2, True, ("0,1:.,0,.,.",), np.array([4]), None, ({0: "cell", 1: "gene"}, {0: "+"})).words
+          ['cell,gene:.,+,.,.']
+        """
+        return [in_words(text, *self.label_words) for text in self.classes]
+
+    @property
+    def ids(self) -> list[int | None]:
+        """The numbers of the classes in mfinder and FANMOD, ``None`` with labels."""
+        return class_ids(self.classes)
+
+    def _line(self) -> str:
+        return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"
+
+    def table(self) -> dict[str, Column]:
+        return {"class": self.classes, "id": self.ids, "name": self.names, "count": self.counts}
+
+    def as_dict(self) -> Mapping[str, int]:
+        """Counts by class."""
+        return dict(zip(self.classes, self.counts.tolist(), strict=True))
+
+
+def subgraph_census(
+    graph: GraphLike,
+    size: int,
+    *,
+    per_node: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> Census:
+    """Count every connected induced subgraph of ``size`` nodes by isomorphism class.
+
+    Node and edge labels, where the graph has them, are part of a class.
+
+    Args:
+      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      size: 2 to 8.
+      per_node: also count the occurrences that each node lies in, in a second pass.
+      devices: as everywhere; one is used.
+      memory: bytes to work in.
+      progress: show a meter.
+
+    Returns:
+      The classes that occur, with their counts.
+
+    Raises:
+      ValueError: a size out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
+
+    Reference:
+      Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017, section 6.
+
+    Example:
+      >>> graph = Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], directed=True)
+      >>> census = subgraph_census(graph, 3)
+      >>> dict(zip(census.names, census.counts.tolist()))
+      {'021C': 2, '030T feed-forward loop': 1}
+    """
+    graph = as_graph(graph)
+    check_size(graph, size)
+    device = select_devices(devices).main
+
+    def attempt(memory: int | None) -> Census:
+        sizes, matrix_bytes = plan(device, memory)
+        graphs = census_graphs(graph, graph_edges(graph), matrix_bytes, device)
+        classifier, nodes = Classifier(graphs.alphabet, size), None
+        with jax.default_device(device):
+            with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
+                counts = count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
+            if per_node:
+                nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]
+        return _census(graph, size, classifier.classes, counts, nodes)
+
+    def halve(memory: int | None) -> tuple[int, str] | None:
+        less = less_memory(device, memory)
+        return None if less is None else (less, f"tables of {less} bytes")
+
+    return with_smaller_steps(attempt, memory, halve, device)[0]
+
+
+def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
+    found = [i for i in np.argsort(classes).tolist() if counts[i]]
+    names = tuple(classes[i] for i in found)
+    words = graph.node_label_names, graph.edge_label_names
+    return Census(size, graph.directed, names, counts[found], None if nodes is None else nodes[:, found], words)
+
+
+def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:
+    """Raises unless subgraphs of this size can be counted (``more_bits``: of a graph's number)."""
+    if not SMALLEST <= size <= LARGEST:
+        raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}")
+    alphabet = Alphabet.of(graph)
+    bits = alphabet.code_bits(size) + more_bits
+    last = alphabet.label_bits + (size - 1) * alphabet.state_bits
+    if bits > 63 or last > 31:
+        raise ValueError(
+            f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
+            f"labels takes {bits} bits a subgraph, {last} for its last node; the limits are 63 and 31: use fewer labels"
+        )

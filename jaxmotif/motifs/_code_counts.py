@@ -1,0 +1,348 @@
+"""Counting subgraphs by class from their codes, many at a time, on the host or on a device.
+
+A code ends with the number of its graph; without it, it says what the subgraph looks like in the order in which its
+nodes were met. Codes of one class are many: they are brought to *normal forms*, few for each class, and a
+:class:`~jaxmotif.motifs._classes.Classifier` knows the class of every form it has seen.
+
+Codes of pairs of nodes with an edge between them also take one pair without an edge back: all pairs were counted as
+if they had none.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import for_host, jit64, put64
+from jaxmotif.arrays._sizes import power_of_four, power_of_two
+from jaxmotif.kernels._expand import first_ones, take
+from jaxmotif.kernels._subgraphs import all_ones
+from jaxmotif.motifs._classes import Classifier, normal_codes
+from jaxmotif.motifs._pair_states import CensusGraphs, Codes
+
+KNOWN = 1 << 14  # normal forms that a device knows the classes of, at least
+NEW = 1 << 8  # those it does not know that are counted apart, at most
+LEAST_DISTINCT = 1 << 14  # different codes looked at together, at least: fewer take as long
+MERGE_AT = 1 << 23  # (code, count) entries held on the host before they are merged
+
+
+class CodeCounts(Protocol):
+    """Counts by graph and class, from codes that come in portions."""
+
+    def add(self, codes: jax.Array, weights: jax.Array | None = None) -> None:
+        """Count codes, uint32 ``[L]`` or, of :func:`wide_codes`, ``[2, L]`` (high words first); all ones for none.
+
+        Args:
+          weights: int64 ``[L]``, how often each is to be counted.
+        """
+        ...
+
+    def counts(self) -> np.ndarray:
+        """int64 ``[graphs, classes]``."""
+        ...
+
+
+def code_counts(graphs: CensusGraphs, size: int, classifier: Classifier, distinct: int) -> CodeCounts:
+    """An empty sum of the codes of subgraphs of ``size`` nodes.
+
+    Args:
+      classifier: asked for the class of every new form.
+      distinct: different codes looked at together by the device; 0: the host does it all.
+    """
+    if distinct:
+        return DeviceCounts(graphs, size, classifier, distinct)
+    return HostCounts(graphs, size, classifier)
+
+
+def wide_codes(graphs: CensusGraphs, size: int) -> bool:
+    """Whether codes of subgraphs of ``size`` nodes take two words."""
+    return graphs.alphabet.code_bits(size) + graphs.graph_bits > 31
+
+
+def last_pair(codes: Codes, size: int) -> tuple[np.uint64, np.uint64]:
+    """The bits of a code (without a graph's number) that hold the states of the last node: those towards the nodes
+    before the last but one, and the one towards that. Both are there where the last two are a pair of candidates
+    with an edge; an edge alone is an only neighbour's, which was counted as no pair."""
+    before = codes.state_bits * (size - 2)
+    return np.uint64((1 << before) - 1), np.uint64(((1 << codes.state_bits) - 1) << before)
+
+
+# ---- on the host
+
+
+class HostCounts:
+    """Sorts each portion, merges what is alike, and looks at the classes at the end."""
+
+    def __init__(self, graphs: CensusGraphs, size: int, classifier: Classifier):
+        self._graphs, self._size, self._classifier = graphs, size, classifier
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # distinct codes, ascending, and how often each occurs
+
+    def add(self, codes: jax.Array, weights: jax.Array | None = None) -> None:
+        words = np.asarray(codes)
+        if words.ndim == 2:
+            words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
+        some = words != np.iinfo(words.dtype).max
+        if weights is None:
+            words, times = np.sort(words[some]), None
+        else:
+            times = np.asarray(weights)
+            some &= times > 0
+            order = np.argsort(words[some], kind="stable")
+            words, times = words[some][order], times[some][order]
+        self._parts.append(_merged(words, times))
+        if sum(part[0].size for part in self._parts) > MERGE_AT:
+            self._merge()
+
+    def counts(self) -> np.ndarray:
+        codes, times = self._merge()
+        bits = self._graphs.graph_bits
+        codes, graph = codes >> np.uint64(bits), codes & np.uint64((1 << bits) - 1)
+        # Codes of several graphs stand together: each is classified once.
+        begins = _begins(codes)
+        which = np.cumsum(begins) - 1
+        index, without = (table[which] for table in self._classes(codes[begins]))
+        classes = len(self._classifier)
+        counts = np.zeros(self._graphs.count * classes, np.int64)
+        cell = graph.astype(np.int64) * classes
+        np.add.at(counts, cell + index, times)
+        joined = without >= 0
+        np.subtract.at(counts, (cell + without)[joined], times[joined])
+        return counts.reshape(self._graphs.count, classes)
+
+    def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The class of each code (distinct, ascending), and of the same pair without its edge, or -1."""
+        old, edge = last_pair(self._graphs.alphabet.codes, self._size)
+        joined = (codes & old != 0) & (codes & edge != 0) & (self._size > 2)
+        found = self._classifier(np.concatenate([codes, codes[joined] & ~edge]))
+        without = np.full(codes.size, -1, np.int64)
+        without[joined] = found[codes.size :]
+        return found[: codes.size], without
+
+    def _merge(self) -> tuple[np.ndarray, np.ndarray]:
+        """All parts as one."""
+        codes = np.concatenate([np.zeros(0, np.uint64), *(part[0].astype(np.uint64) for part in self._parts)])
+        counts = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in self._parts)])
+        if len(self._parts) > 1:
+            order = np.argsort(codes, kind="stable")
+            codes, counts = _merged(codes[order], counts[order])
+        self._parts = [(codes, counts)]
+        return codes, counts
+
+
+def _begins(codes: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.ones(1, bool), codes[1:] != codes[:-1]])[: codes.size]
+
+
+def _merged(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct codes of sorted ones, and how often each occurs, or the sums of their counts."""
+    begins = np.flatnonzero(_begins(codes))
+    if counts is None:
+        return codes[begins], np.diff(np.append(begins, codes.size))
+    return codes[begins], np.add.reduceat(counts, begins) if begins.size else counts
+
+
+# ---- on a device
+
+
+class _Ordered(NamedTuple):
+    """Codes in order: these; the sum of the weights before each and of all, int64 ``[L + 1]``, or ``None``; the number
+    of each among the different ones, int32; how many different ones there are."""
+
+    codes: jax.Array
+    before: jax.Array | None
+    order: jax.Array
+    number: jax.Array
+
+
+class _Window(NamedTuple):
+    """Different codes ``first .. first + size`` of a portion, counted as far as their forms were known.
+
+    Attributes:
+      numbers: int32 ``[3]``: different codes of the portion, forms of the window, and new ones among them.
+      forms: uint64 ``[2 * size]``, the forms, ascending.
+      new, apart: up to :data:`NEW` new forms, and counts ``[graphs, NEW]`` of their own.
+    """
+
+    numbers: jax.Array
+    forms: jax.Array
+    new: jax.Array
+    apart: jax.Array
+
+
+class _Pending(NamedTuple):
+    """A window whose numbers nobody has looked at yet."""
+
+    ordered: _Ordered
+    first: int
+    size: int
+    found: _Window
+
+
+class DeviceCounts:
+    """Keeps counts and known forms on the device; the host hears of new forms alone, while the next portion is counted.
+
+    A portion's different codes are looked at in windows. A window that has few new forms counts them apart; one that
+    has many counts nothing, and is counted again once the device knows them.
+    """
+
+    def __init__(self, graphs: CensusGraphs, size: int, classifier: Classifier, distinct: int):
+        self._graphs, self._classifier, self._distinct = graphs, classifier, distinct
+        self._form = {"codes": graphs.alphabet.codes, "nodes": size}
+        (self._device,) = graphs.dyads.offsets.devices()
+        self._graph_bits = np.uint64(graphs.graph_bits)
+        self._counts = put64(np.zeros((power_of_two(graphs.count), 0), np.int64), self._device)
+        self._learn()
+        self._expected: dict[int, int] = {}  # size of a window, by the length of a portion
+        self._pending: _Pending | None = None
+        self._late: list[tuple[np.ndarray, np.ndarray]] = []  # classes of new forms, and their counts by graph
+
+    def add(self, codes: jax.Array, weights: jax.Array | None = None) -> None:
+        ordered = _ordered(codes, weights)
+        length = codes.shape[-1]
+        if length not in self._expected:  # what the first portion of a length has, the next ones will have
+            most = min(self._distinct, length)
+            self._expected[length] = min(most, power_of_four(int(ordered.number), LEAST_DISTINCT))
+        last, self._pending = self._pending, self._window(ordered, 0, self._expected[length])
+        self._settle(last)
+
+    def counts(self) -> np.ndarray:
+        self._settle(self._pending)
+        self._pending = None
+        counts = np.asarray(self._counts)[: self._graphs.count, : len(self._classifier)].copy()
+        for classes, times in self._late:
+            np.add.at(counts.T, classes, times[: self._graphs.count].T)
+        return counts
+
+    def _window(self, ordered: _Ordered, first: int, size: int) -> _Pending:
+        """Counts a window's known forms, without waiting for it."""
+        self._counts, found = _count_window(
+            self._counts, ordered, *self._known, np.int32(first), self._graph_bits, size=size, **self._form
+        )
+        return _Pending(ordered, first, size, found)
+
+    def _settle(self, pending: _Pending | None) -> None:
+        """Counts what was not known of a window, and the portion's other windows."""
+        while pending is not None:
+            ordered, first, size, found = pending
+            number, several, missing = np.asarray(found.numbers).tolist()
+            if missing > NEW:  # then nothing was counted
+                self._classifier.of_forms(np.asarray(found.forms)[:several])
+                self._learn()
+                pending = self._window(ordered, first, size)
+                continue
+            if missing:
+                forms, apart = jax.device_get((found.new, found.apart))
+                self._late.append((self._classifier.of_forms(forms[:missing]), apart[:, :missing]))
+                self._learn()
+            first += size
+            pending = self._window(ordered, first, size) if first < number else None
+
+    def _learn(self) -> None:
+        """Takes over what the classifier knows, and makes room for counts of all classes."""
+        forms, index = self._classifier.known
+        room = power_of_four(forms.size, KNOWN)
+        padded = np.full(room, np.iinfo(np.uint64).max), np.zeros(room, np.int32)
+        for whole, part in zip(padded, (forms, index), strict=True):
+            whole[: part.size] = part
+        self._known = put64(padded, self._device)
+        classes, width = len(self._classifier), self._counts.shape[1]
+        if width <= classes:
+            more = power_of_four(classes + 1, 1 << 10) - width
+            wider = np.pad(np.asarray(self._counts), ((0, 0), (0, more)))
+            self._counts = put64(wider, self._device)
+
+
+@jit64
+def _ordered(codes: jax.Array, weights: jax.Array | None) -> _Ordered:
+    if codes.ndim == 2:
+        codes = (codes[0].astype(jnp.uint64) << 32) | codes[1].astype(jnp.uint64)
+    before = None
+    if weights is None:
+        codes = jnp.sort(codes)
+    else:
+        codes, weights = lax.sort((jnp.where(weights > 0, codes, all_ones(codes.dtype)), weights), num_keys=1)
+        before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
+    order = jnp.cumsum(first_ones(codes), dtype=jnp.int32) - 1
+    number = order[-1] + (codes[-1] != all_ones(codes.dtype)).astype(jnp.int32)
+    return _Ordered(codes, before, order, number)
+
+
+class _Different(NamedTuple):
+    """Different codes, ``[size]`` each.
+
+    Attributes:
+      real: whether there is one; graph: int32; code: uint64, without the graph; times: int64, how often it occurs.
+    """
+
+    real: jax.Array
+    graph: jax.Array
+    code: jax.Array
+    times: jax.Array
+
+
+def _different(ordered: _Ordered, first: jax.Array, graph_bits: jax.Array, size: int) -> _Different:
+    """The ``size`` different codes from one on."""
+    codes = ordered.codes
+    # Where each begins, and where the one after the last does: past all codes there is nothing more.
+    place = jnp.where(first_ones(codes) & (ordered.order >= first), ordered.order - first, size + 1)
+    end = (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)
+    lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
+    start = jnp.full(size + 1, end).at[place].set(lane, mode="drop")
+    real = jnp.arange(size, dtype=jnp.int32) < ordered.number - first
+    # How often: the distance between beginnings, in places or in weight.
+    ends = start.astype(jnp.int64) if ordered.before is None else take(ordered.before, start)
+    times = jnp.where(real, ends[1:] - ends[:-1], 0)
+    code = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
+    graph = (code & ((jnp.uint64(1) << graph_bits) - jnp.uint64(1))).astype(jnp.int32)
+    return _Different(real, graph, code >> graph_bits, times)
+
+
+def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The distinct ones of some forms (all ones for none), ascending; which of them each is, int32, -1 for none; and
+    how many there are. A sort that remembers places, ranks among the sorted, and a scatter back to the places."""
+    size = forms.shape[0]
+    ascending, place = lax.sort((forms, jnp.arange(size, dtype=jnp.int32)), num_keys=1)
+    some = ascending != all_ones(forms.dtype)
+    begins = some & first_ones(ascending)
+    rank = jnp.cumsum(begins, dtype=jnp.int32) - 1
+    which = jnp.zeros(size, jnp.int32).at[place].set(jnp.where(some, rank, -1), unique_indices=True)
+    distinct = jnp.full(size, all_ones(forms.dtype)).at[jnp.where(begins, rank, size)].set(ascending, mode="drop")
+    return distinct, which, begins.sum(dtype=jnp.int32)
+
+
+@partial(jit64, donate_argnums=0, static_argnames=("size", "codes", "nodes"))
+def _count_window(
+    counts: jax.Array, ordered: _Ordered, known: jax.Array, index: jax.Array, first: jax.Array, graph_bits: jax.Array,
+    *, size: int, codes: Codes, nodes: int,
+) -> tuple[jax.Array, _Window]:  # fmt: skip
+    """Add ``size`` different codes from one on, as far as their forms are known, to counts ``[graphs, width]``.
+
+    Args:
+      known, index: forms, ascending, then all ones; and their classes.
+    """
+    found = _different(ordered, first, graph_bits, size)
+    # What each code adds to, and, where it is of two candidates with an edge, what it takes from.
+    old, edge = last_pair(codes, nodes)
+    joined = found.real & (found.code & old != 0) & (found.code & edge != 0) & (nodes > 2)
+    both = normal_codes(jnp, jnp.concatenate([found.code, found.code & ~edge]), codes, nodes)
+    both = jnp.where(jnp.concatenate([found.real, joined]), both, all_ones(both.dtype))
+    forms, which, several = _numbered(both)
+    # Which forms are known: the others get numbers among the new ones.
+    at = jnp.minimum(jnp.searchsorted(known, forms, method="scan_unrolled"), known.size - 1)
+    is_new = (jnp.arange(forms.size, dtype=jnp.int32) < several) & (take(known, at) != forms)
+    missing, place = is_new.sum(dtype=jnp.int32), jnp.cumsum(is_new, dtype=jnp.int32) - 1
+    new = jnp.full(NEW, all_ones(forms.dtype)).at[jnp.where(is_new, place, NEW)].set(forms, mode="drop")
+    # Known forms are counted by class, new ones by their number; out of bounds is nowhere.
+    apart = jnp.zeros((counts.shape[0], NEW), jnp.int64)
+    for form, sign in zip(which.reshape(2, -1), (1, -1), strict=True):
+        some, form = (form >= 0) & (missing <= NEW), jnp.maximum(form, 0)
+        late = take(is_new, form)
+        known_to, new_to = (jnp.where(some & here, found.graph, counts.shape[0]) for here in (~late, late))
+        counts = counts.at[known_to, take(index, take(at, form))].add(sign * found.times, mode="drop")
+        apart = apart.at[new_to, take(place, form)].add(sign * found.times, mode="drop")
+    return counts, _Window(for_host(jnp.stack([ordered.number, several, missing])), forms, new, apart)

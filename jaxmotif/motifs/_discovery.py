@@ -1,0 +1,394 @@
+"""Network motifs: how often every subgraph class occurs in a graph, and in random graphs with its degrees."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import os
+import time
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import Target, target_of
+from jaxmotif.arrays._present import Column, Presented
+from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
+from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._memory import default_memory
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, joined, store_for
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.kernels._switching import Step
+from jaxmotif.motifs._census import check_size, subgraph_census
+from jaxmotif.motifs._census_sizes import ENOUGH, least_memory, less_memory, plan
+from jaxmotif.motifs._classes import Classifier, class_names
+from jaxmotif.motifs._enumerate import count_classes
+from jaxmotif.motifs._null_models import NullModel, Sample, States
+from jaxmotif.motifs._pair_states import Alphabet, in_one_room, sample_graphs
+from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, chain_notes, plan_chains
+from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
+from jaxmotif.motifs._tables import motifs_line, motifs_table
+from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
+
+if TYPE_CHECKING:
+    from chex import PRNGKey
+
+Engine = Literal["auto", "census", "matching"]
+
+CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device: one's batch runs while the host works on another's
+HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
+STEP_SECONDS = 2.0  # that a batch is to take, so that a kill loses little
+RATE = {False: 5e6, True: 2e9}  # subgraphs a second that a CPU, and an accelerator, count at least
+MOST_UNITS = 4096  # that the random graphs are dealt out in
+MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Motifs(Presented):
+    """Every class that occurs in the graph or, with a census of these, in a random graph; and how unusual its count is.
+
+    Attributes:
+      size, directed: as in :class:`jaxmotif.motifs.Census`.
+      classes: canonical strings, ascending.
+      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone).
+      random_counts: int64 ``[num_random, classes]``, in every random graph.
+      threshold: the theta of Definition 1.
+      significance: the statistics, one entry a class.
+      mixing: how far the random graphs are from independent draws.
+      null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
+      attempts: pair switches tried per edge; accepted: moves made per edge.
+      engine: how the random graphs were counted: by a ``"census"`` of each, or by ``"matching"`` the classes of the
+        graph, which finds none that the graph itself does not have.
+      notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
+    """
+
+    size: int
+    directed: bool
+    classes: tuple[str, ...]
+    counts: np.ndarray
+    random_counts: np.ndarray
+    threshold: float
+    significance: Significance
+    mixing: Mixing
+    null_model: str
+    attempts: float
+    accepted: float
+    engine: str
+    notes: tuple[str, ...] = ()
+
+    def _line(self) -> str:
+        return motifs_line(self)
+
+    def table(self) -> dict[str, Column]:
+        return motifs_table(self)
+
+    @property
+    def names(self) -> list[str]:
+        """The name each class has in the field, ``""`` where it has none."""
+        names = class_names(self.directed)
+        return [names.get(c, "") for c in self.classes]
+
+    @property
+    def is_motif(self) -> np.ndarray:
+        """Definition 1: sd > 0 and count - mean >= threshold * sd; bool ``[classes]``."""
+        s = self.significance
+        return (s.sd > 0) & (self.counts - s.mean >= self.threshold * s.sd)
+
+    @property
+    def is_anti_motif(self) -> np.ndarray:
+        """The same with count and mean exchanged."""
+        s = self.significance
+        return (s.sd > 0) & (s.mean - self.counts >= self.threshold * s.sd)
+
+
+def find_motifs(
+    graph: GraphLike,
+    size: int,
+    num_random: int = 1000,
+    key: int | PRNGKey | None = None,
+    keep: str | NullModel = "bidegree",
+    *,
+    threshold: float = 2.0,
+    switches: float = DEFAULT_SWITCHES,
+    attempts: float | None = None,
+    step: Step = "reject",
+    engine: Engine = "auto",
+    checkpoint: str | os.PathLike | None = None,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> Motifs:
+    """Find the connected subgraphs of ``size`` nodes that occur more often than in random graphs with the same degrees.
+
+    Args:
+      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; its labels are
+        part of a class.
+      size: 2 to 8.
+      num_random: how many random graphs, at least 2.
+      key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
+      keep, switches, attempts, step: the null model and how long its chains are, as in :func:`random_graphs`.
+      threshold: theta of Definition 1, positive.
+      engine: how random graphs are counted. ``"census"``: every class in every graph. ``"matching"``: only the classes
+        of the graph itself, all at once along their matching tree (the paper's engine); counts are the same, but
+        classes absent from the graph are not looked for. ``"auto"``: the census, the faster on every network measured.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
+      devices: as everywhere; the random graphs are divided among them.
+      memory: bytes to work in, on each device.
+      progress: show a meter.
+
+    Returns:
+      Counts, statistics, and what the random graphs are worth.
+
+    Raises:
+      ValueError: an option out of range, or a checkpoint of other work.
+
+    Reference:
+      Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017.
+
+    Example:
+      >>> from jaxmotif.graph import Graph
+      >>> loops = [(a, b) for i in range(6) for a, b in ((i, i + 1), (i + 1, i + 2), (i, i + 2))]
+      >>> found = find_motifs(Graph.from_edges(loops, directed=True), 3, num_random=20)
+      >>> dict(zip(found.names, found.counts.tolist()))["030T feed-forward loop"]
+      6
+    """
+    graph = as_graph(graph)
+    if num_random < 2:
+        raise ValueError(f"num_random must be at least 2 (a standard deviation needs two), got {num_random}")
+    if not threshold > 0:
+        raise ValueError(f"threshold must be positive, got {threshold}")
+    if engine not in get_args(Engine):
+        raise ValueError(f"engine must be 'auto', 'census' or 'matching', got {engine!r}")
+    engine = "census" if engine == "auto" else engine
+    check_size(graph, size)
+    chains = plan_chains(graph, key, keep, switches, attempts, step)
+    selection = select_devices(devices)
+    helper = () if selection.helper is None else (selection.helper,)
+    share = functools.partial(_workers, memory=memory)
+    each = share(selection.main)
+    workers = each * len(selection.devices)
+    memory = None if memory is None else memory // each
+    longer = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
+    every = num_random // longer
+
+    def batch_on(device: jax.Device) -> int:
+        most = HELPER_BATCH if device == selection.helper else num_random
+        return min(most, _batch(graph, size, num_random, every, memory, workers, target_of(device)))
+
+    matching = None
+    if engine == "matching":
+        of_graph = subgraph_census(graph, size, devices=[selection.main], memory=memory)
+        matching = plan_matching(graph, size, of_graph.classes)
+    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching)
+
+    def identity() -> tuple:
+        labels = graph.node_labels, graph.edge_labels
+        options = size, num_random, chains.key, chains.model.name, chains.steps, step, engine
+        return ("motifs", graph.edge_list(), graph.n, graph.directed, *labels, *options)
+
+    store = store_for(checkpoint, selection.together, identity)
+    # Item 0 is the graph itself, the others are the random graphs; a task makes batches of what it is dealt.
+    least = min(batch_on(device) for device in (selection.main, *helper))
+    starts = np.arange(-1, num_random + 1).clip(0)
+    parts = min(num_random, max(MOST_UNITS, -(-num_random // least)))
+    job = Job("motifs", starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
+    done = run_job(
+        job, lambda device: _Task(work, device, batch_on(device), memory),
+        workers_on(selection, per_device=share), selection, store, progress,
+    )  # fmt: skip
+    return _motifs(work, num_random, engine, threshold, done.found, done.notes)
+
+
+class _Work(NamedTuple):
+    """What there is to do: chains, of which so many (one in ``every``) go on to double length, and all counted."""
+
+    chains: ChainPlan
+    size: int
+    longer: int
+    every: int
+    classifier: Classifier
+    matching: TreePlan | None
+
+
+class _Batch(NamedTuple):
+    """Counts of some graphs: one row a graph, one column for each class that occurs in any of them.
+
+    Attributes:
+      classes: their canonical strings.
+      given: int64 ``[1, classes]``, in the given graph, or no row.
+      numbers: int64 ``[b]``, which random graphs; moves: int64 ``[b]``, that their chains made.
+      counts: int64 ``[b, classes]``, in these.
+      longer: int64 ``[c]``, which of them went on to double length; longer_counts: ``[c, classes]``, in these then.
+    """
+
+    classes: np.ndarray
+    given: np.ndarray
+    numbers: np.ndarray
+    moves: np.ndarray
+    counts: np.ndarray
+    longer: np.ndarray
+    longer_counts: np.ndarray
+
+
+class _Task:
+    """Draws random graphs on a device and counts them, a batch at a time; the counts are on the host already.
+
+    A batch is what fits, but is bounded by time, too: a first one where many subgraphs are to be expected is small, and
+    later ones are made longer or shorter by what the last took. No count depends on the batch.
+    """
+
+    def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None):
+        self._work, self._device, self._memory = work, device, memory
+        self._most = most
+        seconds = _subgraphs(work.chains.graph, work.size) / RATE[target_of(device).is_accelerator]
+        self._batch = min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
+        if seconds * most <= STEP_SECONDS:
+            self._batch = most
+        self._compiled: set[int] = set()
+        self._dealt: list[int] = []
+        self._made: list[_Batch] = []
+
+    def step(self, span: Span) -> None:
+        self._dealt += range(*span)
+        while len(self._dealt) >= self._batch:
+            self._next()
+
+    def collect(self) -> Arrays:
+        while self._dealt:
+            self._next()
+        made, self._made = self._made, []
+        # By the first graph of each, in names that no other batch has.
+        named = ((batch.numbers[0] if batch.numbers.size else -1, batch) for batch in made)
+        return {f"{name}/{field}": x for name, batch in named for field, x in batch._asdict().items()}
+
+    def halve(self) -> str | None:
+        self._dealt, self._made = [], []  # to be done again
+        less = less_memory(self._device, self._memory)
+        if self._most > 1 and (less is None or less < 2**32):  # small tables take longer than small batches
+            self._most //= 2
+            self._batch = min(self._batch, self._most)
+            return f"{self._most} random graphs at a time"
+        if less is not None:
+            self._memory = less
+            return f"tables of {less} bytes"
+        return None
+
+    def _next(self) -> None:
+        """Counts the next batch of what was dealt, and sizes the one after it."""
+        batch, self._dealt = self._dealt[: self._batch], self._dealt[self._batch :]
+        started = time.monotonic()
+        self._made.append(self._counted(batch))
+        seconds = time.monotonic() - started
+        if self._batch not in self._compiled:  # its time was that of compiling
+            self._compiled.add(self._batch)
+        elif len(batch) == self._batch:
+            fits = int(min(STEP_SECONDS * len(batch) / max(seconds, 1e-9), self._most))
+            if fits >= 2 * self._batch or fits >= self._most > self._batch:
+                self._batch = min(4 * self._batch, floor_power_of_two(fits) if fits < self._most else self._most)
+            elif 2 * fits < self._batch:
+                self._batch = max(1, floor_power_of_two(fits))
+
+    def _counted(self, items: list[int]) -> _Batch:
+        """Counts of some items: the given graph (0), and random graphs, some of them at double length too."""
+        work, plan = self._work, self._work.chains
+        given = plan.wiring.ends if 0 in items else None
+        numbers = np.array([item - 1 for item in items if item], np.int32)
+        chains = Chains(plan, self._device, self._memory, max(numbers.size, 1))
+        drawn = chains.draw(numbers, None, 0, plan.steps)
+        rows = np.flatnonzero((numbers % work.every == 0) & (numbers // work.every < work.longer))
+        longer = chains.draw(numbers[rows], drawn.ends.rows(rows), plan.steps, plan.steps)
+        first = () if given is None else (given.rows(None),)
+        ends = States(*(np.concatenate(side) for side in zip(*first, drawn.ends, longer.ends, strict=True)))
+        classes, counts = self._census(Sample(plan.graph, plan.wiring, ends))
+        met = np.flatnonzero(counts.any(axis=0))
+        of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), [len(first), len(first) + numbers.size])
+        return _Batch(
+            classes[met], of_given, numbers.astype(np.int64), drawn.moves, of_sample, numbers[rows].astype(np.int64),
+            of_longer,
+        )  # fmt: skip
+
+    def _census(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+        """Classes, and their counts in every graph."""
+        work, graph = self._work, self._work.chains.graph
+        # On a CPU as many as share one program, on an accelerator empty ones up to one of few numbers.
+        room = bucket_size(len(sample)) if target_of(self._device).is_accelerator else in_one_room(graph)
+        room = min(room, _together(graph, work.size))
+        pieces = []
+        with jax.default_device(self._device):
+            sizes, matrix_bytes = plan(self._device, self._memory)
+            for low in range(0, len(sample), room):
+                ready = sample_graphs(
+                    sample[low : low + room], min(room, bucket_size(len(sample))), matrix_bytes, self._device
+                )
+                if work.matching is None:
+                    pieces.append(count_classes(ready, work.size, work.classifier, sizes))
+                else:
+                    tables = [sizes.table] * work.size
+                    pieces.append(count_by_matching(ready, work.matching, block=sizes.block, tables=tables))
+        # The classifier learns: later pieces may have more classes.
+        width = max(piece.shape[1] for piece in pieces)
+        counts = np.concatenate([np.pad(piece, ((0, 0), (0, width - piece.shape[1]))) for piece in pieces])
+        classes = work.classifier.classes if work.matching is None else work.matching.classes
+        return np.array(classes[:width], dtype=str), counts[: len(sample)]
+
+
+def _motifs(
+    work: _Work, num_random: int, engine: str, threshold: float, found: Arrays, notes: tuple[str, ...]
+) -> Motifs:  # fmt: skip
+    """The result, from the batches by name."""
+    chains, graph = work.chains, work.chains.graph
+    names = sorted({name.partition("/")[0] for name in found}, key=int)
+    batches = [_Batch(*(found[f"{name}/{field}"] for field in _Batch._fields)) for name in names]
+    classes = sorted(set(itertools.chain.from_iterable(batch.classes.tolist() for batch in batches)))
+    column = {name: i for i, name in enumerate(classes)}
+    counts = np.zeros(len(classes), np.int64)
+    random_counts = np.zeros((num_random, len(classes)), np.int64)
+    longer_counts = np.zeros((work.longer, len(classes)), np.int64)
+    moves = np.zeros(num_random, np.int64)
+    for batch in batches:
+        columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
+        counts[columns] += batch.given.sum(axis=0)
+        random_counts[batch.numbers[:, None], columns] = batch.counts
+        longer_counts[(batch.longer // work.every)[:, None], columns] = batch.longer_counts
+        moves[batch.numbers] = batch.moves
+    mixing = mixing_of(random_counts, longer_counts)
+    labels = max(chains.wiring.labels, 1)
+    return Motifs(
+        work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
+        significance_of(counts, random_counts, mixing), mixing, chains.model.claim(chains.wiring.walks),
+        chains.attempts, float(moves.mean() / labels), engine, (*chain_notes(chains, moves), *notes),
+    )  # fmt: skip
+
+
+def _subgraphs(graph: Graph, size: int) -> float:
+    """About how many connected subgraphs of so many nodes there are: each of ``k`` has ``k`` times the mean excess
+    degree as many extensions, and each of ``k + 1`` is the extension of about as many."""
+    degrees = (graph.degrees + (graph.in_degrees if graph.directed else 0)).astype(np.float64)
+    excess = (degrees**2).sum() / max(degrees.sum(), 1.0)
+    return graph.m * float(np.prod([k * excess / (k + 1) for k in range(2, size)]))
+
+
+def _workers(device: jax.Device, memory: int | None) -> int:
+    """How many threads share a device."""
+    if device.platform == "cpu":
+        return CPU_WORKERS if memory is None or memory >= CPU_WORKERS * least_memory(target_of(device)) else 1
+    return GPU_WORKERS if (memory or default_memory(device)) >= GPU_WORKERS * ENOUGH else 1
+
+
+def _together(graph: Graph, size: int) -> int:
+    """Graphs in one disjoint union: as many as let their number fit the code."""
+    return 1 << min(63 - Alphabet.of(graph).code_bits(size), 20)
+
+
+def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, devices: int, target: Target) -> int:
+    """Random graphs to draw and count together with the given one and one of so many at double length: as many as let
+    the matrix of dyads fit."""
+    budget = (memory or 1 << 33) // 4 if target.is_accelerator else 1 << 25
+    fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
+    most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
+    pieces = devices * -(-num // (devices * most))  # as many for each device
+    return -(-num // pieces)

@@ -1,0 +1,243 @@
+"""Counting connected induced subgraphs by class: bounded-memory search, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._sizes import power_of_two
+from jaxmotif.kernels import _subgraphs as kernel
+from jaxmotif.kernels._expand import FlatWork, take
+from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
+from jaxmotif.motifs._census_sizes import Sizes
+from jaxmotif.motifs._classes import Classifier, normal_codes
+from jaxmotif.motifs._code_counts import code_counts, wide_codes
+from jaxmotif.motifs._pair_states import CensusGraphs, Codes
+
+
+def count_classes(
+    graphs: CensusGraphs,
+    size: int,
+    classifier: Classifier,
+    sizes: Sizes,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> np.ndarray:
+    """Count the connected induced subgraphs of ``size`` nodes of every graph by class.
+
+    Args:
+      size: at least 2.
+      advance: told how many subgraphs of one node less were extended, now and then.
+
+    Returns:
+      int64 ``[graphs, classes]``, as many classes as the classifier knows at the end.
+    """
+    dyads, found = graphs.dyads, code_counts(graphs, size, classifier, sizes.distinct)
+    wide = wide_codes(graphs, size)
+    if size == 2:
+        found.add(_edges(dyads, wide=wide))
+        return found.counts()
+
+    def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
+        """Counts what grows from rows of all nodes but two."""
+        first, block = 0, sizes.fit(max(count, positions), sizes.candidates)
+        bits = int(dyads.new_bits(size - 2))
+        while first < count:
+            at = np.array([first, count], np.int32)
+            if sizes.sorts_on_host:
+                added, numbers = _added(dyads, rows, walks, at, block=block)
+                runs, more = _runs(np.sort(np.asarray(added.keys)), at, bits=bits)
+                (stop, visits), (total, extended) = np.asarray(numbers).tolist(), np.asarray(more).tolist()
+            else:
+                added, runs, numbers = _added_in_runs(dyads, rows, walks, at, block=block, bits=bits)
+                stop, visits, total, extended = np.asarray(numbers).tolist()
+            if stop == first:  # a row that no block holds
+                block *= 4
+                continue
+            advance(extended)
+            pairs(rows, runs, total)
+            visit(rows, added, visits)
+            first = stop
+
+    def pairs(rows: Rows, runs: Runs, positions: int) -> None:
+        block = sizes.fit(positions, sizes.candidates)
+        for first in range(0, positions, block):
+            found.add(*_pairs(dyads, rows, runs, np.int64(first), block=block, wide=wide))
+
+    def visit(rows: Rows, added: Candidates, positions: int) -> None:
+        # Calls of equal length, so that they share their programs.
+        block = sizes.fit(positions, sizes.block)
+        calls = max(1, -(-positions // sizes.codes))
+        blocks = max(1, -(-positions // (block * calls)))
+        room = max(sizes.fit(blocks * block, sizes.codes), block)
+        for first in range(0, positions, blocks * block):
+            last = min(blocks, -(-(positions - first) // block))
+            found.add(_visits(dyads, rows, added, np.array([first, last]), room=room, block=block, wide=wide))
+
+    search(graphs, size - 2, sizes, close)
+    return found.counts()
+
+
+def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes) -> np.ndarray:
+    """How many subgraphs of each class each node lies in, for one graph.
+
+    Args:
+      size: at least 3. classifier: that knows every form that occurs.
+
+    Returns:
+      int64 ``[n, classes]``, nodes in the order of the dyads.
+    """
+    forms, index = classifier.known
+    classes = len(classifier.classes)
+    if not classes:
+        return np.zeros((graphs.n, 0), np.int64)
+    dyads, width = graphs.dyads, power_of_two(classes, 16)
+    room = power_of_two(forms.size, 256) - forms.size
+    known = np.pad(forms, (0, room), constant_values=np.iinfo(np.uint64).max), np.pad(index.astype(np.int32), (0, room))
+    counts: jax.Array = _zeros((dyads.offsets.shape[0] - 1) * width)
+
+    def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
+        nonlocal counts
+        counts = _participate(
+            dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=width, block=sizes.block
+        )
+
+    search(graphs, size - 1, sizes, close)
+    return np.asarray(counts).reshape(-1, width)[: graphs.n, :classes]
+
+
+@partial(jit64, static_argnums=0)
+def _zeros(size: int) -> jax.Array:
+    return jnp.zeros(size, jnp.int64)
+
+
+@partial(jit64, static_argnames=("codes", "width", "block"), donate_argnums=3)
+def _participate(
+    dyads: Dyads, rows: Rows, work: FlatWork, counts: jax.Array, forms: jax.Array, index: jax.Array,
+    *, codes: Codes, width: int, block: int,
+) -> jax.Array:  # fmt: skip
+    """Add one for each subgraph to its class, at each of its nodes; counts are ``[nodes * width]``."""
+    size = rows.nodes.shape[0] + 1
+
+    def body(number: jax.Array, counts: jax.Array) -> jax.Array:
+        found = kernel.extensions(dyads, rows, size - 1, work, number * block, work.total, block=block)
+        low, high = take(rows.low, found.row), take(rows.high, found.row)
+        code = kernel.ordered_pair(dyads, low, high, found.pattern, size - 2)
+        at = jnp.searchsorted(forms, normal_codes(jnp, code, codes, size))
+        at = jnp.minimum(at, forms.shape[0] - 1)  # where no subgraph is
+        one = found.valid.astype(jnp.int64)
+        last = take(rows.graph, found.row) * dyads.n + found.local
+        for member in [*(take(nodes, found.row) for nodes in rows.nodes), last]:
+            counts = counts.at[member * width + take(index, at)].add(one, mode="promise_in_bounds")
+        return counts
+
+    return lax.fori_loop(jnp.int64(0), -(-work.total // block), body, counts)
+
+
+def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows, int, Walks, int], None]) -> None:
+    """Make every connected subgraph of ``size`` nodes, in tables of bounded size.
+
+    All tables have room for ``size`` nodes a row, so that one program serves every level.
+
+    Args:
+      close: called with a table of them, how many it holds, their walks, and how long these are together.
+    """
+    dyads, nodes = graphs.dyads, graphs.num_nodes
+
+    def descend(rows: Rows, i: int, count: int) -> None:
+        walks, positions = _walks(dyads, rows, np.array([i, count], np.int32))
+        positions = int(positions)
+        if i == size:
+            close(rows, count, walks, positions)
+            return
+        if not positions:
+            return
+        first, held = 0, 0
+        block = sizes.fit(positions, sizes.block)
+        capacity = sizes.fit(max(positions, block), sizes.table)
+        table = _table(dyads, np.int32(0), nodes=size, capacity=capacity)  # its rows are written over
+        while first < positions:
+            table, numbers = _fill(dyads, rows, walks.work, table, np.array([i, first, held]), block=block)
+            held, first = np.asarray(numbers).tolist()
+            if held + block > capacity or (first >= positions and held):
+                descend(table, i + 1, held)
+                held = 0
+
+    # The nodes themselves: in a table like the others, or in as little room as they take where there is no other.
+    room = dyads.offsets.shape[0] - 1
+    capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(nodes, sizes.table), sizes.table)
+    for first in range(0, nodes, capacity):
+        rows = _table(dyads, np.int32(first), nodes=size, capacity=capacity)
+        descend(rows, 1, min(capacity, nodes - first))
+
+
+_table = jit64(kernel.roots, static_argnames=("nodes", "capacity"))
+_edges = jit64(kernel.edge_codes, static_argnames="wide")
+_pairs = jit64(kernel.pair_codes, static_argnames=("block", "wide"))
+
+# Totals come with what they are totals of: an index taken outside copies the whole array.
+
+
+def _numbers(*scalars: jax.Array) -> jax.Array:
+    return for_host(jnp.stack([jnp.asarray(x, jnp.int64) for x in scalars]))
+
+
+@partial(jit64, donate_argnames="table", static_argnames="block")
+def _fill(
+    dyads: Dyads, rows: Rows, work: FlatWork, table: Rows, at: jax.Array, *, block: int
+) -> tuple[Rows, jax.Array]:
+    """``at``: nodes of a row, the position to go on at, and how many rows the table holds."""
+    i, first, held = at[0].astype(jnp.int32), at[1], at[2].astype(jnp.int32)
+    table, held, first = kernel.fill(dyads, rows, i, work, first, table, held, block=block)
+    return table, _numbers(held, first)
+
+
+@jit64
+def _walks(dyads: Dyads, rows: Rows, at: jax.Array) -> tuple[Walks, jax.Array]:
+    """``at``: nodes of a row, and how many rows there are."""
+    walks = kernel.open_walks(dyads, rows, at[0], at[1])
+    return walks, for_host(walks.work.total)
+
+
+@partial(jit64, static_argnames="block")
+def _added(dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int) -> tuple[Candidates, jax.Array]:
+    """``at``: the first row, and how many there are."""
+    added, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
+    return added, _numbers(stop, added.work.total)
+
+
+@partial(jit64, static_argnames="bits")
+def _runs(keys: jax.Array, at: jax.Array, *, bits: int) -> tuple[Runs, jax.Array]:
+    runs = kernel.pattern_runs(keys, at[0], bits=bits)
+    return runs, _numbers(runs.work.total, runs.count.sum(dtype=jnp.int32))
+
+
+@partial(jit64, static_argnames=("block", "bits"))
+def _added_in_runs(
+    dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int, bits: int
+) -> tuple[Candidates, Runs, jax.Array]:
+    """Both in one dispatch, so that the host waits once."""
+    added, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
+    runs = kernel.pattern_runs(jnp.sort(added.keys), at[0], bits=bits)
+    return added, runs, _numbers(stop, added.work.total, runs.work.total, runs.count.sum(dtype=jnp.int32))
+
+
+@partial(jit64, static_argnames=("room", "block", "wide"))
+def _visits(
+    dyads: Dyads, rows: Rows, added: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
+) -> jax.Array:
+    """The codes at a number of blocks (``at``: the first position, and how many), all ones in the room that is left."""
+    first, blocks = at[0], at[1].astype(jnp.int32)
+    start = jnp.full((2, room) if wide else (room,), kernel.NO_CODE, jnp.uint32)
+
+    def body(index: jax.Array, codes: jax.Array) -> jax.Array:
+        at = index * block
+        new = kernel.visit_codes(dyads, rows, added, first + at.astype(jnp.int64), block=block, wide=wide)
+        return lax.dynamic_update_slice(codes, new, (jnp.int32(0), at)[-codes.ndim :])
+
+    return lax.fori_loop(jnp.int32(0), blocks, body, start)

@@ -1,0 +1,316 @@
+"""Graphs in the form the census walks: neighbours either way, the state of every dyad, nodes by falling degree."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._sizes import bucket_size, power_of_two
+from jaxmotif.graph import Graph
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._subgraphs import Dyads
+from jaxmotif.motifs._null_models import Sample
+from jaxmotif.motifs._random_graphs import RandomGraphs
+
+
+class Room(NamedTuple):
+    """Entries of arrays over nodes, neighbours and pairs of nodes."""
+
+    nodes: int
+    slots: int
+    cells: int
+
+
+LEAST = Room(2**9, 2**15, 2**18)
+"""Room in the smallest arrays over nodes, neighbours and pairs: all smaller graphs share their programs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Alphabet:
+    """What the states and node codes of a graph's dyads stand for.
+
+    Attributes:
+      directed: whether states tell (u, v) from (v, u).
+      edge_labels: values by rank, or ``None``; node_labels: likewise.
+    """
+
+    directed: bool
+    edge_labels: tuple[int, ...] | None
+    node_labels: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, graph: Graph) -> Alphabet:
+        def values(array: Any, used: int) -> tuple[int, ...] | None:
+            return None if array is None else tuple(np.unique(np.asarray(array)[:used]).tolist())
+
+        return cls(graph.directed, values(graph.edge_labels, graph.num_slots), values(graph.node_labels, graph.n))
+
+    @property
+    def entries(self) -> int:
+        """How many values an adjacency entry has: none, or a label."""
+        return 2 if self.edge_labels is None else 1 + max(len(self.edge_labels), 1)
+
+    @property
+    def state_bits(self) -> int:
+        states = self.entries**2 if self.directed else self.entries
+        return (states - 1).bit_length()
+
+    @property
+    def label_bits(self) -> int:
+        return 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
+
+    def code_bits(self, size: int) -> int:
+        """Bits of the code of a subgraph of ``size`` nodes."""
+        return size * self.label_bits + size * (size - 1) // 2 * self.state_bits
+
+    @property
+    def codes(self) -> Codes:
+        """How subgraphs are written."""
+        return Codes(self.directed, self.entries, self.state_bits, self.label_bits)
+
+    def ranks(self, labels: np.ndarray | None, values: tuple[int, ...] | None, count: int) -> np.ndarray:
+        """Labels to 1.. (1 everywhere without labels)."""
+        if labels is None or values is None:
+            return np.ones(count, np.int64)
+        return np.searchsorted(values, labels).astype(np.int64) + 1
+
+
+class Codes(NamedTuple):
+    """How subgraphs are written as codes: all of an :class:`Alphabet` that a program depends on.
+
+    Attributes:
+      directed; entries: values of an adjacency entry; state_bits: of a dyad; label_bits: of a node.
+    """
+
+    directed: bool
+    entries: int
+    state_bits: int
+    label_bits: int
+
+
+def degree_rank(graph: Graph) -> np.ndarray:
+    """A new number for every node, the highest degree first: rows then meet few nodes that come before their first."""
+    rank = np.empty(graph.n, np.int64)
+    rank[np.argsort(-_total_degrees(graph), kind="stable")] = np.arange(graph.n)
+    return rank
+
+
+def _total_degrees(graph: Graph) -> np.ndarray:
+    return graph.degrees + (graph.in_degrees if graph.directed else 0)
+
+
+class Edges(NamedTuple):
+    """Edges of graphs over the nodes of one: tails and heads ``[graphs, m]``, labels ``[m]`` of all or ``None``."""
+
+    tails: np.ndarray
+    heads: np.ndarray
+    labels: np.ndarray | None
+
+
+def graph_edges(graph: Graph) -> Edges:
+    """Those of one graph."""
+    edges = graph.edge_list()
+    labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
+    return Edges(edges[None, :, 0], edges[None, :, 1], labels)
+
+
+def sample_edges(sample: RandomGraphs | Sample) -> Edges:
+    """Those of random graphs."""
+    return Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CensusGraphs:
+    """Graphs of the same nodes ready for a census, on a device.
+
+    Attributes:
+      dyads: the arrays, with room for more than there is.
+      n: nodes of each graph, in the order of :func:`degree_rank`; count: how many graphs.
+      alphabet: what states and node codes stand for.
+    """
+
+    dyads: Dyads
+    n: int
+    count: int
+    alphabet: Alphabet
+
+    @property
+    def num_nodes(self) -> int:
+        """Of all graphs together."""
+        return self.n * self.count
+
+    @property
+    def graph_bits(self) -> int:
+        """Of a graph's number."""
+        return max(self.count - 1, 0).bit_length()
+
+
+class Slots(NamedTuple):
+    """Graphs of ``n`` nodes side by side, as rows of neighbours on the host.
+
+    Attributes:
+      offsets: int64 ``[V + 1]``, row starts; ``V`` = graphs * n.
+      near: int64 ``[S]``, neighbours within their own graph (0..n-1), ascending in a row.
+      states: int64 ``[S]``, the state of each dyad, seen from the row's node.
+    """
+
+    offsets: np.ndarray
+    near: np.ndarray
+    states: np.ndarray
+
+
+def slots_of(graph: Graph, edges: Edges) -> Slots:
+    """Rows from edges between the nodes of ``graph``."""
+    alphabet = Alphabet.of(graph)
+    n, graphs, bits = graph.n, edges.tails.shape[0], alphabet.state_bits
+    number = degree_rank(graph)
+    u, v = number[edges.tails], number[edges.heads]
+    entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1])
+    mirrored = entry * alphabet.entries if alphabet.directed else entry
+    first = np.arange(graphs, dtype=np.int64)[:, None] * n
+    both_ways = ((u, v, entry), (v, u, mirrored))
+    cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways], axis=1)
+    cells = np.sort(cells.ravel())
+    places, states = cells >> bits, cells & ((1 << bits) - 1)
+    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
+    if begins.size < places.size:  # a dyad with arcs both ways has two keys: their states add up
+        states = np.add.reduceat(states, begins)
+        places = places[begins]
+    row = places // max(n, 1)
+    offsets = np.zeros(graphs * n + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=graphs * n), out=offsets[1:])
+    return Slots(offsets, places - row * n, states)
+
+
+def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Device, count: int = 0,
+    least: Room = LEAST,
+) -> CensusGraphs:  # fmt: skip
+    """Graphs with these edges, and the labels of ``graph``, on a device.
+
+    An accelerator sorts the rows itself. What depends on the number of nodes or edges has room up to a power of two:
+    no step takes longer for it, since all follow what is there.
+
+    Args:
+      matrix_bytes: the matrix of states may take so many; without it states are searched for.
+      count: with empty graphs up to this number, where there are fewer.
+      least: room in the arrays, at least.
+    """
+    alphabet, n = Alphabet.of(graph), graph.n
+    count = max(count, edges.tails.shape[0])
+    nodes = power_of_two(count * n, least.nodes)
+    slots = power_of_two(2 * graph.m * count, least.slots)
+    state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
+    fit, true_cells = matrix_bytes // state_type.itemsize, count * n**2
+    fit = min(fit, 2**31 - 2)  # int32 numbers the cells, and one more for what is left out
+    cells = min(power_of_two(true_cells, least.cells), fit) if true_cells <= fit else 0
+    number = degree_rank(graph)
+    if target_of(device).is_accelerator:
+        arrays = _sorted_on_device(alphabet, edges, number, n, (nodes, slots, cells), state_type, device)
+    else:
+        arrays = put64(_padded(slots_of(graph, edges), n, (nodes, slots, cells), state_type), device)
+    node_codes = None
+    if alphabet.label_bits:
+        codes = np.empty(n, np.int32)
+        codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
+        node_codes = jax.device_put(np.pad(np.tile(codes, count), (0, nodes - count * n)), device)
+    degree_bits = int(_total_degrees(graph).max(initial=0)).bit_length()
+    sizes = np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)
+    offsets, near, states, matrix = arrays
+    dyads = Dyads(
+        offsets, near, states, matrix, node_codes, jax.device_put(sizes, device),
+        entries=alphabet.entries if alphabet.directed else 0, state_bits=alphabet.state_bits,
+        label_bits=alphabet.label_bits, search_steps=max(9, -(-degree_bits // 3) * 3),
+    )  # fmt: skip
+    return CensusGraphs(dyads, n, count, alphabet)
+
+
+CPU_SAMPLE = Room(2**15, 2**17, 2**23)
+"""Room for random graphs on a CPU: so many are counted together as fit, and all share their programs."""
+
+
+def in_one_room(graph: Graph) -> int:
+    """How many random graphs have room together on a CPU."""
+    n, m = max(graph.n, 1), max(graph.m, 1)
+    return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
+
+
+def sample_graphs(sample: RandomGraphs | Sample, count: int, matrix_bytes: int, device: jax.Device) -> CensusGraphs:
+    """Random graphs on a device, with empty graphs up to ``count``."""
+    least = LEAST if target_of(device).is_accelerator else CPU_SAMPLE
+    return census_graphs(sample.source, sample_edges(sample), matrix_bytes, device, count, least)
+
+
+def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
+    """Offsets, neighbours, states and matrix (if of any cells) with room for so many nodes, slots and cells."""
+    nodes, slots, cells = room
+    offsets = np.pad(found.offsets.astype(np.int32), (0, nodes + 1 - found.offsets.size), mode="edge")
+    near, states = (
+        np.pad(x.astype(dtype), (0, slots - x.size))
+        for x, dtype in ((found.near, np.int32), (found.states, state_type))
+    )
+    matrix = None
+    if cells:
+        matrix = np.zeros(cells, state_type)
+        row = np.repeat(np.arange(found.offsets.size - 1), np.diff(found.offsets))
+        matrix[row * n + found.near] = found.states
+    return offsets, near, states, matrix
+
+
+def _sorted_on_device(
+    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, room: tuple[int, int, int], state_type: np.dtype,
+    device: jax.Device,
+) -> tuple[Any, ...]:  # fmt: skip
+    """As :func:`_padded`."""
+    graphs, m = edges.tails.shape
+    entry = alphabet.ranks(edges.labels, alphabet.edge_labels, m)
+    # Edges have room, too: those past the last have no tail.
+    width, height = bucket_size(m), bucket_size(graphs)
+    pad = (0, height - graphs), (0, width - m)
+    tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
+    heads = np.pad(edges.heads.astype(np.int32), pad)
+    number = np.pad(number.astype(np.int32), (0, power_of_two(n, LEAST.nodes) - n))
+    given = put64((tails, heads, np.pad(entry, (0, width - m)), number, np.int64(max(n, 1))), device)
+    return _rows(
+        *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits, room=room,
+        states=state_type,
+    )  # fmt: skip
+
+
+@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+def _rows(
+    tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
+    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Rows and matrix from edges ``[graphs, m]``; those without a tail (-1) are none."""
+    nodes, slots, cells = room
+    u, v = (take(number, jnp.maximum(x, 0)).astype(jnp.int64) for x in (tails, heads))
+    first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
+    none = jnp.iinfo(jnp.int64).max
+    # A key is the pair's cell in the matrix, then what this edge adds to its state.
+    both_ways = ((u, v, entry), (v, u, entry * entries))
+    keys = jnp.stack([(((first + a) * n + b) << bits) + e[None] for a, b, e in both_ways])
+    keys = jnp.sort(jnp.where(tails[None] >= 0, keys, none).reshape(-1))[:slots]
+    keys = jnp.pad(keys, (0, slots - keys.size), constant_values=none)
+    places, one = keys >> bits, jnp.ones(1, bool)
+    new = places[1:] != places[:-1]
+    begins = jnp.concatenate([one, new]) & (keys != none)
+    state = (keys & ((1 << bits) - 1)).astype(jnp.int32)
+    state = state + jnp.where(jnp.concatenate([new, one]), 0, jnp.roll(state, -1))  # a dyad has two keys at most
+    row = (places // n).astype(jnp.int32)
+    local = (places % n).astype(jnp.int32)
+    at = jnp.where(begins, jnp.cumsum(begins, dtype=jnp.int32) - 1, slots)
+    near = jnp.zeros(slots, jnp.int32).at[at].set(local, mode="drop")
+    found = jnp.zeros(slots, states).at[at].set(state.astype(states), mode="drop")
+    lengths = jnp.zeros(nodes, jnp.int32).at[jnp.where(begins, row, nodes)].add(1, mode="drop")
+    offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)])
+    matrix = None
+    if cells:
+        cell = jnp.where(begins, places, cells).astype(jnp.int32)
+        matrix = jnp.zeros(cells, states).at[cell].set(state.astype(states), mode="drop")
+    return offsets, near, found, matrix

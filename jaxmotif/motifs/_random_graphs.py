@@ -1,0 +1,424 @@
+"""Random graphs with the degrees of a given graph: independent chains of degree-preserving moves."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._keys import as_key
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._memory import working_memory
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, joined, store_for
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.kernels._chains import run_chains
+from jaxmotif.kernels._switching import SLOTS_PER_LABEL, TRIPLES_EVERY, Ends, Step
+from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
+
+if TYPE_CHECKING:
+    from chex import PRNGKey
+
+DEFAULT_SWITCHES = 15.0
+"""Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
+MOST_ATTEMPTS = 200.0
+"""Pair switches tried for each edge at most, where few are accepted."""
+LEAST_WALK_STEPS = 64
+"""Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
+PILOT_STEPS = (8, 16, 32, 64)
+
+CPU_LANES = 2**13  # labels that a CPU moves at once: their tables stay in its cache
+CPU_CHAINS = 512
+LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # tables twice, of a step and of a round of triples, and all else
+MOST_LANES = 2**26  # their slots are numbered by int32
+
+
+class ChainPlan(NamedTuple):
+    """How random graphs are drawn: all but which ones.
+
+    Attributes:
+      graph, model, wiring: of what, and in which form.
+      key: of all chains.
+      step: how pair switches are decided.
+      steps: that each chain takes; attempts: pair switches that it tries with these for each edge.
+      bounded: whether it would have taken more steps for the moves asked for than are allowed.
+    """
+
+    graph: Graph
+    model: NullModel
+    wiring: Wiring
+    key: PRNGKey
+    step: Step
+    steps: int
+    attempts: float
+    bounded: bool
+
+
+def plan_chains(
+    graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None, step: Step
+) -> ChainPlan:  # fmt: skip
+    """Check what is asked for, and decide how long chains are.
+
+    Without a number of attempts, chains of another seed are run on the CPU for a few steps, and what these accept says
+    how many steps it takes to make so many moves for each edge. The length depends on the graph and the null model
+    alone, never on the chains themselves, which would bias them.
+    """
+    model = null_model_of(keep, graph.directed)
+    if step not in get_args(Step):
+        raise ValueError(f"step must be {' or '.join(map(repr, get_args(Step)))}, got {step!r}")
+    if not (switches >= 0 and math.isfinite(switches)):
+        raise ValueError(f"switches must be a number of moves for each edge, at least 0, got {switches}")
+    if attempts is not None and not (attempts >= 0 and math.isfinite(attempts)):
+        raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
+    wiring = Wiring.of(graph, model)
+    # A step in turn sorts events packed into 63 bits: a chain among those of a call, two nodes, a time.
+    labels, per_step = wiring.labels, wiring.pairs_a_step
+    if (
+        step == "global"
+        and wiring.nodes.size**2 * 4 * bucket_size(labels) * max(CPU_LANES // max(labels, 1), 1) > 2**62
+    ):
+        raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
+    plan = ChainPlan(graph, model, wiring, as_key(key), step, 0, 0.0, False)
+    if not per_step:
+        return plan
+    bounded = False
+    if attempts is None:
+        needed, most = _steps_needed(plan, switches), math.ceil(MOST_ATTEMPTS / per_step)
+        steps, bounded = min(needed, most), needed > most
+    else:
+        steps = math.ceil(attempts / per_step)
+    return plan._replace(steps=steps, attempts=steps * per_step, bounded=bounded)
+
+
+def _steps_needed(plan: ChainPlan, switches: float) -> int:
+    """How many steps it takes, as far as a few chains of another seed tell, to make so many moves for each edge."""
+    wiring = plan.wiring
+    pilot = plan._replace(key=as_key(0x70696C6F))
+    device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
+    chains = Chains(pilot, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
+    numbers, ends, done, moves = np.arange(chains.most, dtype=np.int32), None, 0, 0.0
+    rate = 0.0
+    for steps in PILOT_STEPS:
+        drawn = chains.draw(numbers, ends, done, steps)
+        rate = drawn.moves.mean() / (wiring.labels * steps)
+        ends, done, moves = drawn.ends, done + steps, moves + rate * steps
+        if steps > PILOT_STEPS[0] and moves >= 1:  # the first steps, from the graph itself, are not typical
+            break
+    needed = math.ceil(switches / rate) if rate * 2**31 > switches else 2**31
+    # Whole rounds, so that each has its triples and its walk.
+    needed = -(-needed // TRIPLES_EVERY) * TRIPLES_EVERY
+    return max(needed, LEAST_WALK_STEPS) if wiring.walks else needed
+
+
+def _has_cpu() -> bool:
+    """Whether JAX may use the CPU (``JAX_PLATFORMS`` may leave it out)."""
+    try:
+        return bool(jax.local_devices(backend="cpu"))
+    except RuntimeError:
+        return False
+
+
+class Drawn(NamedTuple):
+    """Chains after some steps, on the host: states ``[num, labels]``, and moves made, int64 ``[num]``."""
+
+    ends: States
+    switches: np.ndarray
+    triples: np.ndarray
+    walked: np.ndarray
+
+    @property
+    def moves(self) -> np.ndarray:
+        return self.switches + self.triples + self.walked
+
+
+class Chains:
+    """Chains on one device, as many at a time as its memory allows.
+
+    Attributes:
+      most: chains at a time.
+    """
+
+    def __init__(self, plan: ChainPlan, device: jax.Device, memory: int | None, num: int):
+        self._plan, self._device = plan, device
+        labels = max(plan.wiring.labels, 1)
+        # A CPU takes few lanes at a time, always as many where a chain needs no more: one program for all small graphs.
+        self._small = not target_of(device).is_accelerator
+        least = LANE_BYTES * bucket_size(labels)
+        bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
+        room = (bytes_ if memory is not None else max(least, min(bytes_, 2**33))) // LANE_BYTES
+        wanted = CPU_LANES if self._small else num * labels
+        self.most = max(1, min(num, wanted // labels, min(room, MOST_LANES) // bucket_size(labels)))
+        if self._small:
+            self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
+            self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """Lanes, chains and labels of one chain to make room for."""
+        labels = max(self._plan.wiring.labels, 1)
+        if self._small and self._lanes:
+            return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
+        return bucket_size(self.most * labels), bucket_size(self.most), bucket_size(labels)
+
+    def halve(self) -> str | None:
+        """Fewer chains at a time; how, in words, or ``None`` where it is one."""
+        if self.most == 1:
+            return None
+        self.most, self._small = self.most // 2, False
+        return f"{self.most} random graphs at a time"
+
+    def draw(self, numbers: np.ndarray, start: States | None, done: int, steps: int) -> Drawn:
+        """The chains of these numbers, after ``done`` steps at ``start`` (``None``: at the given graph), ``steps``
+        later."""
+        if not numbers.size:
+            none = np.zeros(0, np.int64)
+            return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none)
+        parts = [
+            self._call(numbers[at], None if start is None else start.rows(at), done, steps)
+            for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
+        ]
+        ends = States(*(np.concatenate(x) for x in zip(*(part.ends for part in parts), strict=True)))
+        return Drawn(ends, *(np.concatenate(x) for x in list(zip(*parts, strict=True))[1:]))
+
+    def _call(self, numbers: np.ndarray, start: States | None, done: int, steps: int) -> Drawn:
+        plan, labels = self._plan, self._plan.wiring.labels
+        lanes, chains, capacity = self._sizes()
+        given = plan.wiring.ends if start is None else start
+        ends = Ends(*(jax.device_put(_padded(x.reshape(-1), lanes), self._device) for x in given))
+        sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
+        rest = jax.device_put((np.bool_(start is None), plan.key, _padded(numbers, chains), *sizes), self._device)
+        fixed = plan.wiring.fixed(capacity, self._device)
+        made = run_chains(fixed, ends, *rest, step=plan.step, walks=plan.wiring.walks)
+        ends, made = jax.device_get(made)
+        used = (x[: numbers.size * labels].reshape(numbers.size, labels) for x in ends)
+        return Drawn(States(*used), *(x[: numbers.size].astype(np.int64) for x in made))
+
+
+def _padded(x: np.ndarray, size: int) -> np.ndarray:
+    return np.pad(x, (0, size - x.size))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RandomGraphs(Sequence):
+    """Random graphs with the degrees of a given graph; ``graphs[i]`` is the i-th as a :class:`Graph`.
+
+    Attributes:
+      source: the given graph.
+      model: what is kept, and how.
+      step: how the moves were decided.
+      steps: steps each chain took.
+      attempts: pair switches tried per edge, in each chain.
+      numbers: int32 ``[num]``, which graphs of the row of all they are.
+      switches, triples, walked: int64 ``[num]``, pair switches, turns of three arcs, and moves of walks that were made.
+      ends: the states, int32 arrays ``[num, labels]`` (host).
+      wiring: the given graph in the same form.
+      notes: what to know of the chains, in words (that they could not move, or moved little).
+    """
+
+    source: Graph
+    model: NullModel
+    step: Step
+    steps: int
+    attempts: float
+    numbers: np.ndarray
+    switches: np.ndarray
+    triples: np.ndarray
+    walked: np.ndarray
+    ends: States
+    wiring: Wiring
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.numbers.size
+
+    def __repr__(self) -> str:
+        return f"RandomGraphs({len(self)} of {self.source}, keep={self.keep!r}, {self.accepted:.1f} moves per edge)"
+
+    def __getitem__(self, index) -> Graph | RandomGraphs:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if isinstance(index, slice | np.ndarray):
+            some = {name: getattr(self, name)[index] for name in ("numbers", "switches", "triples", "walked")}
+            return dataclasses.replace(self, ends=self.ends.rows(index), **some)
+        edges = np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
+        nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
+        return Graph.from_edges(
+            edges, self.source.n, self.source.directed, nodes, self.wiring.edge_labels,
+            node_names=self.source.node_names,
+        )  # fmt: skip
+
+    @property
+    def keep(self) -> str:
+        """The null model's name."""
+        return self.model.name
+
+    @property
+    def moves(self) -> np.ndarray:
+        """All moves that each chain made, int64 ``[num]``."""
+        return self.switches + self.triples + self.walked
+
+    @property
+    def accepted(self) -> float:
+        """Moves made for each edge, over all chains."""
+        return float(self.moves.mean() / max(self.wiring.labels, 1))
+
+    @property
+    def acceptance(self) -> float:
+        """The part of the tried pair switches that were made, over all chains."""
+        tried = self.attempts * self.wiring.labels * len(self)
+        return float(self.switches.sum() / tried) if tried else 0.0
+
+    @property
+    def null_model(self) -> str:
+        """What is kept, which moves made the graphs, and what may be claimed of them."""
+        return self.model.claim(self.wiring.walks)
+
+
+def chain_notes(plan: ChainPlan, moves: np.ndarray) -> tuple[str, ...]:
+    """What to say, and log, of chains that made so many moves each, int64 ``[num]``."""
+    if not plan.steps and plan.wiring.pairs_a_step:  # none were asked for
+        return ()
+    note, labels = "", max(plan.wiring.labels, 1)
+    accepted = moves.mean() / labels
+    if not moves.any():
+        note = "no chain could move: every random graph is the given one, which says nothing of how unusual it is"
+    elif plan.bounded:
+        note = (
+            f"chains made {accepted:.2g} moves per edge in the {plan.attempts:.0f} switches per edge that are tried at "
+            "most, fewer than asked for: most are refused in so dense a graph; a larger attempts= tries more"
+        )
+    elif not moves.all():
+        note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more with attempts="
+    if not note:
+        return ()
+    logging.getLogger("jaxmotif").warning("%s", note)
+    return (note,)
+
+
+def random_graphs(
+    graph: GraphLike,
+    num: int,
+    key: int | PRNGKey | None = None,
+    keep: str | NullModel = "bidegree",
+    *,
+    switches: float = DEFAULT_SWITCHES,
+    attempts: float | None = None,
+    step: Step = "reject",
+    first: int = 0,
+    start: RandomGraphs | None = None,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> RandomGraphs:
+    """Draw random graphs with the degrees of a given graph, each by a chain of its own that starts there.
+
+    With ``keep="bidegree"`` every node keeps its numbers of one-way predecessors, one-way successors and reciprocated
+    neighbours; with ``"degree"`` its in- and out-degree, and reciprocation is free. An undirected graph keeps its
+    degrees either way. The stationary distribution is uniform: over all simple graphs with these degrees for
+    ``"degree"`` and for undirected graphs; for ``"bidegree"`` over those that the moves reach from the given graph. In
+    graphs of at most 32 nodes and 256 edges, whose chains also walk through graphs where arcs and pairs collide, these
+    are all in every one of the 8,609 ensembles of 4 to 6 nodes that were enumerated; in larger sparse ones presumably
+    (:attr:`RandomGraphs.null_model` says which). How near to it chains are is a matter of their length. Node
+    labels stay with their nodes, an arc's label with its tail.
+
+    Args:
+      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      num: how many graphs.
+      key: a seed, or ``jax.random.key(seed)``. Graph i is the same whatever ``num``, the devices and the memory.
+      keep: the null model, one of ``NULL_MODELS`` or its name.
+      switches: moves that a chain makes for each edge, about (it tries at most 200 switches per edge for these).
+      attempts: pair switches to try per edge, instead.
+      step: ``"reject"`` (cheap, refuses switches that might clash) or ``"global"`` (decides as if one by one).
+      first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
+      start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more, else as long again.
+      devices: as everywhere; chains are divided among them.
+      memory: bytes to work in, on each device.
+      progress: show a meter.
+
+    Returns:
+      The graphs, with what was tried and made; ``notes`` says when chains could not move, or little.
+
+    Raises:
+      ValueError: a wrong option, too little memory, or a graph too large for ``step="global"``.
+
+    Example:
+      >>> ring = Graph.from_edges([(i, (i + 1) % 8) for i in range(8)], directed=True)
+      >>> sample = random_graphs(ring, 3, 0)
+      >>> sample[0].degrees.tolist(), sample[0].in_degrees.tolist()
+      ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1])
+    """
+    graph = as_graph(graph)
+    if num < 1:
+        raise ValueError(f"num must be at least 1, got {num}")
+    going_on = start is not None and attempts is None
+    plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts, step)
+    if start is not None and (len(start) != num or start.model != plan.model or start.source is not graph):
+        raise ValueError("start must hold the same number of graphs of the same source and keep")
+    if start is not None and going_on:
+        plan = plan._replace(steps=start.steps, attempts=start.attempts)
+    done = start.steps if start is not None else 0
+    numbers = start.numbers if start is not None else first + np.arange(num, dtype=np.int32)
+    selection = select_devices(devices)
+    share = -(-num // len(selection.devices))
+
+    def make(device: jax.Device) -> _Task:
+        return _Task(
+            Chains(plan, device, memory, share), None if start is None else start.ends, numbers, done, plan.steps
+        )
+
+    parts = -(-num // Chains(plan, selection.main, memory, share).most)
+    job = Job("random-graphs", np.arange(num + 1), parts, joined, "graphs", "random graphs")
+
+    def identity() -> tuple:
+        begun = () if start is None else (*start.ends, done)
+        options = plan.key, plan.model.name, step, plan.steps, numbers
+        return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
+
+    store = store_for(None, selection.together, identity)
+    result = run_job(job, make, workers_on(selection), selection, store, progress)
+    drawn = [_unpacked(result.found, low) for low in sorted({int(name.split("/")[0]) for name in result.found})]
+    whole = functools.partial(np.concatenate, axis=0)
+    ends = States(*(whole([getattr(part.ends, side) for part in drawn]) for side in States._fields))
+    made = {name: whole([getattr(part, name) for part in drawn]) for name in ("switches", "triples", "walked")}
+    if start is not None:
+        made = {name: array + getattr(start, name) for name, array in made.items()}
+    notes = chain_notes(plan, sum(made.values(), np.zeros(num, np.int64)))
+    attempted = plan.attempts + (start.attempts if start is not None else 0.0)
+    return RandomGraphs(
+        graph, plan.model, step, done + plan.steps, attempted, numbers, made["switches"], made["triples"],
+        made["walked"], ends, plan.wiring, (*notes, *result.notes),
+    )  # fmt: skip
+
+
+class _Task:
+    """Draws graphs on a device, some chains at a time; what they are is on the host already."""
+
+    def __init__(self, chains: Chains, start: States | None, numbers: np.ndarray, done: int, steps: int):
+        self._chains, self._start, self._numbers, self._done, self._steps = chains, start, numbers, done, steps
+        self._found: Arrays = {}
+
+    def step(self, span: Span) -> None:
+        rows = slice(*span)
+        start = None if self._start is None else self._start.rows(rows)
+        drawn = self._chains.draw(self._numbers[rows], start, self._done, self._steps)
+        arrays = {**drawn.ends._asdict(), **{name: getattr(drawn, name) for name in drawn._fields[1:]}}
+        self._found |= {f"{span.first}/{name}": array for name, array in arrays.items()}
+
+    def collect(self) -> Arrays:
+        found, self._found = self._found, {}
+        return found
+
+    def halve(self) -> str | None:
+        return self._chains.halve()
+
+
+def _unpacked(found: Arrays, low: int) -> Drawn:
+    """What one stretch gave (jobs keep flat arrays by name)."""
+    ends = States(*(found[f"{low}/{side}"] for side in States._fields))
+    return Drawn(ends, *(found[f"{low}/{name}"] for name in Drawn._fields[1:]))

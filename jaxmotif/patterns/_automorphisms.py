@@ -1,0 +1,229 @@
+"""Automorphisms of a pattern by a chain of stabilisers: the group's order, its orbits, its elements, and the
+constraints that pick one of the maps that the group exchanges."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from jaxmotif.patterns._pattern import Pattern
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class StabilizerChain:
+    """The automorphisms that fix ``base[0], .., base[i - 1]``, for every i.
+
+    Attributes:
+      base: every node, in the order in which they are fixed.
+      cosets: for each base node, an automorphism for each node of its orbit under the automorphisms that fix the
+        nodes before it; the identity first. Each is int64 ``[k]``, the image of every node.
+    """
+
+    base: tuple[int, ...]
+    cosets: tuple[tuple[np.ndarray, ...], ...]
+
+    @property
+    def order(self) -> int:
+        """How many automorphisms there are."""
+        return math.prod(len(coset) for coset in self.cosets)
+
+    def orbit(self, index: int) -> list[int]:
+        """The images of ``base[index]``, itself first."""
+        return [int(image[self.base[index]]) for image in self.cosets[index]]
+
+
+def stabilizer_chain(
+    pattern: Pattern, base: Sequence[int] | None = None, fixed: Iterable[int] = (), colors: np.ndarray | None = None
+) -> StabilizerChain:
+    """Fix node after node and find the orbit of the next under what is left.
+
+    Args:
+      pattern: of up to a few hundred nodes.
+      base: the order of fixing; 0, 1, .. when not given.
+      fixed: nodes that stay in place from the start.
+      colors: int64 ``[k]``; only nodes of one colour may be exchanged.
+
+    Example:
+      >>> stabilizer_chain(Pattern.from_edges([(0, 1), (0, 2), (0, 3)])).order
+      6
+    """
+    k = pattern.num_nodes
+    base = tuple(range(k)) if base is None else tuple(int(v) for v in base)
+    search = _Search(pattern)
+    color = np.zeros(k, np.int64) if colors is None else np.asarray(colors, np.int64)
+    if pattern.node_labels is not None:
+        color = np.unique(np.stack([color, pattern.node_labels]), axis=1, return_inverse=True)[1].reshape(-1)
+    fixed = set(fixed)
+    for number, v in enumerate(sorted(fixed)):
+        color = np.where(np.arange(k) == v, k + number, color)
+    color = search.refine(color)
+    # Which automorphisms fix the first i base nodes is known once all later nodes are done: from the last one up,
+    # so that those already found join orbits together and need no second search.
+    colorings = [color]
+    for v in base:
+        last = colorings[-1]
+        single = np.count_nonzero(last == last[v]) == 1
+        colorings.append(last if single else search.refine(np.where(np.arange(k) == v, k, last)))
+    identity = np.arange(k)
+    generators: list[np.ndarray] = []
+    cosets: list[tuple[np.ndarray, ...]] = []
+    for v, color in zip(reversed(base), reversed(colorings[:-1]), strict=True):
+        images = {v: identity}
+        cell = np.flatnonzero(color == color[v])
+        no = set()
+        for w in cell.tolist():
+            if w in images or w in no:
+                continue
+            found = search.find(color, v, w)
+            if found is None:
+                no |= _reach(w, generators)  # what w can be moved to, v cannot be moved to either
+            else:
+                generators.append(found)
+                _close(images, generators)
+        cosets.append(tuple(images.values()))
+    return StabilizerChain(base, tuple(reversed(cosets)))
+
+
+def automorphism_count(pattern: Pattern) -> int:
+    """The order of the automorphism group.
+
+    Example:
+      >>> automorphism_count(Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)]))
+      8
+    """
+    return stabilizer_chain(pattern).order
+
+
+def automorphisms(pattern: Pattern, limit: int = 100_000) -> np.ndarray:
+    """All automorphisms, int64 ``[order, k]``: row i holds the image of every node; the identity is row 0.
+
+    Raises:
+      ValueError: more of them than ``limit``.
+
+    Example:
+      >>> automorphisms(Pattern.from_edges([(0, 1), (1, 2)])).tolist()
+      [[0, 1, 2], [2, 1, 0]]
+    """
+    chain = stabilizer_chain(pattern)
+    if chain.order > limit:
+        raise ValueError(f"{pattern} has {chain.order} automorphisms, over limit={limit}; use stabilizer_chain")
+    group = np.arange(pattern.num_nodes)[None]
+    for coset in reversed(chain.cosets):
+        group = np.concatenate([image[group] for image in coset])
+    return group
+
+
+def node_orbits(pattern: Pattern) -> np.ndarray:
+    """The lowest node that an automorphism moves each node to, int64 ``[k]``.
+
+    Example:
+      >>> node_orbits(Pattern.from_edges([(0, 1), (1, 2)])).tolist()
+      [0, 1, 0]
+    """
+    generators = [image for coset in stabilizer_chain(pattern).cosets for image in coset[1:]]
+    lowest = np.full(pattern.num_nodes, -1)
+    for v in range(pattern.num_nodes):
+        if lowest[v] < 0:
+            lowest[list(_reach(v, generators))] = v
+    return lowest
+
+
+def symmetry_constraints(
+    pattern: Pattern, order: Sequence[int] | None = None, fixed: Iterable[int] = (), colors: np.ndarray | None = None
+) -> tuple[list[tuple[int, int]], int]:
+    """Pairs ``(a, b)``: of the maps that automorphisms exchange, exactly one has map[a] < map[b] for all pairs.
+
+    Args:
+      order: the matching order; ``a`` comes before ``b`` in it.
+      fixed, colors: as in :func:`stabilizer_chain`: symmetries that are to be left alone.
+
+    Returns:
+      The pairs, and the number of automorphisms they account for.
+
+    Reference:
+      Grochow, Kellis: Network motif discovery using subgraph enumeration and symmetry-breaking, RECOMB 2007.
+
+    Example:
+      >>> symmetry_constraints(Pattern.from_edges([(0, 1), (1, 2), (2, 0)]))
+      ([(0, 1), (0, 2), (1, 2)], 6)
+    """
+    chain = stabilizer_chain(pattern, order, fixed, colors)
+    pairs = [(a, b) for i, a in enumerate(chain.base) for b in sorted(chain.orbit(i)[1:])]
+    return pairs, chain.order
+
+
+class _Search:
+    """Colour refinement and the search for one automorphism."""
+
+    def __init__(self, pattern: Pattern):
+        entries = pattern.entries
+        codes = entries if not pattern.directed else entries * (int(entries.max(initial=0)) + 1) + entries.T
+        self.codes = np.unique(codes, return_inverse=True)[1].reshape(codes.shape)
+        rng = np.random.default_rng(0)
+        k, kinds = pattern.num_nodes, int(self.codes.max(initial=0)) + 1
+        self.mix = rng.integers(-(2**63), 2**63, size=(kinds, 2 * k + 1), dtype=np.int64)
+
+    def refine(self, color: np.ndarray) -> np.ndarray:
+        """Split colours by the multiset of (pair, colour) around each node until nothing splits; the names of the
+        new colours depend on nothing but those multisets. Hashes that collide split less, never wrongly."""
+        classes = len(np.unique(color))
+        while True:
+            around = self.mix[self.codes, color[None, :]].sum(axis=1)
+            keys = np.stack([color, around])
+            color = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)
+            count = int(color.max(initial=-1)) + 1
+            if count == classes:
+                return color
+            classes = count
+
+    def find(self, color: np.ndarray, v: int, w: int) -> np.ndarray | None:
+        """An automorphism that keeps the colours and moves v to w."""
+        k = len(color)
+        ids = np.arange(k)
+        first, second = (self.refine(np.where(ids == x, k, color)) for x in (v, w))
+        return self._match(first, second)
+
+    def _match(self, first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
+        sizes = np.bincount(first)
+        if not np.array_equal(sizes, np.bincount(second)):
+            return None
+        if (sizes == 1).all():
+            image = np.empty_like(first)
+            image[np.argsort(first)] = np.argsort(second)
+            return image if np.array_equal(self.codes[np.ix_(image, image)], self.codes) else None
+        cell = int(np.argmin(np.where(sizes > 1, sizes, len(first) + 1)))
+        k = len(first)
+        ids = np.arange(k)
+        v = int(np.argmax(first == cell))
+        fixed = self.refine(np.where(ids == v, k, first))
+        for w in np.flatnonzero(second == cell):
+            found = self._match(fixed, self.refine(np.where(ids == w, k, second)))
+            if found is not None:
+                return found
+        return None
+
+
+def _reach(v: int, generators: Sequence[np.ndarray]) -> set[int]:
+    seen, todo = {v}, [v]
+    while todo:
+        u = todo.pop()
+        for image in generators:
+            if (w := int(image[u])) not in seen:
+                seen.add(w)
+                todo.append(w)
+    return seen
+
+
+def _close(images: dict[int, np.ndarray], generators: Sequence[np.ndarray]) -> None:
+    """Extend a map from orbit nodes to automorphisms by everything the generators reach."""
+    todo = list(images)
+    while todo:
+        u = todo.pop()
+        for image in generators:
+            w = int(image[u])
+            if w not in images:
+                images[w] = image[images[u]]
+                todo.append(w)

@@ -1,0 +1,312 @@
+"""Graphs of up to five nodes with ORCA's orbit numbers, and the integer matrices between four ways to count them.
+
+Of a graph H with a root (a node, or an edge), at a node or edge of G:
+
+- *homomorphisms*: all maps that keep edges and send the root there. Plain sums of products give them.
+- *injective*: those that merge no nodes. ``inj = hom - corrections @ (induced counts of smaller graphs)``: a map that
+  merges nodes is an injective map of a quotient of H.
+- *subgraphs*: not necessarily induced. ``sub = inj / stabilizer``.
+- *induced*: ``sub = inclusion @ induced``; unit triangular, so its inverse is an integer matrix.
+
+Only the numbering is a table; every matrix is made from the graphs themselves.
+
+References:
+  Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 30(4), 2014, and "Combinatorial
+  algorithm for counting small induced graphs and orbits", J. Stat. Software 71(10), 2016 (edge orbits).
+  Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, permutations
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+Edge = tuple[int, int]
+Root = Literal["node", "edge"]
+
+_TABLE = """
+edge | 01 | 0 0 |
+2-star | 01 02 | 2 1 1 | 0 0
+triangle | 01 02 12 | 3 3 3 | 1 1 1
+4-path | 01 03 12 | 5 5 4 4 | 3 2 2
+3-star | 01 02 03 | 7 6 6 6 | 4 4 4
+4-cycle | 02 03 12 13 | 8 8 8 8 | 5 5 5 5
+tailed-triangle | 01 02 03 12 | 11 10 10 9 | 8 8 6 7
+chordal-cycle | 01 02 03 12 13 | 13 13 12 12 | 10 9 9 9 9
+4-clique | 01 02 03 12 13 23 | 14 14 14 14 | 11 11 11 11 11 11
+5-path | 02 04 12 13 | 16 16 17 15 15 | 13 12 13 12
+fork | 01 03 04 12 | 21 20 18 19 19 | 16 15 15 14
+4-star | 01 02 03 04 | 23 22 22 22 22 | 17 17 17 17
+bull | 01 02 04 12 13 | 26 26 25 24 24 | 20 19 18 19 18
+long-tailed-triangle | 01 04 12 13 23 | 28 30 29 29 27 | 22 21 24 24 23
+cricket | 01 02 03 04 12 | 33 32 32 31 31 | 27 27 25 25 26
+5-cycle | 03 04 12 14 23 | 34 34 34 34 34 | 28 28 28 28 28
+banner | 02 03 04 12 13 | 38 36 37 37 35 | 31 31 29 30 30
+dart | 01 02 03 04 12 13 | 42 41 40 40 39 | 35 34 34 32 33 33
+butterfly | 01 02 03 04 14 23 | 44 43 43 43 43 | 37 37 37 37 36 36
+kite | 01 02 04 12 13 23 | 47 48 48 46 45 | 40 40 38 41 39 39
+bipartite-2-3 | 02 03 04 12 13 14 | 50 50 49 49 49 | 42 42 42 42 42 42
+house | 01 03 04 12 14 23 | 53 53 51 51 52 | 46 44 45 44 45 43
+triple-triangle | 01 02 03 04 12 13 14 | 55 55 54 54 54 | 48 47 47 47 47 47 47
+tailed-4-clique | 01 02 03 04 12 13 23 | 58 57 57 57 56 | 51 51 51 49 50 50 50
+gem | 01 02 03 04 12 14 23 | 61 60 60 59 59 | 55 55 53 53 54 52 52
+chordal-bipartite-2-3 | 02 03 04 12 13 14 23 | 63 63 64 64 62 | 57 57 56 57 57 56 58
+hatted-4-clique | 01 02 03 04 12 13 14 23 | 67 67 66 66 65 | 62 61 61 59 61 61 59 60
+4-wheel | 01 02 03 04 13 14 23 24 | 69 68 68 68 68 | 64 64 64 64 63 63 63 63
+almost-5-clique | 01 02 03 04 12 13 14 23 24 | 71 71 71 70 70 | 66 66 65 65 66 65 65 65 65
+5-clique | 01 02 03 04 12 13 14 23 24 34 | 72 72 72 72 72 | 67 67 67 67 67 67 67 67 67 67
+"""
+"""Name, edges, the orbit of each node, the orbit of each edge."""
+
+NUM_ORBITS: dict[Root, dict[int, int]] = {
+    "node": {1: 0, 2: 1, 3: 4, 4: 15, 5: 73},
+    "edge": {1: 0, 2: 0, 3: 2, 4: 12, 5: 68},
+}
+"""Orbits of the connected graphs of up to so many nodes, in ORCA's numbering."""
+
+
+class ConnectedGraphlet(NamedTuple):
+    """A connected graph of two to five nodes.
+
+    Attributes:
+      name: PGD's name for up to four nodes, the field's for five.
+      size: its nodes are ``0 .. size - 1``.
+      edges: pairs ``(u, v)`` with ``u < v``.
+      node_orbits: ORCA's orbit of each node.
+      edge_orbits: ORCA's orbit of each edge; empty for the single edge.
+    """
+
+    name: str
+    size: int
+    edges: tuple[Edge, ...]
+    node_orbits: tuple[int, ...]
+    edge_orbits: tuple[int, ...]
+
+
+def _parse(line: str) -> ConnectedGraphlet:
+    name, edges, nodes, roles = (part.split() for part in line.split("|"))
+    pairs = tuple((int(e[0]), int(e[1])) for e in edges)
+    return ConnectedGraphlet(name[0], len(nodes), pairs, tuple(map(int, nodes)), tuple(map(int, roles)))
+
+
+CONNECTED = tuple(_parse(line + " ") for line in _TABLE.strip().splitlines())
+"""The 30 connected graphs of two to five nodes, in ORCA's order (G0 to G29) but for the names."""
+
+
+NODE_NAMES_5 = tuple(f"orbit-{i}" for i in range(NUM_ORBITS["node"][5]))
+"""The columns of node orbits, in ORCA's numbering."""
+
+
+def _edge_names() -> tuple[str, ...]:
+    names = {}
+    for g in CONNECTED:
+        for orbit in g.edge_orbits:
+            names[orbit] = g.name if len(set(g.edge_orbits)) == 1 else f"{g.name}-{orbit}"
+    return tuple(names[i] for i in range(NUM_ORBITS["edge"][5]))
+
+
+EDGE_NAMES_5 = _edge_names()
+"""The columns of edge orbits, in ORCA's numbering: the graph, and the number where it has several."""
+
+
+# ---- labelled graphs as bit masks over the pairs of nodes
+
+
+@lru_cache
+def pairs(size: int) -> tuple[Edge, ...]:
+    """The pairs of ``size`` nodes, in the order of a mask's bits."""
+    return tuple(combinations(range(size), 2))
+
+
+def to_mask(size: int, edges: Sequence[Edge]) -> int:
+    """The bit mask of some edges."""
+    place = {pair: i for i, pair in enumerate(pairs(size))}
+    return sum(1 << place[min(e), max(e)] for e in set(edges))
+
+
+def to_edges(size: int, mask: int) -> list[Edge]:
+    """The edges of a bit mask."""
+    return [pair for i, pair in enumerate(pairs(size)) if mask >> i & 1]
+
+
+def _automorphisms(size: int, edges: Sequence[Edge]) -> list[tuple[int, ...]]:
+    mask = to_mask(size, edges)
+    return [p for p in permutations(range(size)) if to_mask(size, [(p[a], p[b]) for a, b in edges]) == mask]
+
+
+class Roles(NamedTuple):
+    """For every labelled connected graph of one size, by mask.
+
+    Attributes:
+      graph: its index among the :data:`CONNECTED` of its size.
+      node: the orbit of each node. edge: the orbit of each edge, by its ends.
+    """
+
+    graph: dict[int, int]
+    node: dict[int, list[int]]
+    edge: dict[int, dict[Edge, int]]
+
+
+@lru_cache
+def of_size(size: int) -> tuple[ConnectedGraphlet, ...]:
+    """The connected graphs of one size."""
+    return tuple(g for g in CONNECTED if g.size == size)
+
+
+@lru_cache
+def roles(size: int) -> Roles:
+    """The orbits of all labelled connected graphs of one size, read off the one labelled copy in the table."""
+    found = Roles({}, {}, {})
+    for index, g in enumerate(of_size(size)):
+        for p in permutations(range(size)):
+            moved = [(min(p[a], p[b]), max(p[a], p[b])) for a, b in g.edges]
+            mask = to_mask(size, moved)
+            if mask not in found.graph:
+                found.graph[mask] = index
+                found.node[mask] = [g.node_orbits[p.index(x)] for x in range(size)]
+                found.edge[mask] = dict(zip(moved, g.edge_orbits, strict=False))
+    return found
+
+
+def _places(graphlet: ConnectedGraphlet, root: Root) -> dict[int, tuple[int, ...]]:
+    """One root, as its nodes, for each orbit of a graph."""
+    items = (
+        [((x,), o) for x, o in enumerate(graphlet.node_orbits)]
+        if root == "node"
+        else list(zip(graphlet.edges, graphlet.edge_orbits, strict=False))
+    )
+    return {o: place for place, o in reversed(items)}
+
+
+def orbit_at(size: int, mask: int, place: tuple[int, ...]) -> int:
+    """The orbit of a root, given by its nodes, in a labelled connected graph.
+
+    Raises:
+      KeyError: for two nodes that are no edge of it.
+    """
+    known = roles(size)
+    return known.node[mask][place[0]] if len(place) == 1 else known.edge[mask][min(place), max(place)]
+
+
+# ---- the matrices
+
+
+def inclusion(size: int, root: Root) -> np.ndarray:
+    """``M`` with ``subgraph counts = M @ induced counts`` over the orbits of one size, int64 ``[orbits, orbits]``.
+
+    ``M[o, p]``: in the graph of orbit ``p``, how many of its spanning connected subgraphs give a fixed root of orbit
+    ``p`` the role ``o``.
+
+    Example:
+      >>> inclusion(3, "node").tolist()  # a triangle has, at each corner, two 2-stars as a leaf and one as the center
+      [[1, 0, 2], [0, 1, 1], [0, 0, 1]]
+    """
+    return _inclusion(size, root).copy()
+
+
+@lru_cache
+def _inclusion(size: int, root: Root) -> np.ndarray:
+    first, last = NUM_ORBITS[root][size - 1], NUM_ORBITS[root][size]
+    matrix = np.zeros((last - first, last - first), np.int64)
+    for graphlet in of_size(size):
+        places = _places(graphlet, root)
+        for kept in range(1 << len(graphlet.edges)):
+            mask = to_mask(size, [e for i, e in enumerate(graphlet.edges) if kept >> i & 1])
+            if mask not in roles(size).graph:  # not connected
+                continue
+            for p, place in places.items():
+                if root == "node" or mask >> pairs(size).index((min(place), max(place))) & 1:
+                    matrix[orbit_at(size, mask, place) - first, p - first] += 1
+    return matrix
+
+
+def inverse(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of a unit triangular integer matrix (orbits in an order of growing edge numbers), int64.
+
+    Raises:
+      ValueError: the matrix has no integer inverse.
+    """
+    found = np.rint(np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
+    if not np.array_equal(matrix @ found, np.eye(len(matrix), dtype=np.int64)):
+        raise ValueError("the matrix has no integer inverse")
+    return found
+
+
+def partitions(items: list[int]) -> Iterator[list[list[int]]]:
+    """The partitions of some items.
+
+    Example:
+      >>> len(list(partitions([0, 1, 2, 3, 4])))
+      52
+    """
+    if not items:
+        yield []
+        return
+    head, rest = items[0], items[1:]
+    for part in partitions(rest):
+        for i in range(len(part)):
+            yield [*part[:i], [head, *part[i]], *part[i + 1 :]]
+        yield [[head], *part]
+
+
+def quotients(size: int, edges: Sequence[Edge]) -> Iterator[tuple[list[int], int, list[Edge]]]:
+    """The graphs that maps of a graph can have as an image, merging no two adjacent nodes: where each node goes, how
+    many nodes are left, and the edges between them."""
+    for part in partitions(list(range(size))):
+        to = [next(i for i, block in enumerate(part) if x in block) for x in range(size)]
+        image = {(min(to[a], to[b]), max(to[a], to[b])) for a, b in edges}
+        if all(a != b for a, b in image):
+            yield to, len(part), sorted(image)
+
+
+class Corrections(NamedTuple):
+    """How homomorphisms of the orbits of one size become subgraph counts: ``(hom - matrix @ known) / stabilizer``.
+
+    Attributes:
+      matrix: int64 ``[orbits, known]``. The known are the induced counts of all smaller orbits (for edges after a
+        constant 1, the edge itself).
+      stabilizer: int64 ``[orbits]``, automorphisms that keep the root.
+    """
+
+    matrix: np.ndarray
+    stabilizer: np.ndarray
+
+
+@lru_cache
+def corrections(size: int, root: Root) -> Corrections:
+    """The corrections for maps that merge nodes. The homomorphisms of an edge are counted in both directions.
+
+    Example:
+      >>> matrix, stabilizer = corrections(3, "node")  # a 2-star from a leaf: back to itself over each of its edges
+      >>> matrix.tolist(), stabilizer.tolist()
+      ([[1], [1], [0]], [1, 2, 2])
+    """
+    first, last = NUM_ORBITS[root][size - 1], NUM_ORBITS[root][size]
+    shift = 0 if root == "node" else 1
+    matrix = np.zeros((last - first, first + shift), np.int64)
+    stabilizer = np.zeros(last - first, np.int64)
+
+    def fixing(nodes: int, edges: Sequence[Edge], place: set[int]) -> int:
+        return sum({p[x] for x in place} == place for p in _automorphisms(nodes, edges))
+
+    for graphlet in of_size(size):
+        for orbit, place in _places(graphlet, root).items():
+            row = orbit - first
+            stabilizer[row] = fixing(size, graphlet.edges, set(place))
+            for to, nodes, image in quotients(size, graphlet.edges):
+                if nodes == size:
+                    continue
+                moved = tuple(sorted(to[x] for x in place))
+                times = fixing(nodes, image, set(moved))
+                if root == "edge" and nodes == 2:
+                    matrix[row, 0] += times
+                    continue
+                # injective maps of the quotient = its subgraphs there, times the automorphisms that keep the root
+                begins, ends = NUM_ORBITS[root][nodes - 1], NUM_ORBITS[root][nodes]
+                role = orbit_at(nodes, to_mask(nodes, image), moved)
+                matrix[row, begins + shift : ends + shift] += times * _inclusion(nodes, root)[role - begins]
+    return Corrections(matrix, stabilizer)

@@ -1,0 +1,104 @@
+"""Matching orders: in which order a search maps the nodes of a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxmotif.patterns._pattern import Pattern
+
+
+def greatest_constraint_first(
+    pattern: Pattern, domain_sizes: Sequence[int] | np.ndarray | None = None, last: Sequence[int] = ()
+) -> list[int]:
+    """RI's order: next comes the node with the most edges to nodes already placed.
+
+    Ties go to the node with more neighbours that touch a placed node, then with more neighbours that do not, then to
+    the smaller domain, then (RI leaves this open) to the neighbour of the node placed first, then to the lower id. The
+    first node of each component is one of largest degree, ties likewise. Two nodes next to an early node come before
+    the node next to both: what symmetry asks of the two is tested before that node's candidates are looked at.
+
+    Args:
+      domain_sizes: integers ``[k]``, how many target nodes each node can map to.
+      last: nodes to come after all others, in the same manner.
+
+    Reference:
+      Bonnici, Giugno, Pulvirenti, Shasha, Ferro: A subgraph isomorphism algorithm and its application to biochemical
+      data, BMC Bioinformatics 2013.
+
+    Example:
+      >>> greatest_constraint_first(Pattern.from_edges([(0, 1), (1, 2), (2, 3), (2, 4), (3, 4)]))
+      [2, 3, 4, 1, 0]
+    """
+    k = pattern.num_nodes
+    sizes = np.zeros(k, np.int64) if domain_sizes is None else np.asarray(domain_sizes, np.int64)
+    near = pattern.neighbors.astype(np.int64)
+    degree = near.sum(axis=1)
+    edges = pattern.adjacency.astype(np.int64)
+    edges = edges + edges.T if pattern.directed else edges
+    placed = np.zeros(k, bool)
+    late = np.zeros(k, bool)
+    late[list(last)] = True
+    # Of each node: edges to placed nodes, when the first of these came, neighbours that touch one, other neighbours.
+    joined, first, shared, beyond = np.zeros((4, k), np.int64)
+    beyond += degree
+    order: list[int] = []
+    while len(order) < k:
+        free = ~placed & (~late if (~placed & ~late).any() else late)
+        rest = np.flatnonzero(free)
+        if joined[rest].any():
+            keys = (rest, first[rest], sizes[rest], -beyond[rest], -shared[rest], -joined[rest])
+        else:
+            keys = (rest, sizes[rest], -degree[rest])
+        v = int(rest[np.lexsort(keys)[0]])
+        counted = shared if joined[v] else beyond
+        counted -= near[:, v]
+        placed[v] = True
+        new = np.flatnonzero((near[v] > 0) & (joined == 0))
+        first[new] = len(order)
+        moved = near[:, new[~placed[new]]].sum(axis=1)
+        shared += moved
+        beyond -= moved
+        joined += edges[v]
+        order.append(v)
+    return order
+
+
+def infrequent_edge_first(
+    pattern: Pattern, edge_frequency: np.ndarray, node_frequency: Sequence[int] | np.ndarray
+) -> list[int]:
+    """QuickSI's order: a minimum spanning tree by how often each edge occurs in the target, in Prim's order.
+
+    Ties go to the node with the most edges to those already placed, then to the rarer node, then to the lower id.
+
+    Args:
+      edge_frequency: numbers ``[k, k]``, symmetric: candidates of each edge (others are not read).
+      node_frequency: numbers ``[k]``.
+
+    Reference:
+      Shang, Zhang, Lin, Yu: Taming verification hardness: an efficient algorithm for testing subgraph isomorphism,
+      VLDB 2008.
+
+    Example:
+      >>> path = Pattern.from_edges([(0, 1), (1, 2), (2, 3)])
+      >>> often = np.array([[0, 9, 0, 0], [9, 0, 5, 0], [0, 5, 0, 2], [0, 0, 2, 0]])
+      >>> infrequent_edge_first(path, often, [1, 1, 1, 1])
+      [2, 3, 1, 0]
+    """
+    k = pattern.num_nodes
+    near = pattern.neighbors
+    nodes = np.asarray(node_frequency, np.float64)
+    weight = np.where(near, np.asarray(edge_frequency, np.float64), np.inf)
+    placed = np.zeros(k, bool)
+    order: list[int] = []
+    while len(order) < k:
+        rest = np.flatnonzero(~placed)
+        cheapest = weight[np.ix_(placed, rest)].min(axis=0, initial=np.inf)
+        if np.isinf(cheapest).all():  # a new component begins: at its cheapest edge
+            cheapest = weight[rest].min(axis=1, initial=np.inf)
+        joined = near[np.ix_(rest, placed)].sum(axis=1)
+        v = int(rest[np.lexsort((rest, nodes[rest], -joined, cheapest))[0]])
+        order.append(v)
+        placed[v] = True
+    return order

@@ -1,0 +1,164 @@
+"""A small graph on the host: dense, labelled or not, directed or not, connected or not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Pattern:
+    """A small simple graph, dense.
+
+    Attributes:
+      adjacency: bool ``[k, k]``, symmetric unless directed, False on the diagonal.
+      node_labels: int64 ``[k]`` or ``None``.
+      edge_labels: int64 ``[k, k]``, 0 where there is no edge, or ``None``.
+      directed: whether ``adjacency[u, v]`` is an arc from u to v.
+    """
+
+    adjacency: np.ndarray
+    node_labels: np.ndarray | None
+    edge_labels: np.ndarray | None
+    directed: bool
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: ArrayLike,
+        num_nodes: int | None = None,
+        directed: bool = False,
+        node_labels: ArrayLike | None = None,
+        edge_labels: ArrayLike | None = None,
+    ) -> Pattern:
+        """A pattern from rows ``u v``.
+
+        Args:
+          edges: integers ``[E, 2]``, without self loops.
+          num_nodes: one more than the largest id, or as many as there are ``node_labels``, when not given.
+          directed: whether a row is an arc.
+          node_labels: integers ``[num_nodes]``. edge_labels: integers ``[E]``.
+
+        Raises:
+          ValueError: an id out of range, a self loop, or arrays of wrong shape.
+
+        Example:
+          >>> Pattern.from_edges([(0, 1), (1, 2)])
+          Pattern(undirected, 3 nodes, 2 edges)
+        """
+        rows = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        labels = None if node_labels is None else np.asarray(node_labels, dtype=np.int64)
+        found = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
+        size = found if num_nodes is None else num_nodes
+        bad = ((rows < 0) | (rows >= size)).any(axis=1) | (rows[:, 0] == rows[:, 1])
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"edges[{row}] = {tuple(rows[row].tolist())} must join two different nodes in 0..{size - 1}"
+            )
+        if labels is not None and labels.shape != (size,):
+            raise ValueError(f"node_labels must have shape ({size},), got {labels.shape}")
+        adjacency = np.zeros((size, size), bool)
+        adjacency[rows[:, 0], rows[:, 1]] = True
+        values = None
+        if edge_labels is not None:
+            given = np.asarray(edge_labels, dtype=np.int64)
+            if given.shape != rows.shape[:1]:
+                raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {given.shape}")
+            values = np.zeros((size, size), np.int64)
+            values[rows[:, 0], rows[:, 1]] = given
+        if not directed:
+            adjacency[rows[:, 1], rows[:, 0]] = True
+            if values is not None:
+                values[rows[:, 1], rows[:, 0]] = values[rows[:, 0], rows[:, 1]]
+        return cls(adjacency, labels, values, directed)
+
+    @classmethod
+    def from_graph(cls, graph: Graph) -> Pattern:
+        """The same graph, dense; for graphs of at most a few thousand nodes.
+
+        Example:
+          >>> from jaxmotif.graph import Graph
+          >>> Pattern.from_graph(Graph.from_edges([(0, 1)], node_labels=[5, 7])).node_labels.tolist()
+          [5, 7]
+        """
+        n, slots = graph.n, graph.num_slots
+        tails = np.repeat(np.arange(n), graph.degrees)
+        heads = np.asarray(graph.out_targets)[:slots]
+        adjacency = np.zeros((n, n), bool)
+        adjacency[tails, heads] = True
+        labels = None if graph.node_labels is None else np.asarray(graph.node_labels)[:n].astype(np.int64)
+        values = None
+        if graph.edge_labels is not None:
+            values = np.zeros((n, n), np.int64)
+            values[tails, heads] = np.asarray(graph.edge_labels)[:slots]
+        return cls(adjacency, labels, values, graph.directed)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.adjacency.shape[0]
+
+    @property
+    def num_edges(self) -> int:
+        """Edges; of a directed pattern, arcs."""
+        arcs = int(np.count_nonzero(self.adjacency))
+        return arcs if self.directed else arcs // 2
+
+    @cached_property
+    def entries(self) -> np.ndarray:
+        """The adjacency matrix as ranks, int64 ``[k, k]``: 0 for no edge, then the edge labels in ascending order."""
+        if self.edge_labels is None:
+            return self.adjacency.astype(np.int64)
+        values = np.unique(self.edge_labels[self.adjacency])
+        return np.where(self.adjacency, np.searchsorted(values, self.edge_labels) + 1, 0)
+
+    @cached_property
+    def neighbors(self) -> np.ndarray:
+        """Bool ``[k, k]``: an edge or arc either way."""
+        return self.adjacency | self.adjacency.T
+
+    def relabel(self, order: Sequence[int] | np.ndarray) -> Pattern:
+        """The isomorphic pattern whose node ``i`` is this one's node ``order[i]``.
+
+        Example:
+          >>> Pattern.from_edges([(0, 1)], num_nodes=3).relabel([2, 0, 1]).adjacency[1, 2]
+          np.True_
+        """
+        order = np.asarray(order, np.int64)
+        grid = np.ix_(order, order)
+        return Pattern(
+            self.adjacency[grid],
+            None if self.node_labels is None else self.node_labels[order],
+            None if self.edge_labels is None else self.edge_labels[grid],
+            self.directed,
+        )
+
+    def components(self) -> list[list[int]]:
+        """The (weakly) connected components, each ascending, by their lowest node."""
+        found, seen = [], np.zeros(self.num_nodes, bool)
+        for start in range(self.num_nodes):
+            if seen[start]:
+                continue
+            inside = np.zeros(self.num_nodes, bool)
+            inside[start] = True
+            while True:
+                grown = inside | self.neighbors[inside].any(axis=0)
+                if (grown == inside).all():
+                    break
+                inside = grown
+            seen |= inside
+            found.append(np.flatnonzero(inside).tolist())
+        return found
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        nodes, edges = self.num_nodes, self.num_edges
+        return f"Pattern({kind}, {nodes} node{'s' * (nodes != 1)}, {edges} edge{'s' * (edges != 1)})"

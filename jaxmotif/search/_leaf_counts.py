@@ -1,0 +1,108 @@
+"""The independent suffix of a query, counted in closed form: how many ways its leaves can be mapped.
+
+Leaves are query nodes that are adjacent to earlier nodes alone. Given the images of those, leaf x may go to the set
+S_x of common candidates, and leaves of disjoint domains multiply. Leaves that compete for nodes form a group; by
+inclusion and exclusion over set partitions, a group has
+
+    sum over partitions P of prod over blocks B of (-1)^(|B| - 1) (|B| - 1)! |intersection of S_x, x in B, unused|
+
+injective maps. In a program a group is a list of terms, a term a coefficient and factors, one for each block. The size
+of one set is the length of a candidate list; of several, the ones in the AND of their bit rows, over a numbering of
+the group's domain in which 0 means outside. A factor counts ``less`` fewer than its size, so that g leaves of equal
+sets are one term of g factors, ``|S| (|S| - 1) .. (|S| - g + 1)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxmotif.arrays._bits import ones
+from jaxmotif.search._layout import (
+    Columns,
+    FactorWords,
+    GroupWords,
+    Reader,
+    SetWords,
+    TermWords,
+    loop,
+    shift_right,
+)
+from jaxmotif.search._limbs import counts_of
+
+
+def leaf_ways(io: Reader, table: Any, row: Any, w: Any, where: Any) -> Any:
+    """Ways to map the leaves for each lane, in the arithmetic of ``counts_of(io.sizes.limbs)`` (1 without leaves); 0
+    outside ``where``.
+
+    Args:
+      table: the table expanded. row: int32 rows. w: int32 nodes the rows are extended by.
+    """
+    head, numbers = io.of_table(table), counts_of(io.sizes.limbs)
+    columns, groups = Columns.of(head), head.groups
+
+    def node(slot):
+        return io.column(columns, slot, row, w, where)
+
+    def group(number, product):
+        words = io.record(GroupWords, groups, number)
+        terms = words.terms
+
+        def add(index, total):
+            term = io.record(TermWords, terms, index)
+            factors = term.factors
+
+            def times(index, product):
+                return numbers.scaled(product, intersection_size(io, factors, index, node, where))
+
+            coefficient = jnp.where(where, term.coefficient, jnp.int32(0))
+            return numbers.add(total, loop(term.num_factors, times, numbers.of(coefficient)))
+
+        return numbers.multiply(product, loop(words.num_terms, add, numbers.of(jnp.zeros_like(w))))
+
+    return loop(head.num_groups, group, numbers.of(where.astype(jnp.int32)))
+
+
+def intersection_size(io: Reader, first: Any, number: Any, node: Any, where: Any) -> Any:
+    """A factor, of several in a row the one of a number: int32 (``node``: of a slot)."""
+    factor = io.record(FactorWords, first, number)
+    sets, num_used, users, words, ranks = factor.num_sets, factor.num_used, factor.used, factor.words, factor.ranks
+    places, less = factor.sets, factor.less
+    only = io.record(SetWords, places)
+    none = jnp.zeros_like(sets)
+    # One set: its size is known from the offsets. Several: their bit rows are met, word by word. A program has either,
+    # and the loops of the other take no turn.
+    single = sets == 1
+    anchor = node(only.slot)
+    one, place = single & where, only.list + anchor
+    size = io.load(io.op.offsets, place + 1, one) - io.load(io.op.offsets, place, one)
+    size = jnp.where(one, size, 0)
+
+    def leave_out_listed(index, size):
+        u = node(io.word(users + index))
+        domain = io.load(io.op.domains, only.domain + u, where)
+        inside = shift_right(domain, only.bit) & 1
+        return size - (inside & io.adjacent(anchor, u, only, where & (inside > 0)))
+
+    def meet(word):
+        """AND of one word of every set's bit row."""
+
+        def narrow(index, bits):
+            item = io.record(SetWords, places, index)
+            here = item.rows + node(item.slot) * words + word
+            return bits & (io.load(io.op.leaf_rows, here, where) ^ item.flip)
+
+        return loop(sets, narrow, jnp.full_like(anchor, -1))
+
+    def count(word, size):
+        return size + jnp.where(where, ones(meet(word)), 0)
+
+    def leave_out_ranked(index, size):
+        rank = io.load(io.op.leaf_ranks, ranks + node(io.word(users + index)), where)
+        bits = meet(shift_right(rank, 5))
+        return size - (shift_right(bits, rank & 31) & 1)
+
+    size = loop(jnp.where(single, num_used, none), leave_out_listed, size)
+    size = loop(jnp.where(single, none, words), count, size)
+    return loop(jnp.where(single, none, num_used), leave_out_ranked, size) - less

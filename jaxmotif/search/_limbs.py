@@ -1,0 +1,117 @@
+"""Counts of any size, per lane: how many ways there are to map the leaves of one partial match.
+
+They are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching._leaves`). Up to 64 bits they are
+int64; beyond, rows of 32-bit *limbs*, lowest first, as many as the bound asks for. Sums of products with signs, as
+inclusion and exclusion has them, are taken modulo ``2^(32 limbs)``: whatever wraps on the way wraps back, since the
+end is within the bound. So a count is exact, or its search is not planned with leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+SPARE_BITS = 12
+"""Bits of a count that must be free, so that a block of 1024 lanes can be added up within its limbs (and a sign)."""
+
+
+class Int64Counts:
+    """Counts of up to 64 bits, int64 per lane: all that most searches need."""
+
+    limbs = 2
+
+    def of(self, x: Any) -> Any:
+        """From int32."""
+        with jax.enable_x64(True):
+            return lax.convert_element_type(x, jnp.int64)
+
+    def multiply(self, x: Any, y: Any) -> Any:
+        with jax.enable_x64(True):
+            return lax.mul(x, y)
+
+    def add(self, x: Any, y: Any) -> Any:
+        with jax.enable_x64(True):
+            return lax.add(x, y)
+
+    def scaled(self, x: Any, factor: Any) -> Any:
+        """Times int32 factors."""
+        return self.multiply(x, self.of(factor))
+
+    def sums(self, x: Any) -> list[Any]:
+        """Sums along the last axis, a uint32 array for each limb."""
+        with jax.enable_x64(True):
+            total = x.sum(axis=-1)
+            high = lax.shift_right_logical(total, jnp.full_like(total, 32))
+            return [total.astype(jnp.uint32), high.astype(jnp.uint32)]
+
+
+class LimbCounts:
+    """Counts of any number of limbs: a tuple of uint32 per lane, lowest first."""
+
+    def __init__(self, limbs: int):
+        self.limbs = limbs
+
+    def of(self, x: Any) -> Any:
+        """From int32; negative ones as their complement."""
+        sign = lax.bitcast_convert_type(lax.shift_right_arithmetic(x, jnp.full_like(x, 31)), jnp.uint32)
+        return (lax.bitcast_convert_type(x, jnp.uint32), *[sign] * (self.limbs - 1))
+
+    def multiply(self, x: Any, y: Any) -> Any:
+        """Limb by limb, as on paper; what is beyond the last limb is left out."""
+        total = None
+        for i, limb in enumerate(y):
+            part = (*[jnp.zeros_like(limb)] * i, *self._times(x[: self.limbs - i], limb))
+            total = part if total is None else self.add(total, part)
+        return total
+
+    def add(self, x: Any, y: Any) -> Any:
+        with jax.enable_x64(True):
+            carry, result = jnp.zeros_like(x[0]).astype(jnp.uint64), []
+            for a, b in zip(x, y, strict=True):
+                carry = a.astype(jnp.uint64) + b.astype(jnp.uint64) + carry
+                result.append(carry.astype(jnp.uint32))
+                carry = carry >> jnp.uint64(32)
+            return tuple(result)
+
+    def scaled(self, x: Any, factor: Any) -> Any:
+        """Times int32 factors, none of them negative."""
+        return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
+
+    def sums(self, x: Any) -> list[Any]:
+        """Sums along the last axis, a uint32 array for each limb."""
+        with jax.enable_x64(True):
+            carry, result = jnp.uint64(0), []
+            for limb in x:  # up to 2^31 lanes of 32 bits and a carry fit 64
+                carry = limb.astype(jnp.uint64).sum(axis=-1) + carry
+                result.append(carry.astype(jnp.uint32))
+                carry = carry >> jnp.uint64(32)
+            return result
+
+    def _times(self, x: Any, limb: Any) -> Any:
+        """Times one limb: a product of two and a carry fit 64 bits."""
+        with jax.enable_x64(True):
+            limb = limb.astype(jnp.uint64)
+            carry, result = jnp.zeros_like(limb), []
+            for a in x:
+                carry = a.astype(jnp.uint64) * limb + carry
+                result.append(carry.astype(jnp.uint32))
+                carry = carry >> jnp.uint64(32)
+            return tuple(result)
+
+
+def counts_of(limbs: int) -> Int64Counts | LimbCounts:
+    """The arithmetic for counts of so many limbs."""
+    return Int64Counts() if limbs <= 2 else LimbCounts(limbs)
+
+
+def carried(sums: jax.Array) -> jax.Array:
+    """Limbs that have grown, uint64 ``[L]``, brought back below ``2^32``, but for the last, which has 64 bits."""
+    carry, result = jnp.uint64(0), []
+    for limb in range(sums.shape[0] - 1):
+        carry = sums[limb] + carry
+        result.append(carry & jnp.uint64(2**32 - 1))
+        carry = carry >> jnp.uint64(32)
+    return jnp.stack([*result, sums[-1] + carry])

@@ -1,0 +1,271 @@
+"""The bounded-memory level search: one compiled loop over tables of partial matches.
+
+Table t has room for a fixed number of rows, the images of the first t query nodes, and a cursor into its flat
+expansion space: the candidates of all its rows laid end to end. A step takes one block of these positions from one
+table and appends the survivors to the next. Counting works on the first table whose successor has room for a whole
+block, so tables fill before they are worked on; listing on the last nonempty one, so matches come in lexicographic
+order. Either way no table overflows, whatever the input, and a hub is only more positions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import for_host, jit64, target
+from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
+from jaxmotif.search._limbs import carried
+from jaxmotif.search._sizes import step_sizes
+from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
+
+
+@partial(
+    jax.tree_util.register_dataclass, data_fields=("table", "rows", "matches", "positions", "steps"), meta_fields=()
+)
+@dataclasses.dataclass(frozen=True, eq=False)
+class SearchState:
+    """Where a search stands.
+
+    Attributes:
+      table: int32, the entries of all tables and one spare.
+      rows: int32 ``[3, tables + 1]``: rows held, cursor, and candidates of the cursor's row already used.
+      matches: uint64 ``[limbs]``: counted so far, the sum of ``2^(32 i)`` times the i-th.
+      positions: uint64 scalar, flat positions tested.
+      steps: int32 scalar.
+    """
+
+    table: Any
+    rows: Any
+    matches: Any
+    positions: Any
+    steps: Any
+
+
+class Progress(NamedTuple):
+    """A report (all of a state but the table), read on the host: int32 rows as in the state, whether all tables are
+    drained, and Python integers."""
+
+    rows: np.ndarray
+    drained: bool
+    matches: int
+    positions: int
+    steps: int
+
+    @classmethod
+    def read(cls, report: np.ndarray, sizes: Sizes) -> Progress:
+        numbers = 2 * (_limbs(sizes) + 1)  # matches and positions, each of two words
+        rows, steps = report[: -numbers - 1].view(np.int32).reshape(3, -1), int(report[-1])
+        *limbs, positions = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
+        drained = not (rows[1] < rows[0])[:-1].any()
+        return cls(rows, drained, sum(limb << 32 * i for i, limb in enumerate(limbs)), positions, steps)
+
+    @property
+    def level(self) -> int:
+        """The first table with rows left."""
+        return int((self.rows[1] < self.rows[0]).argmax())
+
+    def wants_more(self, level: int, keep: int) -> bool:
+        """Whether the table of a level is used up and all later ones hold fewer rows than are to be kept."""
+        left = self.rows[0] - self.rows[1]
+        return left[level] == 0 and int(left.sum()) < keep
+
+
+class Part(NamedTuple):
+    """A part of a search that is given in parts, integers: rows ``first .. first + count - 1``, of so many columns,
+    are put into the table of a level; then the search goes on to a step, or until that table is used up and later ones
+    hold fewer rows than are to be kept, so that the next part finds full steps."""
+
+    stop_step: Any
+    level: Any
+    keep: Any
+    columns: Any
+    first: Any
+    count: Any
+
+
+def _limbs(sizes: Sizes) -> int:
+    """Of the matches counted."""
+    return max(sizes.limbs, 2)
+
+
+def _report(state: SearchState) -> Any:
+    words = lax.bitcast_convert_type(jnp.append(state.matches, state.positions), jnp.uint32)  # low words first
+    rows = lax.bitcast_convert_type(jnp.append(state.rows.reshape(-1), state.steps), jnp.uint32)
+    return for_host(jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]]))
+
+
+@partial(jit64, static_argnames=("entries", "tables", "sizes"))
+def start_state(*, entries: int, tables: int, sizes: Sizes) -> SearchState:
+    """A search that has not begun: one row without columns in table 0."""
+    rows = jnp.zeros((3, tables + 1), jnp.int32).at[0, 0].set(1)
+    numbers = jnp.zeros(_limbs(sizes), jnp.uint64), jnp.zeros((), jnp.uint64), jnp.int32(0)
+    return SearchState(blank_table(entries, sizes), rows, *numbers)
+
+
+class _Tables(NamedTuple):
+    """What of a program decides which table a step works on: the number of each table, how many are expanded, the rows
+    the next one has room for, and the positions that a step may take so that their survivors fit."""
+
+    number: Any
+    count: Any
+    room: Any
+    most: Any
+
+    @classmethod
+    def of(cls, op: Operands, tables: int, sizes: Sizes) -> _Tables:
+        number = jnp.arange(tables, dtype=jnp.int32)
+        place = table_place(number) + TableWords._fields.index("next_room")
+        room = op.program.at[place].get(mode="clip")  # there may be fewer tables than the state has room for
+        count = array_reader(op, op.program, sizes).search.tables
+        return cls(number, count, room, jnp.minimum(room - room // 3, sizes.block))
+
+    def able(self, rows: Any, ordered: bool) -> Any:
+        """The tables that a step can work on: they have rows left, and the next has room for all that may come."""
+        held, cursor, _ = rows
+        left, fits = (cursor < held)[:-1] & (self.number < self.count), held[1:] <= self.room - self.most
+        # The last table that is not empty has an empty successor, unless that holds the matches listed.
+        return left & (fits[self.count - 1] if ordered else fits)
+
+    def choose(self, able: Any, ordered: bool) -> Any:
+        """The table to work on: the first that is able, so that tables fill; ordered, the last. Some table in any
+        case: where none is able, the step does nothing."""
+        if ordered:
+            return jnp.maximum(jnp.where(able, self.number, -1).max(), 0)
+        return jnp.minimum(jnp.where(able, self.number, self.count).min(), self.count - 1)
+
+
+Wanted = Callable[[SearchState, Any], Any]
+"""Whether a search is to go on for all it is asked to do, given its state and the tables that are able."""
+
+
+def _until_all(state: SearchState, able: Any) -> Any:
+    """A search for all matches: as long as there is something to do."""
+    return able.any()
+
+
+def _until_a_level(enough: Any) -> Wanted:
+    """A search for prefixes: a table is filled before it is worked on, so when the first table with rows left is worked
+    on from its start, it holds all partial matches of its length. If they are enough, or its successor is full before
+    they are all expanded, that is the end."""
+
+    def wanted(state: SearchState, able: Any) -> Any:
+        t = (state.rows[0] - state.rows[1] > 0).argmax()
+        return able[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
+
+    return wanted
+
+
+def _until_a_part_is_used(part: Part) -> Wanted:
+    """A search in parts: until the part is used up and too few rows are kept for full steps."""
+
+    def wanted(state: SearchState, able: Any) -> Any:
+        left = state.rows[0] - state.rows[1]
+        level = jnp.arange(left.shape[0], dtype=jnp.int32) == part.level
+        kept = jnp.minimum(left, part.keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
+        return able.any() & ((jnp.where(level, left, 0).max() > 0) | (kept >= part.keep))
+
+    return wanted
+
+
+def _advance(
+    op: Operands, state: SearchState, stop_step: Any, sizes: Sizes, wanted: Wanted = _until_all, ordered: bool = False
+) -> tuple[SearchState, jax.Array]:
+    """Search on until a number of steps is reached, or what is wanted is done."""
+    column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
+    tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
+    most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
+
+    def go_on(state: SearchState) -> Any:
+        return wanted(state, tables.able(state.rows, ordered)) & (state.steps < stop_step)
+
+    def step(state: SearchState) -> SearchState:
+        goes = go_on(state)  # of several steps at once, the last may have nothing to do
+        t = tables.choose(tables.able(state.rows, ordered), ordered)
+        held, cursor, used = state.rows
+        first, filled = cursor[t], held[t + 1]
+        left, block = (jnp.where(goes, x, 0) for x in (held[t] - first, tables.most[t]))
+        window = Window(t, first, jnp.minimum(left, most_rows), used[t])
+        lists = prepare_window(op, state.table, window, sizes)
+        found = extend(op, state.table, window, lists, block, filled, sizes)
+        here, after = goes & (column == t), goes & (column == t + 1)
+        held = held + jnp.where(after, found.added, 0)
+        cursor = jnp.where(here, first + found.done, cursor)
+        used = jnp.where(here, found.used, used)
+        rows = jnp.where((cursor >= held)[None], 0, jnp.stack([held, cursor, used]))  # a table used up begins anew
+        matches = carried(state.matches + found.counts.astype(jnp.uint64).sum(axis=0))
+        positions, steps = state.positions + found.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
+        return SearchState(found.table, rows, matches, positions, steps)
+
+    at_once = step_sizes(target()).at_once if is_fused(sizes) or target().is_accelerator else 1
+
+    def steps_at_once(state: SearchState) -> SearchState:
+        return lax.fori_loop(0, at_once, lambda _, state: step(state), state)
+
+    state = lax.while_loop(go_on, steps_at_once, state)
+    return state, _report(state)
+
+
+@partial(jit64, static_argnames=("sizes", "ordered"), donate_argnames=("state",))
+def advance(
+    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, *, sizes: Sizes, ordered: bool = False
+) -> tuple[SearchState, jax.Array]:
+    """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
+
+    Args:
+      op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
+      stop_step: int32 scalar.
+      enough: int32 scalar; search level by level, and stop when the first table with rows left holds so many, or its
+        successor is full: then all partial matches of one length are there.
+      sizes: static.
+      ordered: static; always the last nonempty table, whose matches then come in lexicographic order, if
+        ``sizes.in_order``.
+
+    Returns:
+      The state, and a report for :meth:`Progress.read`, uint32.
+    """
+    wanted = _until_all if enough is None else _until_a_level(enough)
+    return _advance(op, state, stop_step, sizes, wanted, ordered)
+
+
+@partial(jit64, static_argnames=("most", "sizes"), donate_argnames=("state",))
+def advance_part(
+    op: Operands, state: SearchState, rows: Any, part: Any, *, most: int, sizes: Sizes
+) -> tuple[SearchState, jax.Array]:
+    """Take a part, and :func:`advance`.
+
+    Args:
+      rows: int32 ``[C, L]``, columns of all parts.
+      part: a :class:`Part` as int32 ``[6]``; if it has rows, its table is used up and has room for them.
+      most: static, at least the rows of a part.
+    """
+    part = Part(*part)
+    head = array_reader(op, op.program, sizes).of_table(part.level)
+    base, room = head.base, head.room
+    number = jnp.arange(most, dtype=jnp.int32)
+
+    def put(column, table):
+        values = rows.at[column, part.first + number].get(mode="clip")
+        to = jnp.where(number < part.count, base + column * room + number, table.shape[0])
+        return table.at[to].set(values, mode="drop")
+
+    table = lax.fori_loop(jnp.int32(0), jnp.where(part.count > 0, part.columns, 0), put, state.table)
+    begun = jnp.zeros_like(state.rows).at[0, part.level].set(part.count)
+    at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
+    changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 has the row that a search begins with
+    state = dataclasses.replace(state, table=table, rows=jnp.where(changes, begun, state.rows))
+    return _advance(op, state, part.stop_step, sizes, _until_a_part_is_used(part))
+
+
+@partial(jit64, static_argnames=("entries", "tables", "sizes"))
+def begin(op: Operands, *, entries: int, tables: int, sizes: Sizes) -> tuple[SearchState, jax.Array]:
+    """:func:`start_state` and :func:`advance` in one dispatch, for the steps that the program says."""
+    state = start_state(entries=entries, tables=tables, sizes=sizes)
+    first_steps = array_reader(op, op.program, sizes).search.first_steps
+    return _advance(op, state, first_steps, sizes)

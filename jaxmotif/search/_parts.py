@@ -1,0 +1,150 @@
+"""A search in parts: the partial matches of its first nodes (prefixes), given a few at a time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.kernels._expand import take
+from jaxmotif.search._layout import Operands
+from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._run import ReadySearch, Stage
+
+MOST_PREFIX, MOST_PREFIXES = 8, 2**20
+"""Nodes in a prefix of a search that is divided by prefixes, and about how many entries those of a length take."""
+
+ENOUGH = 2**14
+"""A search is divided by its prefixes of the least length that has so many."""
+
+MOST_PART = 2**16
+"""Prefixes given at a time, at most."""
+
+
+class Prefixes(NamedTuple):
+    """Partial matches of the first nodes of an order.
+
+    Attributes:
+      rows: int32 ``[MOST_PREFIX, C]`` on a device: the columns that the search's table holds, then the others.
+      positions: int64 ``[level]``, of which nodes these are.
+      columns: how many the table holds.
+      work: int64 ``[count]`` (host), the estimated work of each: one, and one for each candidate of the next node.
+    """
+
+    rows: Any
+    positions: np.ndarray
+    columns: int
+    work: np.ndarray
+
+    def listed(self) -> np.ndarray:
+        """int32 ``[level, count]``, the nodes in order (host)."""
+        return np.asarray(self.rows)[np.argsort(self.positions), : len(self.work)]
+
+
+def _no_prefixes(level: int, work: np.ndarray) -> Prefixes:
+    return Prefixes(np.zeros((MOST_PREFIX, 1), np.int32), np.arange(level), 0, work)
+
+
+def list_prefixes(search: ReadySearch, hardest_first: bool) -> Prefixes:
+    """The partial matches of the fewest nodes of which there are :data:`ENOUGH`, or of as many nodes as there is room
+    for, where the search's arrays lie; the same on all devices, in the same order.
+
+    Args:
+      search: of one stage, that can list prefixes.
+      hardest_first: prefixes of much work first; else they are mixed, so that no stretch of them is a hard one.
+    """
+    if search.prefixes is None:
+        raise ValueError("this search has no stage that lists its prefixes")
+    (stage,), listing = search.stages, search.prefixes()
+    operands, program = search.operands, listing.program
+    (device,) = operands.offsets.devices()
+    if program.tables == 0:
+        return _no_prefixes(0, np.ones(1, np.int64))
+    state = listing.new_state(operands)
+    last, enough = np.int32(2**31 - 1), np.int32(ENOUGH)
+    with jax.default_device(device):
+        state, report = advance(operands._replace(program=listing.code), state, last, enough, sizes=listing.sizes)
+    now = Progress.read(np.asarray(report), listing.sizes)
+    if now.drained:
+        return _no_prefixes(1, np.zeros(0, np.int64))
+    level, count = now.level, int(now.rows[0, now.level])
+    base, room = program.after(level)
+    columns = stage.program.columns[level]
+    positions = np.concatenate([columns, np.setdiff1d(np.arange(level), columns)]).astype(np.int64)
+    starts = (base + room * np.resize(positions, MOST_PREFIX)).astype(np.int32)
+    pairs = stage.program.anchors(level)[:, :2]  # slot and list
+    pairs = np.resize(pairs, (power_of_four(len(pairs), 1), 2))
+
+    def gathered(order: np.ndarray) -> tuple[Any, np.ndarray]:
+        places = np.zeros(power_of_four(count, ENOUGH), np.int32)
+        places[:count] = order
+        with jax.default_device(device):
+            rows, work = _gathered(state.table, operands.offsets, starts, pairs, places)
+        return rows, np.asarray(work)[:count].astype(np.int64)
+
+    if hardest_first:
+        order = np.argsort(-gathered(np.arange(count))[1], kind="stable")
+    else:
+        order = np.random.default_rng(0).permutation(count)
+    rows, work = gathered(order)
+    return Prefixes(rows, positions, len(columns), work)
+
+
+@jit64
+def _gathered(table: Any, offsets: Any, starts: Any, pairs: Any, order: Any) -> tuple[Any, Any]:
+    """Some rows of a table whose columns start at given places, int32 ``[columns, L]``, and one more than the length
+    of the shortest list of each, int32 ``[L]``, in the host's memory.
+
+    Args:
+      pairs: int32 ``[P, 2]``, a column (-1: no column) and the place of its lists in the offsets.
+    """
+    rows = take(table, starts[:, None] + order[None])
+    column, lists = pairs[:, :1], pairs[:, 1:]
+    at = lists + jnp.where(column < 0, 0, rows[jnp.maximum(pairs[:, 0], 0)])
+    return rows, for_host((take(offsets, at + 1) - take(offsets, at)).min(axis=0) + 1)
+
+
+class InParts:
+    """The driver of a search in parts: prefixes are fed a few at a time, and it ends a dispatch, wanting more, before
+    its tables are too empty for full steps. For searches of one stage, which cannot start again.
+
+    Args:
+      search: of one stage.
+      prefixes: what all parts are of.
+      keep: ask for more when fewer rows are left, or fewer than a quarter of a step's.
+    """
+
+    def __init__(self, search: ReadySearch, prefixes: Prefixes, keep: int):
+        if len(search.stages) > 1 or search.ahead is not None:
+            raise ValueError("a search in parts cannot start again: it must have one stage")
+        (stage,), level = search.stages, len(prefixes.positions)
+        self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
+        self._part = Part(0, level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
+        self.most = min(stage.program.table(level).room, MOST_PART)
+        """Prefixes that can be fed at a time."""
+
+    def feed(self, first: int, stop: int) -> None:
+        """Go on with prefixes first to stop - 1; the last dispatch wanted more, or was done."""
+        self._part = self._part._replace(first=first, count=stop - first)
+
+    def finish(self) -> None:
+        """There is no more."""
+        self._part = self._part._replace(keep=0)
+
+    def send(
+        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+    ) -> tuple[SearchState, jax.Array]:
+        part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
+        return advance_part(
+            operands, state or stage.new_state(operands), self._rows, np.array(part, np.int32), most=MOST_PART,
+            sizes=stage.sizes,
+        )  # fmt: skip
+
+    def ended(self, now: Progress) -> str | None:
+        if now.drained:
+            return "done"
+        return "wants more" if now.wants_more(self._part.level, self._part.keep) else None

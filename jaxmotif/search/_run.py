@@ -1,0 +1,229 @@
+"""Running a search: in dispatches of limited length, so that limits and interrupts are noticed."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.search._layout import Operands, Sizes
+from jaxmotif.search._loop import Progress, SearchState, advance, begin, start_state
+from jaxmotif.search._program import Program
+from jaxmotif.search._sizes import table_entries
+
+STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
+"""Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
+
+MOST_STEPS = 2**24
+"""Of a dispatch, however short they are."""
+
+FEW = 16
+"""A search that tests so many candidates for each match is better off looking ahead."""
+
+
+class Stage(NamedTuple):
+    """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps to
+    go over to the next stage (``None``: never), which goes on if it has the same program and else starts again."""
+
+    program: Program
+    code: jax.Array
+    sizes: Sizes
+    most_steps: int | None = None
+
+    @property
+    def entries(self) -> int:
+        """Of its tables."""
+        return table_entries(self.program.entries)
+
+    @property
+    def tables(self) -> int:
+        """That a state has room for: one of few, so that searches share compilations."""
+        return power_of_four(self.program.tables, 16)
+
+    def new_state(self, operands: Operands) -> SearchState:
+        """A search that has not begun, made where the operands lie, as later states are: all share a compilation."""
+        (device,) = operands.offsets.devices()
+        with jax.default_device(device):
+            state = start_state(entries=self.entries, tables=self.tables, sizes=self.sizes)
+        return jax.device_put(state, device)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ReadySearch:
+    """A search ready to run, where its operands lie.
+
+    Attributes:
+      operands: what it reads.
+      stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
+      ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand (``None``: there is
+        nothing to look ahead to); ``None`` if it must not be used.
+      prefixes: makes a stage that lists the partial matches of the first nodes, into the last of its tables.
+    """
+
+    operands: Operands
+    stages: Sequence[Stage]
+    ahead: Callable[[Operands], tuple[Operands, Stage] | None] | None = None
+    prefixes: Callable[[], Stage] | None = None
+
+
+class Standing(NamedTuple):
+    """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it."""
+
+    count: int
+    positions: int
+    steps: int
+    status: str
+
+
+RUNNING, NOTHING = Standing(0, 0, 0, "running"), Standing(0, 0, 0, "done")
+
+
+class Driver(Protocol):
+    """How a :class:`Run` does a dispatch, and when it has come to an end. A driver belongs to one run."""
+
+    def send(
+        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+    ) -> tuple[SearchState, jax.Array]:
+        """Dispatches work up to a step; ``None``: from the start. Returns the state, and the report on it."""
+        ...
+
+    def ended(self, now: Progress) -> str | None:
+        """Why there is nothing more to dispatch, in words, or ``None``; ``"done"`` if all is searched."""
+        ...
+
+
+class Whole:
+    """All at one go."""
+
+    def send(
+        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+    ) -> tuple[SearchState, jax.Array]:
+        if state is None and stop == stage.most_steps:  # as its program says: one dispatch for state and steps
+            return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes)
+        return advance(operands, state or stage.new_state(operands), np.int32(stop), sizes=stage.sizes)
+
+    def ended(self, now: Progress) -> str | None:
+        return "done" if now.drained else None
+
+
+class Run:
+    """A search on the device where the operands lie, a dispatch at a time: what :meth:`dispatch` returns goes, once on
+    the host, to :meth:`receive`."""
+
+    def __init__(
+        self, search: ReadySearch, driver: Driver | None = None, max_steps: int | None = None,
+        first: int = STEPS_AT_FIRST,
+    ):  # fmt: skip
+        self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Whole()
+        self._last, self._first = 2**31 - 1 if max_steps is None else max_steps, first
+        self._state: SearchState | None
+        self._stages = list(search.stages)
+        self._start(self._stages.pop(0))
+
+    def _start(self, stage: Stage) -> None:
+        self._stage, self._state = stage, None
+        self._operands = self._operands._replace(program=stage.code)
+        self._steps, self._quota = 0, stage.most_steps or self._first
+
+    @property
+    def entries(self) -> int:
+        """Entries of the tables that the next dispatch works on."""
+        return self._stage.entries
+
+    @property
+    def table(self) -> jax.Array:
+        """The tables as the last dispatch leaves them, until the next one takes them."""
+        if self._state is None:
+            raise ValueError("there are no tables before the first dispatch")
+        return self._state.table
+
+    def release(self) -> None:
+        """It is at an end: its memory is free for other searches."""
+        self._state = None
+
+    def dispatch(self) -> jax.Array:
+        """Search on; returns what :meth:`receive` asks for."""
+        (device,) = self._operands.offsets.devices()
+        stop = min(self._last, self._steps + self._quota)
+        state, self._state = self._state, None  # it is given away
+        with jax.default_device(device):
+            self._state, report = self._driver.send(self._operands, state, self._stage, stop)
+        return report
+
+    def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
+        """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
+        now = Progress.read(report, self._stage.sizes)
+        self._steps = now.steps
+        standing = Standing(now.matches, now.positions, now.steps, "running")
+        if (status := self._driver.ended(now)) is not None:
+            return standing._replace(status=status)
+        if self._steps >= self._last:
+            return standing._replace(status=f"stopped at max_steps={self._last}")
+        if self._stage.most_steps is not None:
+            return self._next_stage(standing)
+        pace = min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6))
+        self._quota = max(1, min(MOST_STEPS, int(self._quota * pace)))
+        return standing
+
+    def _next_stage(self, standing: Standing) -> Standing | None:
+        last, looking = self._stages.pop(0), None
+        if self._ahead is not None and FEW * standing.count < standing.positions:
+            looking = self._ahead(self._operands)
+        if looking is None and last.program is self._stage.program:  # larger steps in the same tables: it goes on
+            self._stage, self._quota = last, self._first
+            return standing
+        if looking is not None:
+            self._operands, last = looking
+        self._start(last)
+        return None
+
+
+def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Iterator[Standing]:
+    """Search to the end, or to a limit in seconds of which some are spent; the last standing is the result."""
+    before = time.perf_counter()
+    started = before - spent
+    while True:
+        values = jax.device_get(run.dispatch())
+        now = time.perf_counter()
+        standing = run.receive(values, now - before)
+        before = now
+        if standing is None:
+            continue
+        if standing.status == "running" and time_limit is not None and now - started >= time_limit:
+            standing = standing._replace(status=f"stopped at time_limit={time_limit:g} s")
+        yield standing
+        if standing.status != "running":
+            return
+
+
+def run_searches(
+    searches: Sequence[ReadySearch | None], time_limit: float | None, memory: int
+) -> list[tuple[Standing, float]]:
+    """Run several searches on one device: the first dispatches together, as many as have tables of ``memory`` bytes at
+    most, then what is not done one after another. Returns for each where it ended, and its seconds (``None``: there is
+    nothing to search)."""
+    results = [(NOTHING, 0.0)] * len(searches)
+    todo = [(i, Run(search)) for i, search in enumerate(searches) if search is not None][::-1]
+    while todo:
+        some, entries = [todo.pop()], 0
+        while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
+            entries += some[-1][1].entries
+            some.append(todo.pop())
+        clock = time.perf_counter()
+        values = jax.device_get([run.dispatch() for _, run in some])
+        taken = time.perf_counter() - clock
+        for (i, run), value in zip(some, values, strict=True):
+            standing = run.receive(value, taken) or RUNNING
+            spent = taken / len(some)
+            if standing.status == "running":
+                clock = time.perf_counter()
+                *_, standing = finish(run, time_limit, spent)
+                spent += time.perf_counter() - clock
+            run.release()
+            results[i] = standing, spent
+    return results

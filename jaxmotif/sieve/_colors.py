@@ -1,0 +1,147 @@
+"""Motifs and colors as the user gives them, and as the sieve takes them: bit masks of shades.
+
+A motif of k vertices has k shades, M(q) of them for each color q, and a vertex may take any shade of any of its
+colors. A set of k vertices matches when it is connected and its vertices can take all shades, one each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.sieve._polynomials import check_size
+
+Color = Hashable
+
+
+@dataclasses.dataclass(frozen=True)
+class Motif:
+    """A multiset of colors.
+
+    Attributes:
+      counts: how many vertices of each color, all positive.
+      masks: the shades of each color, as bits.
+      size: number of vertices.
+    """
+
+    counts: dict[Color, int]
+    masks: dict[Color, int]
+    size: int
+
+
+def parse_motif(motif: Mapping[Color, int]) -> Motif:
+    """Checks a motif and gives out its shades.
+
+    Raises:
+      TypeError: not a mapping from colors to whole numbers.
+      ValueError: empty, a negative number, or more vertices than the sieve takes.
+
+    Example:
+      >>> parse_motif({"red": 2, "blue": 1}).masks
+      {'red': 3, 'blue': 4}
+    """
+    if not isinstance(motif, Mapping):
+        raise TypeError(f"a motif maps colors to numbers, such as {{'red': 2}}; got {type(motif).__name__}")
+    counts: dict[Color, int] = {}
+    for color, number in motif.items():
+        try:
+            counts[color] = operator.index(number)
+        except TypeError:
+            raise TypeError(f"color {color!r} must occur a whole number of times, got {number!r}") from None
+        if counts[color] < 0:
+            raise ValueError(f"color {color!r} cannot occur {number} times")
+    counts = {color: number for color, number in counts.items() if number}
+    size = sum(counts.values())
+    if not size:
+        raise ValueError("the motif is empty; it needs at least one vertex")
+    check_size(size)
+    masks, used = {}, 0
+    for color, number in counts.items():
+        masks[color] = ((1 << number) - 1) << used
+        used += number
+    return Motif(counts, masks, size)
+
+
+def vertex_shades(colors: Any, motif: Motif, num_nodes: int, names: Sequence[Any] | np.ndarray | None) -> np.ndarray:
+    """The shades that each vertex may take.
+
+    Args:
+      colors: one entry a vertex, or a mapping from vertices (their names, where the graph has names) to entries. An
+        entry is a color, a collection of colors any of which the vertex may stand for, or ``None`` for none.
+      motif: the motif.
+      num_nodes: number of vertices.
+      names: of the vertices, or ``None`` when they are 0..n-1.
+
+    Returns:
+      uint32 ``[num_nodes]``.
+
+    Raises:
+      TypeError: colors of another kind than the motif's, such as numbers for strings.
+      ValueError: the wrong number of entries, or an entry for no vertex.
+
+    Example:
+      >>> motif = parse_motif({"red": 2, "blue": 1})
+      >>> vertex_shades(["red", {"red", "blue"}, None, "green"], motif, 4, None).tolist()
+      [3, 7, 0, 0]
+    """
+    if isinstance(colors, Mapping):
+        colors = _from_mapping(colors, num_nodes, names)
+    elif isinstance(colors, str | bytes) or not isinstance(colors, Iterable):
+        raise TypeError(f"colors must have one entry a vertex, got {colors!r}")
+    array = colors if isinstance(colors, np.ndarray) else getattr(colors, "__array__", lambda: None)()
+    if array is not None and array.ndim != 1:
+        raise ValueError(f"an array of colors has one dimension, got shape {array.shape}; use sets for several colors")
+    entries = array if array is not None else list(colors)
+    if len(entries) != num_nodes:
+        raise ValueError(f"{len(entries)} colors for {num_nodes} vertices; give one entry each (None for no color)")
+    plain = array is not None and array.dtype.kind in "iubUS"
+    shades, seen = _array_shades(np.asarray(entries), motif) if plain else _entry_shades(entries, motif)
+    _check_kinds(motif, seen)
+    return shades
+
+
+def _from_mapping(colors: Mapping, num_nodes: int, names) -> list:
+    number = {name: i for i, name in enumerate(range(num_nodes) if names is None else np.asarray(names).tolist())}
+    entries: list = [None] * num_nodes
+    for vertex, entry in colors.items():
+        if vertex not in number:
+            raise ValueError(f"a color is given for {vertex!r}, which is no vertex of the graph")
+        entries[number[vertex]] = entry
+    return entries
+
+
+def _array_shades(array: np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:
+    values, inverse = np.unique(array, return_inverse=True)
+    masks = np.array([motif.masks.get(value, 0) for value in values.tolist()], np.uint32)
+    return masks[inverse] if len(values) else np.zeros(0, np.uint32), set(values.tolist())
+
+
+def _entry_shades(entries: Any, motif: Motif) -> tuple[np.ndarray, set]:
+    shades, seen = np.zeros(len(entries), np.uint32), set()
+    for i, entry in enumerate(entries):
+        collection = isinstance(entry, set | frozenset | list | tuple | np.ndarray)
+        own = () if entry is None else list(entry) if collection else (entry,)
+        try:
+            seen.update(own)
+        except TypeError:
+            raise TypeError(f"vertex {i}: {entry!r} is neither a color nor a collection of colors") from None
+        mask = 0
+        for color in own:
+            mask |= motif.masks.get(color, 0)
+        shades[i] = mask
+    return shades, seen
+
+
+def _check_kinds(motif: Motif, seen: set) -> None:
+    """A motif of strings on vertices of numbers matches nothing, which nobody means."""
+    kinds = {isinstance(color, str) for color in seen}
+    for color in motif.counts:
+        if kinds and color not in seen and isinstance(color, str) not in kinds:
+            other = next(iter(seen))
+            raise TypeError(
+                f"color {color!r} of the motif cannot occur among colors such as {other!r}: string or number?"
+            )

@@ -1,0 +1,190 @@
+"""The vertex-localised sieve as a pure function: labels, recurrence over all subsets, one field element a vertex.
+
+The random matrix nu of [1, equation (1)] is left out. Every value of the sieve carries it as the factor det(nu),
+the same for all vertices, so any invertible nu gives the same answer; the identity serves, and unlike a random matrix
+it is never singular. Shade ``l`` of the motif is then element ``l`` of the subsets, and ``zeta_{i,l} = mu_{i,l}`` where
+vertex ``i`` may take shade ``l``, else 0.
+
+The values mu and alpha are drawn from the 255 nonzero elements. ``Q_i``, the sieve's value at vertex ``i``, is a
+multilinear polynomial in them of degree ``2 k - 1``. Where it is not the zero polynomial, it is nonzero at a random
+point with probability at least ``(1 - 1/255)^(2 k - 1)``: write it as ``g + x h``; where ``h``, of smaller degree, is
+nonzero, one value of ``x`` at most is a zero. For k > 1 that is at least ``1 - (2 k - 1) / 256``, the paper's bound
+for uniform elements, and ``Q_i = mu_i`` is never 0 for k = 1. A lone match whose polynomial is one product, such as a
+path of distinct colors, meets the bound with uniform elements, and is never missed with nonzero ones.
+
+[1] Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import Target, target
+from jaxmotif.graph import Graph
+from jaxmotif.kernels import _gf256 as gf256
+from jaxmotif.kernels import _sieve_round as sieve_round
+from jaxmotif.kernels import _sieve_rows as sieve_rows
+from jaxmotif.kernels._sieve_rows import Rows
+
+MAX_SIZE = 30
+"""Largest motif: its subsets are counted in 2^25 words of 32."""
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("rows", "rank", "labels", "forms", "weights"), meta_fields=())
+@dataclasses.dataclass(frozen=True, eq=False)
+class Draw:
+    """The random values of one run of the sieve, over vertices numbered by falling degree.
+
+    Attributes:
+      rows: the adjacency.
+      rank: int32 ``[V]``, each vertex's number in it.
+      labels: uint32 ``[V, 8]``, the labels ``zeta``, bit ``l`` for shade ``l``.
+      forms: uint32 ``[k - 1, V, 8]``, weighted neighbour sums of the labels.
+      weights: uint32 ``[F, S]``, the weights ``alpha`` of later rounds, expanded.
+    """
+
+    rows: Rows
+    rank: jax.Array
+    labels: jax.Array
+    forms: jax.Array
+    weights: jax.Array
+
+
+def draw(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Array, size: int, pieces: int) -> Draw:
+    """Draws labels and weights (steps a and b).
+
+    Args:
+      offsets, targets: int32 ``[V + 1]`` and ``[S]``, adjacency rows.
+      shades: uint32 ``[V]``: bit ``l`` set where the vertex may take shade ``l``.
+      key: a random key.
+      size: ``k``, static.
+      pieces: static capacity of :func:`~jaxmotif.kernels._sieve_rows.plan_rows`.
+
+    Returns:
+      The values; the same for a key on any device.
+    """
+    rows, rank = sieve_rows.plan_rows(offsets, targets, pieces)
+    vertices, slots = shades.shape[0], targets.shape[0]
+    shapes = (vertices, size), (slots, size - 1), (sum(sieve_round.num_forms(size)), slots)
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    mu, first, later = jnp.split(_nonzero_elements(key, int(ends[-1])), ends[:-1].tolist())
+    allowed = (shades[:, None] >> jnp.arange(size, dtype=jnp.uint32).reshape(1, -1)) & jnp.uint32(1)
+    mu = mu.reshape(shapes[0]) * allowed.astype(jnp.uint8)
+    planes = gf256.slice_bytes(jnp.pad(mu, ((0, 0), (0, 32 - size))))[:, :, 0]
+    labels = jnp.zeros((rows.vertices, gf256.PLANES), jnp.uint32).at[rank].set(planes)
+    if size == 1:
+        forms = jnp.zeros((0, *labels.shape), jnp.uint32)
+    else:
+        forms = sieve_round.label_forms(labels, first.reshape(shapes[1]), rows)
+    return Draw(rows, rank, labels, forms, gf256.expand_scalars(later.reshape(shapes[2])))
+
+
+def _nonzero_elements(key: jax.Array, count: int) -> jax.Array:
+    """Uniform in 1..255 (to 2^-24): one more than the high word of a random word times 255."""
+    words = jax.random.bits(key, (count,), jnp.uint32)
+    borrow = (words << jnp.uint32(8)) < words  # words * 255 = words * 256 - words
+    return (words >> jnp.uint32(24)).astype(jnp.uint8) - borrow.astype(jnp.uint8) + jnp.uint8(1)
+
+
+def num_words(size: int) -> int:
+    """Words of 32 subsets in all: one holds the subsets of up to five elements."""
+    return max(1, 1 << (size - 5)) if size > 5 else 1
+
+
+def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words: int) -> jax.Array:
+    """Sums over the subsets of blocks ``first`` to ``stop - 1`` (steps c, d and e).
+
+    Args:
+      draw: the random values.
+      first, stop: int32, blocks of ``words`` words each; may be traced.
+      words: words a block, static.
+
+    Returns:
+      uint32 ``[V, 8]``: XORs over the blocks; the 32 subsets of a word are still apart.
+    """
+    size = draw.forms.shape[0] + 1
+    first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
+
+    def block(index, total):
+        P = sieve_round.start(draw.labels, draw.forms, index * words, words)
+
+        def round_(t, P):
+            return sieve_round.extend(P, t, first_forms[t], draw.weights, draw.rows)
+
+        if size > 2:
+            P = lax.fori_loop(2, size, round_, P)
+        return total ^ lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, (2,))
+
+    return lax.fori_loop(first, stop, block, jnp.zeros_like(draw.labels))
+
+
+def values(total: jax.Array, rank: jax.Array, size: int) -> jax.Array:
+    """The sieve's value at each vertex, uint8 ``[V]`` in the original numbering, from the XOR over all blocks."""
+    subsets = np.uint32((1 << min(1 << min(size, 5), 32)) - 1)
+    odd = lax.population_count(total & subsets) & jnp.uint32(1)
+    places = jnp.arange(gf256.PLANES, dtype=jnp.uint32).reshape(1, -1)
+    return jnp.sum(odd << places, axis=1, dtype=jnp.uint32).astype(jnp.uint8)[rank]
+
+
+def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, words: int | None = None) -> jax.Array:
+    """One run of the sieve: a field element a vertex, zero wherever the vertex lies in no match.
+
+    ``Q_i = sum over subsets L of the k shades of P_{i,k}(zeta^L)`` is nonzero with probability at least
+    ``1 - (2 k - 1) / 2^8`` where vertex ``i`` lies in a match, and 0 otherwise. Pure: works under ``jit`` and ``vmap``.
+
+    Args:
+      graph: an undirected graph.
+      shades: uint32 ``[N]``, or ``[n]`` without the padding: bit ``l`` set where the vertex may take the place of
+        element ``l`` of the motif; elements of one color are allowed together.
+      key: a random key; the same key gives the same values whatever ``words``, on any device.
+      size: number of vertices of the motif, 1 to 30, static.
+      words: words of 32 subsets that are worked on at a time (a power of two, static); by default a good size.
+
+    Returns:
+      uint8 ``[N]``.
+
+    Raises:
+      ValueError: for a directed graph, or a size out of range.
+
+    Example:
+      >>> import jax, jax.numpy as jnp
+      >>> from jaxmotif import Graph
+      >>> path = Graph.from_edges([(0, 1), (1, 2), (3, 4)])
+      >>> shades = jnp.asarray([1, 2, 4, 1, 2], jnp.uint32)
+      >>> (sieve_values(path, shades, jax.random.key(0), size=3)[:5] != 0).tolist()
+      [True, True, True, False, False]
+
+    Reference:
+      Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018, section 2, steps (a)-(e).
+    """
+    if graph.directed:
+        raise ValueError("the sieve takes an undirected graph; build it with directed=False")
+    check_size(size)
+    vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
+    words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))
+    pieces = sieve_rows.max_pieces(slots)
+    shades = jnp.pad(shades, (0, vertices - shades.shape[0]))
+    values_drawn = draw(graph.out_offsets, graph.out_targets, shades, key, size, pieces)
+    total = accumulate(values_drawn, 0, num_words(size) // words, words)
+    return values(total, values_drawn.rank, size)
+
+
+def check_size(size: int) -> None:
+    """Raises ValueError unless 1 <= size <= 30."""
+    if not 1 <= size <= MAX_SIZE:
+        raise ValueError(f"a motif has 1 to {MAX_SIZE} vertices, got {size}")
+
+
+def block_words(size: int, vertices: int, target: Target) -> int:
+    """A good number of words a block: on a CPU the rows of a few vertices stay in cache, an accelerator wants many
+    programs or, in plain XLA, whole vectors of 128 lanes."""
+    least = 6 if target.fused else 7
+    good = 1 << max(least, 21 - max(vertices - 1, 1).bit_length()) if target.is_accelerator else 64
+    return min(num_words(size), good)

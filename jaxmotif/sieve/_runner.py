@@ -1,0 +1,215 @@
+"""Runs of the sieve on given devices: padded shapes, memory, and the subsets divided into units of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Literal, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._memory import check_budget, compiled_bytes, default_memory
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, Store, xored
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.kernels import _sieve_round as sieve_round
+from jaxmotif.kernels import _sieve_rows as sieve_rows
+from jaxmotif.sieve import _polynomials as polynomials
+from jaxmotif.sieve._prune import ColoredGraph
+
+_STEP_WORK = {"cpu": 4e9, "accelerator": 2e12}
+"""Word operations a unit: a fraction of a second, so that progress shows and Ctrl-C works."""
+
+_ITEMS = 2**12  # at most so many, each of as many words of subsets; what is done is known by items
+
+
+class Placed(NamedTuple):
+    """A graph on the devices: for each, offsets, targets and shades, padded; its true size; room for pieces of long
+    rows."""
+
+    arrays: tuple[tuple[jax.Array, jax.Array, jax.Array], ...]
+    n: int
+    pieces: int
+
+
+class Sieve:
+    """The sieve for motifs of one size, on given devices and in given memory (bytes, on each).
+
+    Attributes:
+      notes: what had to be done differently in the runs so far, in words.
+    """
+
+    def __init__(self, size: int, devices: Devices = None, memory: int | None = None):
+        self.size = size
+        self.selection = select_devices(devices)
+        self.notes: tuple[str, ...] = ()
+        self._workers = workers_on(self.selection, helper_workers=1)
+        used = [self.selection.main, *(worker.device for worker in self._workers)]
+        self._devices = tuple(dict.fromkeys(used))
+        self._memory = memory
+
+    def place(self, graph: ColoredGraph, sizes: tuple[int, int] | None = None) -> Placed:
+        """Pads a graph and puts it on the devices.
+
+        Args:
+          graph: the graph.
+          sizes: padded numbers of vertices and slots; the graph's :func:`capacities` when not given.
+        """
+        vertices, slots = sizes or capacities(graph)
+        arrays = (
+            _padded(graph.offsets, vertices + 1, "edge"),
+            _padded(graph.targets, slots, "constant"),
+            _padded(graph.shades, vertices, "constant"),
+        )
+        cut = bool(sieve_rows.num_pieces(np.diff(graph.offsets)).any())
+        pieces = sieve_rows.max_pieces(slots) if cut else 0
+        return Placed(tuple(jax.device_put(arrays, device) for device in self._devices), graph.n, pieces)
+
+    def values(
+        self,
+        placed: Placed,
+        key: jax.Array,
+        number: int = 1,
+        store: Store | None = None,
+        show: bool = False,
+    ) -> np.ndarray:
+        """One run: the sieve's value at each vertex, uint8 ``[n]``.
+
+        Args:
+          placed: the graph.
+          key: a random key; with the same key and padded sizes the values are the same on any devices.
+          number: of the run, in the name of its checkpoint and on the meter.
+          store: where to keep checkpoints.
+          show: show a meter.
+        """
+        draws: dict[jax.Device, polynomials.Draw] = {}
+        for device, arrays in zip(self._devices, placed.arrays, strict=True):
+            same = next((other for other in draws if other.platform == device.platform), None)
+            if same is None:
+                data = jax.device_put(jax.random.key_data(key), device)
+                static = {"impl": jax.random.key_impl(key), "pieces": placed.pieces, "size": self.size}
+                if self._memory is not None:
+                    check_budget(self._memory, compiled_bytes(_draw, *arrays, data, **static), "the random values")
+                draws[device] = _draw(*arrays, data, **static)
+            else:
+                draws[device] = jax.device_put(draws[same], device)
+        main = draws[self.selection.main]
+        words = polynomials.num_words(self.size)
+        items = min(words, _ITEMS)
+        parts = self._parts(main.rows, words)
+
+        def make(device: jax.Device) -> _Hand:
+            block = self._block_words(placed, draws[device], device, max(1, words // parts))
+            return _Hand(draws[device], device, words // items, block)
+
+        starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
+        job = Job(f"sieve-{number}", starts, parts, xored, "subsets", f"sieving, run {number}")
+        done = run_job(job, make, self._workers, self.selection, store, show)
+        self.notes += done.notes
+        total = jax.device_put(done.found["total"], self.selection.main)
+        return np.asarray(_values(total, main.rank, size=self.size))[: placed.n]
+
+    def _parts(self, rows: sieve_rows.Rows, words: int) -> int:
+        """Units: short enough to be heard between, several for each device where there is work for that."""
+        forms = sum(sieve_round.num_forms(self.size))
+        work = 60.0 * rows.targets.shape[0] * forms + 60.0 * rows.vertices * self.size**2  # for one word, roughly
+        devices = len(self.selection.devices)
+        least = int(
+            words * work / _STEP_WORK["accelerator" if target_of(self.selection.main).is_accelerator else "cpu"]
+        )
+        most = max(least, 8 * devices) if least and devices > 1 else max(least, devices)
+        return min(words, _ITEMS, 1 << (most - 1).bit_length())
+
+    def _block_words(self, placed: Placed, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
+        """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
+        rows = draw.rows
+        words = min(share, polynomials.block_words(self.size, rows.vertices, target_of(device)))
+        of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
+        graph = _nbytes(placed.arrays[self._devices.index(device)])
+        room = default_memory(device) if self._memory is None else self._memory - graph - _nbytes(draw)
+        while words > 1 and of_word * words > room:
+            words //= 2
+        if self._memory is None:
+            return words
+        total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
+        while True:
+            needed = graph + compiled_bytes(_advance, draw, total, blocks, words=words)
+            if needed <= self._memory or words == 1:
+                check_budget(self._memory, needed, "the random values and the smallest block of subsets")
+                return words
+            words //= 2
+
+
+class _Hand:
+    """The XOR over the blocks that one worker has done, on its device."""
+
+    def __init__(self, draw: polynomials.Draw, device: jax.Device, words_per_item: int, block: int):
+        self._draw, self._device, self._item, self._block = draw, device, words_per_item, block
+        self._start()
+
+    def _start(self) -> None:
+        self._total = jax.device_put(np.zeros(self._draw.labels.shape, np.uint32), self._device)
+
+    def step(self, span: Span) -> None:
+        at, end = span.first * self._item, span.stop * self._item
+        total = self._total
+        while at < end:  # blocks lie at multiples of their size: smaller ones where the span has other bounds
+            block = min(self._block, at & -at or self._block, 1 << ((end - at).bit_length() - 1))
+            stop = end // block * block if block == self._block else at + block
+            blocks = jax.device_put(np.array([at // block, stop // block], np.int32), self._device)
+            total = _advance(self._draw, total, blocks, words=block)
+            at = stop
+        self._total = jax.block_until_ready(total)
+
+    def collect(self) -> Arrays:
+        found = {"total": np.asarray(self._total)}
+        self._start()
+        return found
+
+    def halve(self) -> str | None:
+        if self._block == 1:
+            return None
+        self._block //= 2
+        self._start()
+        return f"blocks of {self._block} words"
+
+
+def _nbytes(arrays: Any) -> int:
+    return sum(x.nbytes for x in jax.tree.leaves(arrays))
+
+
+def capacities(graph: ColoredGraph) -> tuple[int, int]:
+    """Padded numbers of vertices and slots."""
+    return max(32, bucket_size(graph.n)), max(256, bucket_size(graph.targets.shape[0]))
+
+
+def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> np.ndarray:
+    return array if array.shape[0] == size else np.pad(array, (0, size - array.shape[0]), mode=mode)
+
+
+@jit64(static_argnames=("impl", "pieces", "size"))
+def _draw(
+    offsets: jax.Array,
+    targets: jax.Array,
+    shades: jax.Array,
+    key_data: jax.Array,
+    *,
+    impl: Hashable,
+    pieces: int,
+    size: int,
+) -> polynomials.Draw:
+    key = jax.random.wrap_key_data(key_data, impl=impl)
+    return polynomials.draw(offsets, targets, shades, key, size, pieces)
+
+
+@jit64(static_argnames="words")
+def _advance(draw: polynomials.Draw, total: jax.Array, blocks: jax.Array, *, words: int) -> jax.Array:
+    return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words)
+
+
+@jit64(static_argnames="size")
+def _values(total: jax.Array, rank: jax.Array, *, size: int) -> jax.Array:
+    return polynomials.values(total, rank, size)

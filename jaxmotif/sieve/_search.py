@@ -1,0 +1,178 @@
+"""The front door: vertices in a match with a given error, and the matches themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._keys import as_key
+from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._progress import progress as meter
+from jaxmotif.devices._record import Store, store_for
+from jaxmotif.devices._select import Devices
+from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.graph._ignored import ignored_labels
+from jaxmotif.sieve._colors import Color, parse_motif, vertex_shades
+from jaxmotif.sieve._extract import Matches
+from jaxmotif.sieve._prune import ColoredGraph, candidates, restrict
+from jaxmotif.sieve._runner import Sieve, capacities
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ColorMotifs(Presented):
+    """Where a multiset of colors occurs as a connected subgraph.
+
+    Attributes:
+      found: whether there is a match.
+      vertices: int64, the vertices that lie in one, ascending. Never a wrong one.
+      matches: sets of vertices, ascending tuples; each verified.
+      repetitions: runs of the sieve; 0 when cheaper tests had decided.
+      false_negative_bound: bound on the probability that a given vertex is missing from ``vertices`` wrongly.
+      notes: what was ignored (labels) or had to be done differently (smaller steps where memory ran out), in words.
+    """
+
+    found: bool
+    vertices: np.ndarray
+    matches: list[tuple[int, ...]]
+    repetitions: int
+    false_negative_bound: float
+    notes: tuple[str, ...] = ()
+
+    def _line(self) -> str:
+        bound = f"{counted(self.repetitions, 'repetition')}, false negatives at most {self.false_negative_bound:.2g}"
+        return f"{counted(len(self.vertices), 'vertex')}, {counted(len(self.matches), 'match')} listed, {bound}"
+
+    def table(self) -> dict[str, Column]:
+        numbers: dict[int, list[int]] = {vertex: [] for vertex in self.vertices.tolist()}
+        for number, match in enumerate(self.matches, 1):
+            for vertex in match:
+                numbers[vertex].append(number)
+        return {"vertex": self.vertices, "matches": [" ".join(map(str, found)) for found in numbers.values()]}
+
+
+def run_bound(size: int) -> float:
+    """Bound on the probability that one run misses a vertex: ``(2 k - 1) / 2^8``.
+
+    At a vertex in a match, ``Q_i = sum over matches S of C_S(alpha) det(mu_S)`` is a nonzero multilinear polynomial of
+    degree ``(k - 1) + k`` in random elements (see :mod:`jaxmotif.sieve._polynomials`).
+    """
+    return (2 * size - 1) / 256
+
+
+def needed_repetitions(size: int, error: float) -> int:
+    """The fewest independent runs whose joint bound is at most ``error``.
+
+    Example:
+      >>> needed_repetitions(10, 1e-6), needed_repetitions(20, 1e-6)
+      (6, 8)
+    """
+    return max(1, math.ceil(math.log(error) / math.log(run_bound(size)) - 1e-12))
+
+
+def find_color_motif(
+    graph: GraphLike,
+    colors: Any,
+    motif: Mapping[Color, int],
+    key: jax.Array | int,
+    *,
+    error: float = 1e-6,
+    limit: int | None = 1,
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> ColorMotifs:
+    """Find the connected subgraphs whose colors are a given multiset (the graph motif problem).
+
+    A match is a set of ``k`` vertices that induces a connected subgraph and whose colors, each vertex counting as one
+    of its own, are exactly the motif. The time is ``O(2^k m k log k)`` a run, the answer one-sided: vertices reported
+    lie in a match, and each other one does with probability at most ``error``.
+
+    Args:
+      graph: an undirected graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      colors: one entry a vertex, or a mapping from vertices (by name where the graph has names): a color (a string or
+        a number), a set of colors any of which the vertex may stand for, or ``None``.
+      motif: how many vertices of each color; at most 30 in all.
+      key: a random key, or a seed. The same key gives the same result on any number of devices.
+      error: largest acceptable probability, for each vertex, of missing it.
+      limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; the subsets are split over several.
+      memory: bytes to work in beyond the graph, on each device; by default half of what it has free.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
+      progress: whether to show progress on standard error.
+
+    Returns:
+      What was found.
+
+    Raises:
+      TypeError: a motif or colors of the wrong kind.
+      ValueError: a directed graph, an empty or too large motif, an error out of range, the wrong number of colors, too
+        little memory, or a checkpoint that is damaged or belongs to another search.
+
+    Example:
+      >>> from jaxmotif import Graph
+      >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)])
+      >>> result = find_color_motif(graph, ["red", "blue", "red", "red", "blue"], {"red": 2, "blue": 1}, key=0, limit=9)
+      >>> result.vertices.tolist(), sorted(result.matches)
+      ([0, 1, 2, 3, 4], [(0, 1, 2), (1, 2, 3), (2, 3, 4)])
+
+    Reference:
+      Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018.
+    """
+    graph = as_graph(graph)
+    if graph.directed:
+        raise ValueError("a color motif is sought in an undirected graph; build it with directed=False")
+    if not 0 < error < 1:
+        raise ValueError(f"error must lie between 0 and 1, got {error}")
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit must not be negative, got {limit}; None asks for all matches")
+    ignored = ignored_labels(graph)
+    parsed = parse_motif(motif)
+    sieve = Sieve(parsed.size, devices, memory)
+    run_key, match_key = jax.random.split(as_key(key))
+
+    whole = ColoredGraph(
+        np.asarray(graph.out_offsets)[: graph.n + 1],
+        np.asarray(graph.out_targets)[: 2 * graph.m],
+        vertex_shades(colors, parsed, graph.n, graph.node_names),
+    )
+    colored, ids = restrict(whole, candidates(whole, parsed))
+    store = store_for(
+        checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
+    )
+    repetitions = needed_repetitions(parsed.size, error)
+    positive, runs = _repeat(sieve, colored, run_key, repetitions, store, progress)
+    bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
+
+    matches: list[tuple[int, ...]] = []
+    if positive.any() and limit != 0:
+        inside, inner = restrict(colored, positive)
+        finder = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
+        found = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
+        with meter(limit, unit="matches", label="extracting", enabled=progress) as shown:
+            for match in found:
+                matches.append(tuple(ids[inner[list(match)]].tolist()))
+                shown.advance()
+    return ColorMotifs(
+        bool(positive.any()), ids[positive].astype(np.int64), matches, runs, bound, (*ignored, *sieve.notes)
+    )
+
+
+def _repeat(
+    sieve: Sieve, colored: ColoredGraph, key: jax.Array, repetitions: int, store: Store | None, progress: bool
+) -> tuple[np.ndarray, int]:
+    """Runs until every vertex is positive or the runs suffice: which are positive, and how many runs it took."""
+    placed = sieve.place(colored)
+    positive, runs = np.zeros(colored.n, bool), 0
+    while runs < repetitions and not positive.all():
+        positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, store, progress) != 0
+        runs += 1
+    return positive, runs

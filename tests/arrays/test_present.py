@@ -1,0 +1,81 @@
+"""Results as text, HTML, data frames and arrays."""
+
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif.arrays._int64 import Int64
+from jaxmotif.arrays._present import Presented
+from jaxmotif.graphlets import EdgeGraphlets, GraphletCounts, NodeOrbits
+from jaxmotif.matching import MatchCount, Matches
+from jaxmotif.motifs import Census
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES
+
+COUNTS = dict.fromkeys(GRAPHLET_NAMES, 1) | {"4-node-indep": 2**70}
+ARRAYS = {
+    "edges": EdgeGraphlets(EDGE_COLUMN_NAMES, np.arange(34).reshape(2, 17), np.array([[0, 1], [1, 2]]), COUNTS),
+    "nodes": NodeOrbits(NODE_ORBIT_NAMES, np.arange(45).reshape(3, 15), COUNTS),
+    "matches": Matches(np.array([[3, 4], [4, 3]]), True, "done", [0, 1], {"search": 0.1}),
+}
+TABLES = {
+    "counts": GraphletCounts(12345, 2, COUNTS),
+    "count": MatchCount(7, True, "done", [0], [], np.zeros(1, np.int64), 1, 1, {"search": 0.5}),
+    "census": Census(3, True, ("000100110",), np.array([5])),
+    "colors": jaxmotif.ColorMotifs(True, np.array([1, 4, 6]), [(1, 4), (4, 6)], 3, 1e-6),
+}
+
+
+@pytest.mark.parametrize("result", [*ARRAYS.values(), *TABLES.values()], ids=[*ARRAYS, *TABLES])
+def test_every_result_shows_itself_in_a_line_a_table_and_a_frame(result):
+    assert len(repr(result)) < 120
+    assert repr(result).startswith(type(result).__name__ + "(")
+    page = result._repr_html_()
+    assert page.count("<table>") == page.count("</table>") == 1
+    frame = pytest.importorskip("pandas") and result.to_pandas()
+    assert list(frame.columns) == list(result.table())
+    assert page.count("<tr>") == 1 + min(len(frame), 20)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_where_it_is_one(name):
+    result = ARRAYS[name]
+    values = result.nodes if name == "matches" else result.values
+    assert np.asarray(result).dtype == np.int64
+    np.testing.assert_array_equal(np.asarray(result), values)
+    assert np.asarray(result, np.float64).dtype == np.float64
+
+
+def test_no_silent_array_of_one_object():
+    with pytest.raises(TypeError, match="Census is a table"):
+        np.asarray(TABLES["census"])
+    assert np.asarray(TABLES["counts"]).tolist() == list(COUNTS.values())
+    assert np.asarray(TABLES["count"]).tolist() == 7
+    assert np.asarray(Int64.of(np.array([2**40, -1]))).tolist() == [2**40, -1]
+
+
+def test_counts_beyond_64_bits_are_in_the_frame():
+    frame = pytest.importorskip("pandas") and TABLES["counts"].to_pandas()
+    assert frame["count"].tolist() == list(COUNTS.values())
+
+
+def test_names_are_escaped_and_long_tables_cut():
+    class Named(Presented):
+        def _line(self):
+            return "<b>"
+
+        def table(self):
+            return {"<i>": ["<script>", *map(str, range(30))], "x": np.arange(31) / 7}
+
+    page = Named()._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "<b>" not in page
+    assert "<i>" not in page
+    assert "11 more rows" in page
+    assert "0.142857<" in page
+
+
+def test_pandas_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"jaxmotif\[io\]"):
+        TABLES["census"].to_pandas()

@@ -1,0 +1,117 @@
+"""What all commands share: options alike, quiet when asked to be, columns explained, what is ignored said."""
+
+import argparse
+import re
+
+import pytest
+
+from jaxmotif.cli import main
+from jaxmotif.cli._app import build_parser
+from jaxmotif.cli._columns import COLUMNS
+
+JOBS = {
+    "graphlets": ("jaxmotif.graphlets.graphlet_counts", []),
+    "graphlets --per edge": ("jaxmotif.graphlets.edge_graphlets", []),
+    "graphlets --per node": ("jaxmotif.graphlets.node_orbits", []),
+    "match": ("jaxmotif.matching.count_matches", []),
+    "motifs": ("jaxmotif.motifs.find_motifs", []),
+    "census": ("jaxmotif.motifs.subgraph_census", []),
+    "search": ("jaxmotif.sieve.find_color_motif", ["--colors", "colors.txt", "--motif", "red:2"]),
+}
+
+
+class Reached(Exception):
+    """The job was called."""
+
+
+def parsers():
+    (action,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return {name: action.choices[name] for name in ("graphlets", "match", "motifs", "census", "search")}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("job", JOBS)
+def test_progress_is_shown_unless_quiet(job, quiet, monkeypatch, tmp_path, capsys):
+    asked = []
+
+    def recording(*_, progress, **__):
+        asked.append(progress)
+        raise Reached
+
+    monkeypatch.setattr(JOBS[job][0], recording)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "colors.txt").write_text("0 red\n")
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n")
+    command, *more = job.split()
+    files = ["g.txt", "g.txt"] if command == "match" else ["g.txt"]
+    assert main([command, *files, *more, *JOBS[job][1], *["--quiet"] * quiet]) == 1
+    assert asked == [not quiet]
+    shown = capsys.readouterr().err.splitlines()
+    assert "Reached" in shown[-1]
+    assert (len(shown) == 1) is quiet
+
+
+def test_one_option_has_one_meaning():
+    """An option that several commands have has the same default, choices, type and help in all."""
+    meanings: dict[str, dict[tuple, set[str]]] = {}
+    for name, parser in parsers().items():
+        for action in parser._actions:
+            for option in action.option_strings:
+                meaning = (str(action.default), action.help, action.metavar, getattr(action.type, "__name__", None))
+                meanings.setdefault(option, {}).setdefault(meaning, set()).add(name)
+    several = {option for option, found in meanings.items() if len(found) > 1}
+    # Edges or nodes, maps or occurrences; none or one listed; up to so many nodes, or just so many.
+    assert several == {"--per", "--limit", "--size", "-k"}
+    everywhere = {option for option, found in meanings.items() if {*parsers()} in found.values()}
+    assert {
+        "--directed", "--undirected", "--columns", "--text-ids", "--input-format", "--format", "-o", "--output",
+        "--wide", "--device", "--memory", "--cluster", "--cache", "--no-cache", "--quiet",
+    } <= everywhere  # fmt: skip
+    assert {"-k", "--size"} <= {*meanings}
+
+
+def test_a_size_is_not_needed(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n0 2\n2 3\n")
+    assert main(["census", str(tmp_path / "g.txt"), "--quiet"]) == 0
+    assert "size      3" in capsys.readouterr().out
+
+
+def test_every_column_is_explained(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("".join(f"{i} {i + 1}\n{i} {i + 2}\n" for i in range(8)))
+    (tmp_path / "c.txt").write_text("0 red\n1 red\n")
+    graph = str(tmp_path / "g.txt")
+    commands = {
+        "graphlets": [graph], "census": [graph, "--directed"], "motifs": [graph, "--directed", "--random", "4"],
+        "match": [graph, graph], "search": [graph, "--colors", str(tmp_path / "c.txt"), "--motif", "red:2"],
+    }  # fmt: skip
+    assert main(["help", "columns"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    for command, arguments in commands.items():
+        assert main([command, *arguments, "--format", "csv", "--quiet"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        header = next(line for line in lines if not line.startswith("#"))
+        facts = {line[2:].partition(":")[0] for line in lines if line.startswith("# ")}
+        known = {name for key in COLUMNS[command] for name in key.split(", ")}
+        assert set(header.split(",")) == known
+        for fact in {"double_length_z", "null_model", "repetitions"} & facts:
+            assert f"{fact}: " in page
+    assert all(" ".join(meaning.split()) in page for names in COLUMNS.values() for meaning in names.values())
+
+
+@pytest.mark.parametrize(
+    ("command", "more"), [("graphlets", []), ("search", ["--colors", "c.txt", "--motif", "red:2"])]
+)
+def test_labels_without_use_are_said_to_be_ignored(command, more, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.txt").write_text("0 red\n1 red\n")
+    (tmp_path / "g.txt").write_text("4 3 0\nred\nblue\nred\nblue\n0 1 x\n1 2 y\n2 3 x\n")
+    assert main([command, "g.txt", *more]) == 0
+    shown = capsys.readouterr().err
+    assert re.findall(r"(\w+) labels ignored", shown) == ["node", "edge"]
+    (tmp_path / "g.txt").write_text("4 3 1\nred\nblue\nred\nblue\n0 1\n1 2\n2 3\n")
+    assert main([command, "g.txt", *more]) == 0
+    shown = capsys.readouterr().err
+    assert re.findall(r"(\w+) labels ignored", shown) == ["node"]
+    assert "directions ignored: 3 arcs count as 3 undirected edges" in shown
+    assert main([command, "g.txt", *more, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,115 @@
+"""Ctrl-C, SIGTERM and SIGHUP at any moment: the exit status, no crash, no partial file, what is done is kept."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from jaxmotif.cli._interrupt import _must_not_raise
+
+ROOT = Path(__file__).parents[2]
+# A test run in the background ignores Ctrl-C, and what it starts would.
+HEARING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from jaxmotif.cli import program; "
+
+
+def start(code, *arguments):
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+
+
+WORK = """
+import signal, sys, time
+import numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for name in ("SIGTERM", "SIGHUP"):  # ignored where the tests were started by nohup
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+import jaxmotif.cli as cli
+from jaxmotif.devices import _record as record
+from jaxmotif.devices._record import Store
+from tests.devices.test_job import run
+
+def main():
+    from jaxmotif.cli._app import main
+    import jaxmotif.graphlets as graphlets
+    record.SAVE_SECONDS = 0.0
+    def act(span):
+        print(span.first, flush=True)
+        time.sleep(0.1)
+    graphlets.graphlet_counts = lambda *_, **__: run(act, parts=60, store=Store(sys.argv[1], "id"))
+    return main(["graphlets", "karate", "--quiet", "--no-cache"])
+
+cli.main = main
+cli.program()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_is_done_is_kept(tmp_path, name):
+    """What was saved before the signal is whole, and another run goes on from there."""
+    from tests.devices.test_job import ITEMS, Store, check, run
+
+    number = getattr(signal, name)
+    with start(WORK, tmp_path) as process:
+        steps = [int(process.stdout.readline()) for _ in range(5)]
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, errors
+    assert errors == f"jaxmotif: {'interrupted' if name == 'SIGINT' else f'stopped by {name}'}\n"
+    steps += map(int, output.split())
+    seen = []
+    check(run(seen.append, parts=ITEMS, store=Store(tmp_path, "id")))
+    # All but the step under way, as here each is saved.
+    assert min(span.first for span in seen) >= steps[-1]
+    assert [path.name for path in tmp_path.iterdir()] == ["sums.checkpoint"]
+
+
+def test_not_in_an_import_nor_where_it_would_be_lost(tmp_path):
+    frames = {}
+
+    def _xla_gc_callback():
+        frames["callback"] = sys._getframe()
+
+    _xla_gc_callback()
+    assert _must_not_raise(frames["callback"])
+    assert not _must_not_raise(sys._getframe())
+    (tmp_path / "slowly.py").write_text("import sys\nframe = sys._getframe()\n")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        import slowly  # pyright: ignore[reportMissingImports]
+    finally:
+        sys.path.remove(str(tmp_path))
+    assert _must_not_raise(slowly.frame) or slowly.frame.f_back is None  # a frame that has ended forgets its caller
+
+
+@pytest.mark.parametrize("times", [12, pytest.param(48, marks=pytest.mark.slow)])
+def test_ctrl_c_at_random_moments(tmp_path, times):
+    """From the first import on: 130 each, or 0 where it comes too late; one line, no crash, no partial file."""
+    moments, statuses = random.Random(times), []
+    for _ in range(times):
+        code = HEARING + "print('.', flush=True); program()"
+        arguments = ["graphlets", "karate", "--quiet", "--output", tmp_path / "out", "--checkpoint", tmp_path / "kept"]
+        with start(code, *arguments) as process:
+            process.stdout.readline()
+            time.sleep(2.5 * moments.random() ** 2)  # more often early, while modules load
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=120)
+        statuses.append(process.returncode)
+        assert process.returncode in (0, 130, -signal.SIGINT), errors
+        if process.returncode == -signal.SIGINT:  # before the first line of the program
+            assert "_interrupt.py" not in errors
+            assert "in program" in errors
+        elif process.returncode == 130:
+            assert errors in ("jaxmotif: interrupted\n", "\njaxmotif: interrupted\n")
+        assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".part")]
+        (tmp_path / "out").unlink(missing_ok=True)
+    assert statuses.count(130) >= times // 2
+    assert statuses.count(-signal.SIGINT) <= times // 6

@@ -1,0 +1,182 @@
+"""Five-node graphlets against ORCA, every set of five nodes, and the stored answers of real networks."""
+
+import hashlib
+import json
+from functools import partial
+from itertools import combinations
+from math import comb
+
+import jax
+import networkx as nx
+import numpy as np
+import orbit_count
+import pytest
+
+import jaxmotif
+from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
+from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import dense_node_orbits
+from jaxmotif.graphlets._five import five_node_orbits
+from jaxmotif.patterns import _orbits as orbits
+from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, five_node_counts
+
+PAD = (16, 256)
+
+
+def random_graph(seed: int) -> nx.Graph:
+    rng = np.random.default_rng(seed)
+    graph = nx.gnp_random_graph(int(rng.integers(2, 17)), rng.uniform(0.05, 1), seed=seed)
+    return graph if graph.number_of_edges() else nx.star_graph(5)
+
+
+def built(graph: nx.Graph, pad=PAD) -> Graph:
+    return Graph.from_edges(np.array(sorted(graph.edges)).reshape(-1, 2), graph.number_of_nodes(), pad=pad)
+
+
+def by_orca(graph: nx.Graph) -> np.ndarray:
+    whole = nx.Graph(graph)
+    whole.add_nodes_from(range(100, 106))  # ORCA wants a few nodes at least
+    found = orbit_count.node_orbit_counts(whole, graphlet_size=5, node_list=sorted(whole.nodes))
+    return np.asarray(found)[: len(graph)]
+
+
+def edges_by_orca(graph: nx.Graph, edges: np.ndarray) -> np.ndarray:
+    whole = nx.Graph(graph)
+    whole.add_nodes_from(range(100, 106))
+    return np.asarray(orbit_count.edge_orbit_counts(whole, graphlet_size=5, edge_list=list(map(tuple, edges.tolist()))))
+
+
+def by_sets(graph: nx.Graph) -> dict[str, int]:
+    """All sets of five nodes, told apart by networkx."""
+    shapes = {g.name: g.edges for g in orbits.of_size(5)} | DISCONNECTED_5
+    patterns = {}
+    for name, edges in shapes.items():
+        pattern = nx.empty_graph(5)
+        pattern.add_edges_from(edges)
+        patterns[name] = pattern
+    found = dict.fromkeys(NAMES_5, 0)
+    for nodes in combinations(graph.nodes, 5):
+        part = graph.subgraph(nodes)
+        degrees = sorted(d for _, d in part.degree)
+        for name, pattern in patterns.items():
+            if sorted(d for _, d in pattern.degree) == degrees and nx.is_isomorphic(part, pattern):
+                found[name] += 1
+                break
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_orbits_are_orcas(seed):
+    graph = random_graph(seed)
+    built_graph = built(graph)
+    at_nodes, at_edges = five_node_orbits(built_graph, jax.devices()[0], edges=True)
+    assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
+    assert np.array_equal(at_edges, edges_by_orca(graph, built_graph.edge_list()))
+
+
+@pytest.mark.parametrize("graph", [
+    nx.star_graph(12), nx.complete_graph(9), nx.complete_bipartite_graph(5, 6), nx.path_graph(2), nx.path_graph(7),
+    nx.disjoint_union(nx.cycle_graph(5), nx.wheel_graph(6)), nx.lollipop_graph(6, 8),
+], ids=["star", "clique", "bipartite", "edge", "path", "cycle-and-wheel", "lollipop"])  # fmt: skip
+def test_special_graphs(graph):
+    graph = nx.convert_node_labels_to_integers(graph)
+    at_nodes, _ = five_node_orbits(built(graph), jax.devices()[0], edges=True)
+    assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
+
+
+def test_small_graphs_under_vmap():
+    graphs = [random_graph(seed) for seed in range(6)]
+    batch = stack_graphs([built(graph) for graph in graphs])
+    found = jax.jit(jax.vmap(partial(dense_node_orbits, size=5)))(batch).to_numpy()
+    for graph, values in zip(graphs, found, strict=True):
+        assert np.array_equal(values[: len(graph)], by_orca(graph))
+        assert not values[len(graph) :].any()
+    with pytest.raises(ValueError, match="of up to 128 nodes"):
+        dense_node_orbits(built(nx.path_graph(3), (130, 256)), size=5)
+
+
+def test_tables_in_blocks_of_rows():
+    """The least memory holds half of the rows of the tables of this graph at a time."""
+    graph = nx.gnp_random_graph(60, 0.2, seed=3)
+    made = built(graph, (64, 1024))
+    with pytest.raises(ValueError, match="allow at least") as refused:
+        five_node_orbits(made, jax.devices()[0], memory=1)
+    least = int(str(refused.value).split("at least ")[1].split()[0])
+    at_nodes, _ = five_node_orbits(made, jax.devices()[0], memory=least)
+    assert np.array_equal(np.asarray(at_nodes)[:60], by_orca(graph))
+
+
+@pytest.mark.parametrize("seed", [4])
+def test_all_counts_are_those_of_all_sets(seed):
+    graph = nx.gnp_random_graph(10, 0.25 * seed / 2, seed=seed)
+    found = graphlet_counts(built(graph), size=5).counts
+    assert len(found) == 51
+    assert {name: found[name] for name in NAMES_5} == by_sets(graph)
+    assert sum(found[name] for name in NAMES_5) == comb(10, 5)
+
+
+def test_the_front_doors_agree_on_karate():
+    karate = jaxmotif.datasets.load("karate")
+    nodes, edges = node_orbits(karate, size=5), edge_graphlets(karate, size=5)
+    assert (nodes.values.shape, edges.values.shape) == ((34, 73), (78, 68))
+    assert nodes.counts == edges.counts
+    assert [nodes.counts[name] for name in ("house", "5-clique", "5-node-indep")] == [139, 2, 88133]
+    assert np.array_equal(nodes.values[:, :15], node_orbits(karate).values)
+    assert np.array_equal(edges.values[:, :12], edge_graphlets(karate).values[:, :12])
+    for g in orbits.of_size(5):  # every occurrence has as many edges as the graph
+        rows = [edges.values[:, orbit].sum() for orbit in set(g.edge_orbits)]
+        assert sum(rows) == nodes.counts[g.name] * len(g.edges)
+
+
+def test_bad_input():
+    karate = jaxmotif.datasets.load("karate")
+    with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
+        graphlet_counts(karate, size=6)
+    with pytest.raises(ValueError, match="no checkpoint"):
+        node_orbits(karate, size=5, checkpoint="somewhere")
+    star = Graph.from_edges(np.stack([np.zeros(2**17, int), np.arange(1, 2**17 + 1)], 1))
+    with pytest.raises(OverflowError, match="degree 131072"):
+        node_orbits(star, size=5)
+
+
+def test_a_star_of_many_leaves():
+    leaves = 1 << 14
+    found = node_orbits(Graph.from_edges(np.stack([np.zeros(leaves, int), np.arange(1, leaves + 1)], 1)), size=5)
+    assert found.values[0, 23] == found.counts["4-star"] == comb(leaves, 4)
+    assert found.values[1, 22] == comb(leaves - 1, 3)
+    assert found.counts["5-node-indep"] == comb(leaves, 5)
+
+
+@pytest.mark.parametrize("edges", [0, 1, 2])
+def test_fewer_than_five_nodes(edges):
+    graph = Graph.from_edges(np.array([(0, 1), (1, 2)][:edges], int).reshape(-1, 2), 3)
+    found = node_orbits(graph, size=5)
+    assert found.values.shape == (3, 73)
+    assert not found.values[:, 4:].any()
+    assert not any(found.counts[name] for name in NAMES_5)
+
+
+@pytest.mark.parametrize(
+    "name", ["karate", "celegans_metabolic", pytest.param("PGPgiantcompo", marks=pytest.mark.slow)]
+)
+def test_stored_answers(shared_data, name):
+    stored = json.loads((shared_data / "undirected" / "graphlets5.json").read_text())["graphs"][name]
+    graph = jaxmotif.read_graph(shared_data / "undirected" / f"{name}.edges.gz")
+    nodes, edges = node_orbits(graph, size=5), edge_graphlets(graph, size=5)
+    assert hashlib.sha256(nodes.values.astype(np.int64).tobytes()).hexdigest() == stored["sha256_node_orbits_int64"]
+    sums = [str(x) for x in edges.values.astype(object).sum(0)]
+    assert sums == stored["edge_orbit_sums"]
+    assert all(nodes.counts[graphlet] == int(count) for graphlet, count in stored["counts"].items())
+
+
+def test_the_matrices_are_integer_and_triangular():
+    for size in (3, 4, 5):
+        for root in ("node", "edge"):
+            matrix = orbits.inclusion(size, root)
+            assert np.array_equal(matrix @ orbits.inverse(matrix), np.eye(len(matrix), dtype=int))
+            assert not (24 % orbits.corrections(size, root).stabilizer).any()
+
+
+def test_counts_of_a_graph_without_edges():
+    none = {g.name: 0 for size in (2, 3, 4, 5) for g in orbits.of_size(size)}
+    assert five_node_counts(7, none) == {name: comb(7, 5) * (name == "5-node-indep") for name in NAMES_5}

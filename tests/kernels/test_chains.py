@@ -1,0 +1,22 @@
+import jax
+import numpy as np
+import pytest
+
+from jaxmotif.kernels._chains import run_chains
+from jaxmotif.kernels._switching import Ends, Fixed
+
+
+@pytest.mark.parametrize("step", ["reject", "global"])
+@pytest.mark.parametrize("walks", [False, True])
+def test_lowers_for_a_gpu(lowered_for_cuda, step, walks):
+    """1,000 chains of 1,079 labels, in the room they take there."""
+
+    def ints(*shape):
+        return jax.ShapeDtypeStruct(shape, np.int32)
+
+    lanes = 1_179_648
+    fixed = Fixed(ints(1152), ints(2305), ints(), ints(), ints(), ordered=False)
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    fresh = jax.ShapeDtypeStruct((), bool)
+    arguments = fixed, Ends(ints(lanes), ints(lanes)), fresh, key, ints(1024), ints(), ints(), ints()
+    assert "scatter" in lowered_for_cuda(run_chains.__wrapped__, *arguments, step=step, walks=walks)

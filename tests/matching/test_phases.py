@@ -1,0 +1,121 @@
+"""The phases of a plan: in NumPy and on the device alike, and the domains against their definition."""
+
+import jax
+import numpy as np
+import pytest
+
+from jaxmotif.arrays._bits import unpack_bits
+from jaxmotif.matching._conditions import ABSENT, ANY, ask
+from jaxmotif.matching._options import FILTERS, Options
+from jaxmotif.matching._plan_many import plan_many
+from jaxmotif.matching._reduce import ON_DEVICE, ON_HOST, filtered, reduced
+from jaxmotif.matching._sizes import CPU
+from jaxmotif.matching._target import index_target
+from tests.matching.oracle import PAD, random_graph
+
+
+def reference_domains(asked, host, filters):
+    """By definition: bool ``[k, n]``, nodes in no order."""
+    query, n = asked.query, host.num_nodes
+    keep = np.ones((query.num_nodes, n), bool)
+    if query.node_labels is not None:
+        keep &= host.node_labels[None] == query.node_labels[:, None]
+    sides = [(query.adjacency, host.adjacency)]
+    if query.directed:
+        sides.append((query.adjacency.T, host.adjacency.T))
+    for wanted, given in sides:
+        if "degree" in filters:
+            keep &= given.sum(axis=1)[None] >= wanted.sum(axis=1)[:, None]
+        if "frequency" in filters:
+            for label in set(query.node_labels.tolist()):
+                had, ask = given[:, host.node_labels == label], wanted[:, query.node_labels == label]
+                keep &= had.sum(axis=1)[None] >= ask.sum(axis=1)[:, None]
+
+    def pairs(u, x):
+        """Which pairs of target nodes (v, w) u and x may be mapped to."""
+        kind = asked.kinds[asked.which[u, x]]
+        there, back = (host.adjacency, host.adjacency.T)[:: 1 - 2 * kind.direction]
+        fits = there.copy()
+        labels = host.edge_labels
+        if labels is not None:
+            labels, back_labels = (labels, labels.T)[:: 1 - 2 * kind.direction]
+            if kind.labelled:
+                fits &= labels == kind.label
+            if kind.reverse_labelled:
+                fits &= back_labels == kind.reverse_label
+        return fits if kind.reverse == ANY else fits & (back != (kind.reverse == ABSENT))
+
+    while "consistency" in filters:
+        before = keep.copy()
+        for u, x in np.argwhere(asked.which >= 0):
+            keep[u] &= (pairs(u, x) & keep[x]).any(axis=1)
+        if (before == keep).all():
+            break
+    return keep
+
+
+@pytest.mark.parametrize("filters", [FILTERS, ("label", "degree"), ("label", "frequency")])
+@pytest.mark.parametrize("directed", [False, True])
+def test_domains_are_those_defined(directed, filters):
+    smaller = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        host, target = random_graph(rng, 15, rng.choice([0.15, 0.3]), directed, 3, 2)
+        query, _ = random_graph(rng, int(rng.integers(2, 6)), 0.5, directed, 3, 2)
+        asked = ask(query, Options(induced=bool(seed % 2)))
+        expected = reference_domains(asked, host, filters)
+        smaller += not expected.all()
+        for on_host in (True, False):
+            index = index_target(target, True, on_host)
+            form = ON_HOST if on_host else ON_DEVICE
+            bits, sizes, left = jax.device_get(form.filter_domains(index, asked.conditions, None, filters=filters))
+            found = unpack_bits(np.ascontiguousarray(bits.T))[:15, : query.num_nodes].T
+            assert (found[:, np.argsort(np.asarray(index.ids)[:15])] == expected).all()
+            assert sizes[: query.num_nodes].tolist() == expected.sum(axis=1).tolist()
+            alive = expected.any(axis=0)
+            assert left.tolist() == [
+                alive.sum(),
+                (host.neighbors if not directed else host.adjacency)[alive][:, alive].sum(),
+            ]
+    assert smaller > 6
+
+
+def measure(index, asked, options):
+    """The phases up to the measures; ``None`` where some domain is empty."""
+    kept = yield from filtered(index, asked, None, options)
+    if kept.empty:
+        return None
+    return (yield from reduced(index, asked, kept, options, CPU))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_lists_and_measures_are_alike(directed):
+    compared = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        _, target = random_graph(rng, 15, 0.5, directed, 2, 2)
+        query, _ = random_graph(rng, 3, 0.5, directed, 2, 2)
+        options = Options(induced=bool(seed % 2))
+        homes = [index_target(target, True, on_host) for on_host in (True, False)]
+        found = [result for result, _ in plan_many([measure(index, ask(query, options), options) for index in homes])]
+        if found[0] is None:
+            assert found[1] is None
+            continue
+        compared += 1
+        (lists, here), (other, there) = found
+        for name in here._fields:
+            np.testing.assert_allclose(getattr(here, name), getattr(there, name), rtol=1e-6)
+        count = len(lists.families)
+        assert lists.families == other.families
+        assert lists.totals[:count].tolist() == other.totals[:count].tolist()
+        assert lists.longest[:count].tolist() == other.longest[:count].tolist()
+    assert compared > 3
+
+
+def test_the_shape_of_what_is_asked():
+    rng = np.random.default_rng(0)
+    query, target = random_graph(rng, 5, 0.5, True, 2, None)
+    asked = ask(query, Options(induced=True))
+    assert [asked.kinds[i].direction for i in asked.strangers] == [0, 1]
+    assert {(u, x) for u, x, _ in asked.joined()} == set(map(tuple, np.argwhere(query.neighbors).tolist()))
+    assert target.node_capacity == PAD[0]

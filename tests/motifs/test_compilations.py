@@ -1,0 +1,50 @@
+"""Data, not shapes: other graphs of about one size compile nothing."""
+
+import jax
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.motifs import subgraph_census
+from jaxmotif.motifs._census_sizes import Sizes
+from jaxmotif.motifs._classes import Classifier
+from jaxmotif.motifs._enumerate import count_classes
+from jaxmotif.motifs._pair_states import Alphabet, Edges, census_graphs, graph_edges
+from tests.compilations import compilations
+
+
+def sparse_graph(n, seed=0):
+    return Graph.from_edges(np.random.default_rng(seed).integers(0, n, (3 * n, 2)), n, directed=True)
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_a_hundred_graphs_of_a_hundred_sizes(size):
+    graphs = [sparse_graph(n) for n in np.linspace(20, 400, 100).astype(int).tolist()]
+    assert len({graph.n for graph in graphs}) == 100
+    jax.clear_caches()
+    with compilations() as found:
+        totals = [subgraph_census(graph, size).total for graph in graphs]
+    assert min(totals) > 0
+    assert len(found) <= 12, found
+    assert "_added" in str(found)
+
+
+def test_other_graphs_and_other_numbers_of_them():
+    """As motif discovery counts batches: on a device, whatever the nodes, edges and random graphs."""
+    sizes = Sizes(block=1 << 10, table=1 << 12, candidates=1 << 12, codes=1 << 14, distinct=1 << 12, least=1 << 12)
+
+    def count(n, graphs):
+        graph = sparse_graph(n, n)
+        tails, heads, _ = graph_edges(graph)
+        edges = Edges(np.repeat(tails, graphs, axis=0), np.repeat(heads, graphs, axis=0), None)
+        ready = census_graphs(graph, edges, 1 << 20, jax.devices("cpu")[0])
+        with compilations() as found:
+            counts = count_classes(ready, 3, Classifier(Alphabet.of(graph), 3), sizes)
+        assert counts.shape[0] == graphs
+        assert (counts == counts[0]).all()
+        assert counts[0].sum() == subgraph_census(graph, 3).total
+        return found
+
+    count(40, 9)
+    assert count(31, 12) == []
+    assert count(25, 16) == []

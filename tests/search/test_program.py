@@ -1,0 +1,110 @@
+"""Programs: what is written by name is read by name; and leaf counts against plain Python."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.search import CandidateSet, Factor, Operands, Pair, Placement, Sizes, Term, build_program
+from jaxmotif.search._layout import (
+    FactorWords,
+    GroupWords,
+    PairWords,
+    SearchWords,
+    SetWords,
+    TermWords,
+    array_reader,
+    read_record,
+    record_size,
+)
+from jaxmotif.search._leaf_counts import leaf_ways
+from jaxmotif.search._limbs import LimbCounts, counts_of
+
+
+def records(program, kind, count, first):
+    words = program.code[first : first + count * record_size(kind)].reshape(count, -1).tolist()
+    return [kind(*row) for row in words]
+
+
+def test_what_is_written_is_read():
+    steps = [
+        Placement([Pair(-1, 90, 0)]),
+        Placement([Pair(0, 10, 100)]),
+        Placement([Pair(1, 20, 200), Pair(0, 30, 300)], below=[1], strangers=[Pair(0, 0, 400)]),
+        Placement([Pair(2, 40, 500)], apart=[0], ahead=[Factor([], [1], 3, 77)]),
+    ]
+    leaf = Factor([CandidateSet(Pair(3, 50, 600), 8, 9, 5, inside=False)], [1], 2, 64, 1)
+    program = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=[6, 7, 8], stride=4, longest=9)
+    search = read_record(lambda at: int(program.code[at]), SearchWords, 0)
+    assert (search.stride, search.halvings, search.tables, search.first_steps) == (4, 4, 4, 0)
+    assert program.columns == [[], [0], [0, 1], [0, 1, 2]]
+    two, last = program.table(2), program.table(3)
+    assert records(program, PairWords, two.num_anchors, two.anchors) == [(1, 20, 200), (0, 30, 300)]
+    assert records(program, PairWords, two.num_strangers, two.strangers) == [(0, 0, 400)]
+    assert program.code[two.below] == 1
+    assert program.code[two.columns : two.columns + two.num_columns].tolist() == [0, 1, -1]  # -1: the new node
+    assert (two.base, two.room, two.next_base, two.next_room, two.is_last) == (6, 7, 20, 8, 0)
+    assert program.entries == 6 + 2 * 7 + 3 * 8
+    assert program.after(2) == (6, 7)
+    assert (last.is_last, last.num_columns) == (1, 0)
+    [ahead] = records(program, FactorWords, last.num_ahead, last.ahead)
+    assert (ahead.num_sets, ahead.words, ahead.ranks, ahead.less) == (0, 3, 77, 0)
+    [group] = records(program, GroupWords, last.num_groups, last.groups)
+    first, second = records(program, TermWords, group.num_terms, group.terms)
+    assert (first.coefficient, second.coefficient, second.num_factors) == (-2, 3, 0)
+    factor = records(program, FactorWords, first.num_factors, first.factors)[1]
+    assert (factor.num_used, program.code[factor.used], factor.words, factor.ranks, factor.less) == (1, 1, 2, 64, 1)
+    assert records(program, SetWords, factor.num_sets, factor.sets) == [(-1, 50, 600, 8, 9, 5, -1)]
+
+
+def test_tables_beyond_the_limit_are_refused():
+    steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
+    with pytest.raises(ValueError, match="over the limit of 2147483646; use smaller blocks"):
+        build_program(steps, rooms=[2**31], stride=1, longest=1)
+
+
+@pytest.mark.parametrize("limbs", [2, 4])
+def test_limbs(limbs):
+    """Sums and products, with signs, against Python's integers."""
+    numbers, rng = counts_of(limbs), np.random.default_rng(limbs)
+    a, b, c = (rng.integers(0, 2**31, 16, dtype=np.int32) for _ in range(3))
+
+    def compute(a, b, c):
+        product = numbers.scaled(numbers.scaled(numbers.of(jnp.int32(3) + 0 * a), a), b)
+        square = numbers.multiply(product, numbers.of(c)) if limbs > 2 else product
+        less = numbers.scaled(numbers.of(0 * a - 1), b)  # minus b
+        return numbers.sums(numbers.add(square, less))
+
+    words = jit64(compute)(a, b, c)
+    found = sum(int(word) << 32 * i for i, word in enumerate(words))
+    third = c if limbs > 2 else np.ones(16, int)
+    wanted = sum(3 * int(x) * int(y) * int(z) - int(y) for x, y, z in zip(a, b, third, strict=True))
+    assert found == wanted % 2 ** (32 * limbs)
+
+
+def test_negative_terms_wrap_back():
+    numbers = LimbCounts(4)
+    x = np.array([7], np.int32)
+    words = jit64(lambda x: numbers.sums(numbers.add(numbers.of(0 * x - 5), numbers.of(x))))(x)
+    assert [int(word) for word in words] == [2, 0, 0, 0]
+
+
+@pytest.mark.parametrize("limbs", [2, 4])
+def test_ways_to_map_leaves(limbs):
+    """Three leaves of one anchor: alike, |S| (|S| - 1) (|S| - 2); the anchor's image is not in its own list."""
+    near = np.triu(np.random.default_rng(3).random((32, 32)) < 0.4, 1)
+    near |= near.T
+    offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))]).astype(np.int32)
+    leaf = Pair(0, 0, 0)
+    factors = [Factor([CandidateSet(leaf, 0, 0, 0)], [], 2, 0, less) for less in range(3)]
+    program = build_program([Placement([Pair(-1, 0, 0)])], [[Term(1, factors)]], rooms=[], stride=1, longest=32)
+    one = np.zeros(64, np.int32)
+    op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one, one)
+    op = Operands(*map(jnp.asarray, op))
+    nodes = jnp.arange(32, dtype=jnp.int32)
+    io = array_reader(op, op.program, Sizes(32, 32, False, limbs=limbs))
+    ways = jit64(lambda w: counts_of(limbs).sums(leaf_ways(io, jnp.int32(0), 0 * w, w, w < 30)))(nodes)
+    found = sum(int(word) << 32 * i for i, word in enumerate(ways))
+    assert found == sum(math.perm(int(degree), 3) for degree in near.sum(axis=1)[:30])

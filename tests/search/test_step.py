@@ -1,0 +1,108 @@
+"""The step of the level search against plain Python, and its lowering for a GPU."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmotif.arrays._compile import Target, compiling_for, jit64
+from jaxmotif.search import Operands, Pair, Placement, Progress, Sizes, advance, build_program, start_state
+from jaxmotif.search._step import Window, extend, prepare_window
+
+N, BLOCK, WINDOW = 32, 64, 16
+
+
+def adjacency(seed):
+    upper = np.triu(np.random.default_rng(seed).random((N, N)) < 0.3, 1)
+    return upper | upper.T
+
+
+def operands(near, program, bitmap):
+    offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))])
+    entries = np.concatenate([np.nonzero(near)[1], np.arange(N)])  # then the whole of the nodes, as one list
+    places = np.concatenate([offsets, [offsets[-1], offsets[-1] + N]]).astype(np.int32)
+    words = np.packbits(near, axis=1, bitorder="little").view(np.uint32).view(np.int32).reshape(-1)
+    one = np.zeros(1, np.int32)
+    fields = (program.code, places, entries.astype(np.int32), words if bitmap else one, one, one, one)
+    return Operands(*map(jnp.asarray, fields))
+
+
+def path_steps():
+    """A path of three nodes: node 2 next to node 1, different from node 0."""
+    everything, edge = Pair(-1, N + 1, 0), Pair(0, 0, 0)
+    return [Placement([everything]), Placement([edge]), Placement([Pair(1, 0, 0)], apart=[0])]
+
+
+@pytest.mark.parametrize("block", [2, 30, BLOCK])  # ends in the first row, in a later one, after the last
+@pytest.mark.parametrize("bitmap", [False, True])
+def test_a_step_appends_what_passes_in_order(bitmap, block):
+    near = adjacency(1)
+    edge = [Pair(0, 0, 0), Pair(1, 0, 0)]
+    steps = [*path_steps()[:2], Placement(edge, below=[1]), Placement([Pair(2, 0, 0)], apart=[0, 1])]
+    sizes, room = Sizes(BLOCK, WINDOW, bitmap), 2 * BLOCK
+    program = build_program(steps, rooms=[room] * 3, stride=1, longest=N)
+    op = operands(near, program, bitmap)
+    rows = np.argwhere(near)[5 : 5 + WINDOW]
+    base = room  # table 1 holds one column; table 2 begins after it
+    table = np.zeros(program.entries + 1, np.int32)
+    table[base : base + WINDOW], table[base + room :][:WINDOW] = rows.T
+    window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
+    prepared = jit64(prepare_window, static_argnums=3)(op, jnp.asarray(table), window, sizes)
+    step = jit64(extend, static_argnums=6)(
+        op, jnp.asarray(table), window, prepared, jnp.int32(block), jnp.int32(3), sizes
+    )
+    flat = []
+    for number, (u, v) in enumerate(rows):
+        lists = [v + 1 + np.flatnonzero(near[x, v + 1 :]) for x in (u, v)]
+        flat += [(u, v, w) for w in min(lists, key=len)[number == 0 :]]
+    lengths = np.asarray(prepared[0])
+    assert lengths.sum() == len(flat)
+    done, used = int(step.done), int(step.used)
+    assert int(step.tested) == min(block, len(flat))
+    if block < len(flat):
+        assert lengths[:done].sum() + used - (done == 0) == block
+        assert used - (done == 0) < lengths[done]
+    else:
+        assert (done, used) == (WINDOW, 0)
+    expected = [(u, v, w) for u, v, w in flat[:block] if near[u, w] and near[v, w]]
+    assert len(expected) == int(step.added)
+    assert expected or block == 2
+    columns = np.asarray(step.table)[3 * base :][: 3 * room].reshape(3, -1)[:, 3 : 3 + len(expected)]
+    assert columns.T.tolist() == [list(map(int, row)) for row in expected]
+    assert not np.asarray(step.counts).any()
+
+
+def test_a_whole_search_counts_and_lists():
+    near = adjacency(2)
+    degree = near.sum(axis=1)
+    for whole in (False, True):
+        sizes = Sizes(BLOCK, WINDOW, False)
+        program = build_program(path_steps(), rooms=[48, 96, 4096], stride=1, longest=N, whole=whole)
+        state = start_state(entries=program.entries, tables=4, sizes=sizes)
+        op = operands(near, program, False)
+        state, report = advance(op, state, jnp.int32(10_000), sizes=sizes, ordered=whole)
+        expected = [(u, v, w) for u, v in np.argwhere(near) for w in np.flatnonzero(near[v]) if w != u]
+        assert int(state.steps) < 10_000
+        assert len(expected) == (degree * (degree - 1)).sum()
+        if whole:
+            start = program.entries - 3 * 4096
+            table = np.asarray(state.table)[start:-1].reshape(3, -1)[:, : len(expected)]
+            assert int(state.rows[0, 3]) == len(expected)
+            assert table.T.tolist() == [list(map(int, row)) for row in expected]
+        else:
+            assert Progress.read(np.asarray(report), sizes).matches == len(expected)
+
+
+@pytest.mark.parametrize(("bitmap", "limbs"), [(False, 0), (True, 2), (True, 4)])
+def test_the_search_lowers_for_a_gpu(abstract_gpu, bitmap, limbs):
+    def vector(size, dtype=jnp.int32):
+        return jax.ShapeDtypeStruct(size, dtype)
+
+    sizes = Sizes(2**16, 2**13, bitmap, limbs=limbs)
+    op = Operands(*(vector((size,)) for size in (4096, 4096, 4096, 1024, 64, 64, 64)))
+    with compiling_for(Target("cuda", fused=True)), jax.enable_x64(True), abstract_gpu():
+        state = jax.eval_shape(lambda: start_state(entries=2**20, tables=16, sizes=sizes))
+        traced = jax.jit(partial(advance, sizes=sizes)).trace(op, state, vector(()))
+        assert traced.lower(lowering_platforms=("cuda",)).as_text().count("triton") > 0
