@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 from jaxmotif.arrays import _programs
 from jaxmotif.arrays._compile import jit64
@@ -29,12 +30,16 @@ traces: list = []
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder for programs; functions of this file count as the package's."""
+    """A folder for programs; functions of this file count as the package's. What JAX's cache holds is not written."""
     monkeypatch.setattr(scaled, "__module__", "jaxmotif.scaled")
     _programs.keep_programs_in(tmp_path)
     traces.clear()
+    jax.config.update("jax_enable_compilation_cache", False)
+    compilation_cache.reset_cache()
     yield tmp_path
     _programs.keep_programs_in(None)
+    jax.config.update("jax_enable_compilation_cache", True)
+    compilation_cache.reset_cache()
 
 
 def fresh():
