@@ -19,12 +19,15 @@ _CLASS = {
     "a colon, and those of edges stand in the place of 1",
     "id": "the same read as a binary number: the number of the class in mfinder and FANMOD; none with labels",
     "name": "what the field calls it: the names of the triad census, graphlets, ...",
+    "przulj": "of undirected classes: their number as a graphlet, G0 to G29",
     "count": "how many sets of nodes of the graph induce it",
 }
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "graphlets": {
         "graphlet": "the graphlet, by its name in PGD",
+        "id": "its adjacency matrix in canonical form, row by row, read as a binary number: as of a census",
+        "przulj": "its number among the connected ones, G0 to G29",
         "count": "how many sets of nodes induce it",
     },
     "graphlets --per edge": {
@@ -102,6 +105,6 @@ def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[s
     classes = [in_words(str(name), graph.node_label_names, graph.edge_label_names) for name in columns["class"]]
     labelled = any(number is None for number in columns["id"])
     short = labelled or max(map(len, classes), default=0) <= _WIDEST_CLASS
-    shown = {"class": short, "id": not labelled, "name": any(columns["name"])}
+    shown = {"class": short, "id": not labelled} | {n: any(columns[n]) for n in ("name", "przulj") if n in columns}
     narrow = [name for name, show in shown.items() if show] + list(others)
     return Report({}, {**columns, "class": classes}, narrow=narrow, objects="classes")

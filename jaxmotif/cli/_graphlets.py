@@ -39,8 +39,7 @@ def _run(args: argparse.Namespace) -> Report:
         )
     sizes = {"nodes": graph.n, "edges": graph.m}
     if args.per == "graph":
-        columns = {"graphlet": list(result.counts), "count": list(result.counts.values())}
-        return Report(sizes, columns, mapping="counts")
+        return Report(sizes, result.table(), mapping="counts")
     if args.per == "edge":
         keys = dict(zip(("u", "v"), (_names(graph, ids) for ids in result.edges.T), strict=True))
     else:

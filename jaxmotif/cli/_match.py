@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +14,17 @@ from jaxmotif.cli._output import Report
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
     from jaxmotif.matching import MatchCount
+    from jaxmotif.patterns import Pattern
 
 logger = logging.getLogger("jaxmotif")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", metavar="QUERY", help="a query graph's file, or a folder of them")
+    parser.add_argument(
+        "query", metavar="QUERY",
+        help="a query graph's file, a folder of them, or a pattern's name: triangle, ffl, bi-fan, G7, 4-cycle, id38, "
+        "id:4:204, 000100110",
+    )  # fmt: skip
     parser.add_argument("graph", metavar="FILE|DATASET", help="the target graph's file, or a bundled network")
     add_input_options(parser, positional=False)
     parser.add_argument("--induced", action="store_true", help="non-edges must be preserved too")
@@ -40,6 +44,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    from jaxmotif.patterns import as_pattern
+
     paths = query_paths(args.query)
     listing = hasattr(args, "limit")
     if listing and len(paths) > 1:
@@ -48,7 +54,9 @@ def _run(args: argparse.Namespace) -> Report:
         raise ValueError("--checkpoint keeps counts, and --limit lists; leave one of them out")
     labels: dict[str, int] = {}
     target = load_graph(args, label_ids=labels)
-    queries = {path.name: _query(args, path, target, labels) for path in paths}
+    queries: dict[str, Graph | Pattern] = {path.name: _query(args, path, target, labels) for path in paths}
+    if not paths:
+        queries[args.query] = as_pattern(args.query, target)
     options = {
         "per": args.per, "wildcard": _wildcard(args.wildcard, labels), "time_limit": args.seconds,
         "devices": args.device, "memory": args.memory,
@@ -71,41 +79,18 @@ def _wildcard(label: str | None, labels: dict[str, int]) -> int | None:
 
 
 def query_paths(text: str) -> list[Path]:
-    """The query files a user named: one, or those of a folder by name."""
+    """The query files a user named: one, or those of a folder by name; none, where no file has that name."""
     path = Path(text)
     if not path.is_dir():
-        if not path.exists():
-            raise ValueError(_no_query(text))
-        return [path]
+        return [path] if path.exists() else []
     found = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
     if not found:
         raise ValueError(f"the folder {text} holds no query files")
     return found
 
 
-def _no_query(text: str) -> str:
-    """What to do where there is no such file; for a class by its name or string, with its edges."""
-    from jaxmotif.motifs._classes import class_names
-
-    named = {
-        name.split()[0]: (canonical, directed)
-        for directed in (False, True)
-        for canonical, name in class_names(directed).items()
-    }
-    canonical, directed = named.get(text, (text, True))
-    side = math.isqrt(len(canonical))
-    remedy = "write one edge a line, such as `0 1`, to a file and name that"
-    if set(canonical) == {"0", "1"} and side**2 == len(canonical):
-        arcs = [divmod(i, side) for i, bit in enumerate(canonical) if bit == "1"]
-        arcs = arcs if directed else [(u, v) for u, v in arcs if u < v]
-        rows = "\\n".join(f"{u} {v}" for u, v in arcs)
-        option = "--directed" if directed else "--undirected"
-        remedy = f"its edges make one: printf '{rows}\\n' > query.txt, then match query.txt with {option}"
-    return f"there is no query file {text!r}; {remedy}"
-
-
 def _counts(
-    args: argparse.Namespace, queries: dict[str, Graph], target: Graph, options: dict[str, Any]
+    args: argparse.Namespace, queries: dict[str, Graph | Pattern], target: Graph, options: dict[str, Any]
 ) -> dict[str, MatchCount]:
     from jaxmotif.matching import count_matches, count_queries
 
@@ -148,12 +133,15 @@ def _counted(form: str, results: dict[str, MatchCount]) -> Report:
     return Report({}, columns)
 
 
-def _listing(args: argparse.Namespace, queries: dict[str, Graph], target: Graph, options: dict[str, Any]) -> Report:
+def _listing(
+    args: argparse.Namespace, queries: dict[str, Graph | Pattern], target: Graph, options: dict[str, Any]
+) -> Report:
     from jaxmotif.matching import find_matches
 
     [(name, query)] = queries.items()
     found = find_matches(query, target, args.induced, args.limit, **options)
-    names = range(query.n) if query.node_names is None else query.node_names.tolist()
+    named = getattr(query, "node_names", None)
+    names = range(len(found.order)) if named is None else named.tolist()
     nodes = found.nodes if target.node_names is None else target.node_names[found.nodes]
     scalars = {"query": name, "listed": len(found), "exact": found.exact, "status": found.status}
     return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})

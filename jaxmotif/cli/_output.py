@@ -42,7 +42,7 @@ class Report:
     Attributes:
       scalars: single values, by name.
       columns: one table, by column name; columns of equal length, arrays or lists. JSON may do without.
-      mapping: when set, JSON writes the (two) columns as one object of this name, key to value.
+      mapping: when set, JSON writes the first and the last column as one object of this name, key to value.
       narrow: the columns that a table shows unless ``--wide`` is given; ``None`` for all.
       objects: when set, JSON writes a list of this name, an object a row.
       run: how to make the same again: the command's name, its options, versions.
@@ -159,7 +159,7 @@ def _write_json(report: Report, stream: TextIO) -> None:
     run = {"run": dict(report.run)} if report.run else {}
     columns = report.columns
     if report.mapping is not None:
-        keys, values = (_as_list(column, "json") for column in columns.values())
+        keys, *_, values = (_as_list(column, "json") for column in columns.values())
         scalars[report.mapping] = dict(zip(keys, values, strict=True))
     elif report.objects is not None:
         rows = (row for rows in _row_chunks(columns, "json") for row in rows)

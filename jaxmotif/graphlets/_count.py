@@ -16,7 +16,7 @@ from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
 from jaxmotif.graphlets._tuning import run_sizes
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
 
 
@@ -40,7 +40,7 @@ class GraphletCounts(Presented):
         return f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {found}, ..."
 
     def table(self) -> dict[str, Column]:
-        return {"graphlet": list(self.counts), "count": list(self.counts.values())}
+        return {**graphlet_columns(list(self.counts)), "count": list(self.counts.values())}
 
     def _array(self) -> np.ndarray:
         return integers(list(self.counts.values()))

@@ -17,7 +17,6 @@ from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph
-from jaxmotif.graph._words import check_words
 from jaxmotif.matching._conditions import MOST_NODES
 from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
@@ -25,7 +24,7 @@ from jaxmotif.matching._plan import Plan, make_plan
 from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
 from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES, plan_sizes
 from jaxmotif.matching._target import Target, index_target
-from jaxmotif.patterns import Pattern, automorphism_count
+from jaxmotif.patterns import Pattern, as_pattern, automorphism_count
 from jaxmotif.search import Standing, list_matches, run_searches
 from jaxmotif.search._sizes import table_memory
 
@@ -125,6 +124,8 @@ def count_matches(
     Args:
       query: 1 to 1024 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
         matched; without labels it matches any.
+        It may be a name: ``"triangle"``, ``"ffl"``, ``"G7"``, ``"4-cycle"``, a class string, ``"id38"``
+        (:func:`jaxmotif.patterns.named_pattern`).
       target: the graph searched. Both may be what :func:`jaxmotif.graph.as_graph` takes: a networkx graph, a scipy
         array, rows of edges, a path; a query that does not say is directed if the target is.
       induced: whether non-edges must be preserved too (for directed graphs, each missing arc).
@@ -446,20 +447,9 @@ def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray,
 
 
 def _checked_query(query: GraphLike | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:
-    if not isinstance(query, Pattern):
-        query = as_graph(query, target.directed, "query")
     if per not in ("map", "occurrence"):
         raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
-    size = query.n if isinstance(query, Graph) else query.num_nodes
-    if not 1 <= size <= MOST_NODES:
-        raise ValueError(f"the query has {size} nodes; it must have 1 to {MOST_NODES}")
-    pattern = query if isinstance(query, Pattern) else Pattern.from_graph(query)
-    if pattern.directed != target.directed:
-        kind = {True: "directed", False: "undirected"}
-        raise ValueError(
-            f"the query is {kind[pattern.directed]} and the target {kind[target.directed]}; build both alike "
-            "(directed=True or False)"
-        )
+    pattern = as_pattern(query, target, MOST_NODES)
     for what, labels, held in (
         ("node", pattern.node_labels, target.node_labels),
         ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
@@ -469,8 +459,6 @@ def _checked_query(query: GraphLike | Pattern, target: Graph, wildcard: int | No
                 f"the query has {what} labels and the target has none; leave them out of the query, or make them "
                 "the wildcard"
             )
-    if isinstance(query, Graph):
-        check_words((target, query))
     return pattern
 
 

@@ -15,10 +15,10 @@ from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.motifs._census_sizes import less_memory, plan
-from jaxmotif.motifs._classes import Classifier, class_names
+from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes, count_participation
 from jaxmotif.motifs._pair_states import Alphabet, census_graphs, degree_rank, graph_edges
-from jaxmotif.motifs._tables import class_ids
+from jaxmotif.patterns import class_columns
 
 SMALLEST, LARGEST = 2, 8
 
@@ -52,8 +52,7 @@ class Census(Presented):
     @property
     def names(self) -> list[str]:
         """The name each class has in the field, ``""`` where it has none."""
-        names = class_names(self.directed)
-        return [names.get(c, "") for c in self.classes]
+        return class_columns(self.classes, self.directed)["name"]
 
     @property
     def words(self) -> list[str]:
@@ -68,13 +67,13 @@ class Census(Presented):
     @property
     def ids(self) -> list[int | None]:
         """The numbers of the classes in mfinder and FANMOD, ``None`` with labels."""
-        return class_ids(self.classes)
+        return class_columns(self.classes, self.directed)["id"]
 
     def _line(self) -> str:
         return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"
 
     def table(self) -> dict[str, Column]:
-        return {"class": self.classes, "id": self.ids, "name": self.names, "count": self.counts}
+        return {**class_columns(self.classes, self.directed), "count": self.counts}
 
     def as_dict(self) -> Mapping[str, int]:
         """Counts by class."""

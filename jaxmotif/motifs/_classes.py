@@ -1,4 +1,4 @@
-"""From adjacency codes to isomorphism classes, and the names that classes have in the field."""
+"""From adjacency codes to isomorphism classes."""
 
 from __future__ import annotations
 
@@ -11,48 +11,7 @@ import numpy as np
 
 from jaxmotif.motifs._pair_states import Alphabet, Codes
 from jaxmotif.patterns._canonical import canonical_string
-from jaxmotif.patterns._catalogue import GRAPHLETS
 from jaxmotif.patterns._pattern import Pattern
-
-_NAMES: dict[str, list[tuple[int, int]]] = {
-    "021D": [(0, 1), (0, 2)],
-    "021U": [(0, 2), (1, 2)],
-    "021C": [(0, 1), (1, 2)],
-    "111D": [(0, 1), (1, 0), (2, 1)],
-    "111U": [(0, 1), (1, 0), (1, 2)],
-    "030T feed-forward loop": [(0, 1), (1, 2), (0, 2)],
-    "030C 3-cycle": [(0, 1), (1, 2), (2, 0)],
-    "201": [(0, 1), (1, 0), (1, 2), (2, 1)],
-    "120D": [(2, 0), (2, 1), (0, 1), (1, 0)],
-    "120U": [(0, 2), (1, 2), (0, 1), (1, 0)],
-    "120C": [(0, 2), (2, 1), (0, 1), (1, 0)],
-    "210": [(0, 1), (1, 2), (2, 1), (0, 2), (2, 0)],
-    "300": [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)],
-    "bi-fan": [(0, 2), (0, 3), (1, 2), (1, 3)],
-    "bi-parallel": [(0, 1), (0, 2), (1, 3), (2, 3)],
-    "4-cycle": [(0, 1), (1, 2), (2, 3), (3, 0)],
-    "3-chain": [(0, 1), (1, 2), (2, 3)],
-    "single-input module": [(0, 1), (0, 2), (0, 3)],
-    "multi-output feed-forward loop": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)],
-    "multi-input feed-forward loop": [(0, 2), (1, 2), (0, 3), (1, 3), (2, 3)],
-}
-
-
-@cache
-def class_names(directed: bool) -> dict[str, str]:
-    """Common names by class: triads by their census codes, a few 4-node motifs; undirected classes by PGD's names.
-
-    Example:
-      >>> class_names(True)["000100110"], class_names(False)["001001110"]
-      ('030T feed-forward loop', '2-star')
-    """
-    if directed:
-        found = {canonical_string(Pattern.from_edges(arcs, directed=True)): name for name, arcs in _NAMES.items()}
-        return found | {"0010": "arc", "0110": "reciprocated pair"}
-    return {
-        canonical_string(Pattern.from_edges(g.edges, g.num_nodes)): g.name for g in GRAPHLETS if g.connected
-    }  # fmt: skip
-
 
 AT_ONCE = 1 << 14  # codes brought to normal form together on the host, so that they stay in its cache
 

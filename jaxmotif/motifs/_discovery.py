@@ -24,7 +24,7 @@ from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._census import check_size, subgraph_census
 from jaxmotif.motifs._census_sizes import ENOUGH, least_memory, less_memory, plan
-from jaxmotif.motifs._classes import Classifier, class_names
+from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes
 from jaxmotif.motifs._null_models import NullModel, Sample, States
 from jaxmotif.motifs._pair_states import Alphabet, in_one_room, sample_graphs
@@ -32,6 +32,7 @@ from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, 
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
 from jaxmotif.motifs._tables import motifs_line, motifs_table
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
+from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from chex import PRNGKey
@@ -88,8 +89,7 @@ class Motifs(Presented):
     @property
     def names(self) -> list[str]:
         """The name each class has in the field, ``""`` where it has none."""
-        names = class_names(self.directed)
-        return [names.get(c, "") for c in self.classes]
+        return class_columns(self.classes, self.directed)["name"]
 
     @property
     def is_motif(self) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.arrays._present import Column, counted
+from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from jaxmotif.motifs._discovery import Motifs
@@ -24,21 +25,11 @@ def motifs_table(found: Motifs) -> dict[str, Column]:
     s, mixing = found.significance, found.mixing
     motif, anti = found.is_motif, found.is_anti_motif
     columns = {
-        "class": np.array(found.classes, object), "id": np.array(class_ids(found.classes), object),
-        "name": np.array(found.names, object), "count": found.counts, "mean": s.mean, "sd": s.sd, "z": s.z, "q": s.q,
+        **{name: np.array(column, object) for name, column in class_columns(found.classes, found.directed).items()},
+        "count": found.counts, "mean": s.mean, "sd": s.sd, "z": s.z, "q": s.q,
         "verdict": np.where(motif, "motif", np.where(anti, "anti-motif", "")), "motif": motif, "anti_motif": anti,
         "p_high": s.p_high, "p_low": s.p_low, "profile": s.profile, "mean_low": s.mean_low, "mean_high": s.mean_high,
         "lag_correlation": mixing.lag_correlation, "effective_size": mixing.effective_size,
     }  # fmt: skip
     order = np.argsort(-np.nan_to_num(np.abs(s.z), nan=-1.0), kind="stable")
     return {name: column[order] for name, column in columns.items()}
-
-
-def class_ids(classes: tuple[str, ...]) -> list[int | None]:
-    """The numbers of classes in mfinder and FANMOD: their strings read as binary; ``None`` with labels.
-
-    Example:
-      >>> class_ids(("000100110", "3,7:0010"))
-      [38, None]
-    """
-    return [int(text, 2) if set(text) <= {"0", "1"} else None for text in classes]

@@ -20,6 +20,15 @@ from jaxmotif.patterns._catalogue import (
     Graphlet,
     NodeOrbit,
 )
+from jaxmotif.patterns._names import (
+    as_pattern,
+    class_columns,
+    class_id,
+    class_names,
+    graphlet_columns,
+    named_pattern,
+    przulj_names,
+)
 from jaxmotif.patterns._orders import greatest_constraint_first, infrequent_edge_first
 from jaxmotif.patterns._pattern import Pattern
 
@@ -35,13 +44,20 @@ __all__ = [
     "NodeOrbit",
     "Pattern",
     "StabilizerChain",
+    "as_pattern",
     "automorphism_count",
     "automorphisms",
     "canonical_order",
     "canonical_string",
+    "class_columns",
+    "class_id",
+    "class_names",
+    "graphlet_columns",
     "greatest_constraint_first",
     "infrequent_edge_first",
+    "named_pattern",
     "node_orbits",
+    "przulj_names",
     "stabilizer_chain",
     "symmetry_constraints",
     "twin_classes",

@@ -12,7 +12,7 @@ from jaxmotif.graph import Graph, read_graph
 from jaxmotif.kernels._subgraphs import NO_CODE
 from jaxmotif.motifs import subgraph_census
 from jaxmotif.motifs._census_sizes import Sizes
-from jaxmotif.motifs._classes import Classifier, class_names
+from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._code_counts import DeviceCounts, code_counts, wide_codes
 from jaxmotif.motifs._enumerate import count_classes
 from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges, sample_graphs
@@ -210,44 +210,6 @@ def test_triads_against_networkx():
     assert len(census.classes) == 13
     for name, count in zip(census.names, census.counts.tolist(), strict=True):
         assert wanted[name.split()[0]] == count
-
-
-def test_names_of_classes():
-    """By strings written down by hand; the numbers are those of mfinder and FANMOD."""
-    triads = {
-        "021D": 6, "021U": 36, "021C": 12, "111D": 74, "111U": 14, "030T": 38, "030C": 98, "201": 78, "120D": 108,
-        "120U": 46, "120C": 102, "210": 110, "300": 238,
-    }  # fmt: skip
-    wanted = {format(number, "09b"): name for name, number in triads.items()} | {
-        "0000000011001100": "bi-fan",
-        "0000001110001000": "bi-parallel",
-        "0001001010000100": "4-cycle",
-        "0000000101001000": "3-chain",
-        "0000000000001110": "single-input module",
-        "0000000011001110": "multi-output feed-forward loop",
-        "0000100011001100": "multi-input feed-forward loop",
-        "0010": "arc",
-        "0110": "reciprocated pair",
-    }
-    names = class_names(True)
-    triad = {text: name.split()[0] for text, name in names.items() if len(text) == 9}
-    assert names | triad == wanted
-    assert class_names(False) == {
-        "0110": "edge",
-        "001001110": "2-star",
-        "011101110": "triangle",
-        "0001000100011110": "3-star",
-        "0001001001011010": "4-path",
-        "0001001101011110": "tailed-triangle",
-        "0011001111001100": "4-cycle",
-        "0011001111011110": "chordal-cycle",
-        "0111101111011110": "4-clique",
-    }
-
-
-def test_names_are_of_different_classes():
-    assert len(class_names(True)) == 22
-    assert len(class_names(False)) == 9
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("social_prison67", (3, 4, 5)), ("yeast", (4,))])

@@ -1,0 +1,341 @@
+"""Small graphs by name: what the field calls a class, and the pattern that a name, a number or a class string means."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxmotif.patterns._canonical import canonical_string
+from jaxmotif.patterns._catalogue import GRAPHLETS
+from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._pattern import Pattern
+from jaxmotif.patterns._totals import DISCONNECTED_5
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph, GraphLike
+
+Words = Mapping[int, str] | None
+Edges = list[tuple[int, int]]
+
+_LARGEST = 1024  # nodes of k-cycle and its kin
+
+_CLASSES: dict[str, Edges] = {
+    "arc": [(0, 1)],
+    "reciprocated pair": [(0, 1), (1, 0)],
+    "021D": [(0, 1), (0, 2)],
+    "021U": [(0, 2), (1, 2)],
+    "021C": [(0, 1), (1, 2)],
+    "111D": [(0, 1), (1, 0), (2, 1)],
+    "111U": [(0, 1), (1, 0), (1, 2)],
+    "030T feed-forward loop": [(0, 1), (1, 2), (0, 2)],
+    "030C 3-cycle": [(0, 1), (1, 2), (2, 0)],
+    "201": [(0, 1), (1, 0), (1, 2), (2, 1)],
+    "120D": [(2, 0), (2, 1), (0, 1), (1, 0)],
+    "120U": [(0, 2), (1, 2), (0, 1), (1, 0)],
+    "120C": [(0, 2), (2, 1), (0, 1), (1, 0)],
+    "210": [(0, 1), (1, 2), (2, 1), (0, 2), (2, 0)],
+    "300": [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)],
+    "bi-fan": [(0, 2), (0, 3), (1, 2), (1, 3)],
+    "bi-parallel": [(0, 1), (0, 2), (1, 3), (2, 3)],
+    "4-cycle": [(0, 1), (1, 2), (2, 3), (3, 0)],
+    "3-chain": [(0, 1), (1, 2), (2, 3)],
+    "single-input module": [(0, 1), (0, 2), (0, 3)],
+    "multi-output feed-forward loop": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)],
+    "multi-input feed-forward loop": [(0, 2), (1, 2), (0, 3), (1, 3), (2, 3)],
+}
+"""Directed classes: the triads by their census codes (mutual, asymmetric, null dyads), then motifs of the field."""
+
+_ALIASES = {
+    True: {
+        "ffl": "030T feed-forward loop", "feed-forward-loop": "030T feed-forward loop",
+        "030T": "030T feed-forward loop", "feedback-loop": "030C 3-cycle",
+        "fbl": "030C 3-cycle", "030C": "030C 3-cycle", "bifan": "bi-fan",
+        "biparallel": "bi-parallel", "sim": "single-input module", "mutual": "reciprocated pair",
+        "multi-output-ffl": "multi-output feed-forward loop", "multi-input-ffl": "multi-input feed-forward loop",
+    },
+    False: {
+        "wedge": "2-star", "claw": "3-star", "paw": "tailed-triangle", "diamond": "chordal-cycle", "square": "4-cycle",
+    },
+}  # fmt: skip
+
+
+def _cycle(k: int, directed: bool) -> Edges:
+    return [(i, (i + 1) % k) for i in range(k)]
+
+
+def _clique(k: int, directed: bool) -> Edges:
+    return [(i, j) for i in range(k) for j in range(k) if (i < j or (directed and i != j))]
+
+
+def _path(k: int, directed: bool) -> Edges:
+    return [(i, i + 1) for i in range(k - 1)]
+
+
+def _star(leaves: int, directed: bool) -> Edges:
+    return [(0, i + 1) for i in range(leaves)]
+
+
+_FAMILIES: dict[str, tuple[Callable[[int, bool], Edges], int]] = {
+    "cycle": (_cycle, 3), "clique": (_clique, 1), "path": (_path, 1), "star": (_star, 1),
+}  # fmt: skip
+"""By the word after the number: of what number the edges are made, and the least number."""
+
+_WAYS = (
+    "a name, a class string such as 000100110, id38 (mfinder's number, of three nodes), id:4:204 (of four), k-cycle, "
+    "k-clique, k-path (k nodes) or k-star (k leaves)"
+)
+
+
+@cache
+def class_names(directed: bool) -> dict[str, str]:
+    """Common names by class: triads by their census codes, motifs of four nodes; undirected classes of up to five.
+
+    Example:
+      >>> class_names(True)["000100110"], class_names(False)["001001110"]
+      ('030T feed-forward loop', '2-star')
+    """
+    if directed:
+        return {canonical_string(Pattern.from_edges(arcs, directed=True)): name for name, arcs in _CLASSES.items()}
+    return {canonical_string(Pattern.from_edges(g.edges, g.size)): g.name for g in CONNECTED}
+
+
+@cache
+def przulj_names() -> dict[str, str]:
+    """G0 to G29, Przulj's numbers of the connected graphs of two to five nodes, by class.
+
+    Reference:
+      Przulj: Biological network comparison using graphlet degree distribution, Bioinformatics 2007.
+
+    Example:
+      >>> przulj_names()["001001110"], przulj_names()["011101110"]
+      ('G1', 'G2')
+    """
+    return {canonical_string(Pattern.from_edges(g.edges, g.size)): f"G{i}" for i, g in enumerate(CONNECTED)}
+
+
+def class_id(text: str) -> int | None:
+    """The number of a class in mfinder and FANMOD: its string read as binary; ``None`` with labels.
+
+    Example:
+      >>> class_id("000100110"), class_id("3,7:0010")
+      (38, None)
+    """
+    return int(text, 2) if set(text) <= {"0", "1"} else None
+
+
+def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]]:
+    """The columns that tell classes, as all tables of them begin; of undirected classes Przulj's names too.
+
+    Example:
+      >>> class_columns(["000100110"], True), class_columns(["001001110"], False)["przulj"]
+      ({'class': ['000100110'], 'id': [38], 'name': ['030T feed-forward loop']}, ['G1'])
+    """
+    names = class_names(directed)
+    columns: dict[str, list[Any]] = {
+        "class": list(classes), "id": [class_id(text) for text in classes],
+        "name": [names.get(text, "") for text in classes],
+    }  # fmt: skip
+    if not directed:
+        columns["przulj"] = [przulj_names().get(text, "") for text in classes]
+    return columns
+
+
+def graphlet_columns(names: Sequence[str]) -> dict[str, list[Any]]:
+    """The columns that tell graphlets, connected or not.
+
+    Example:
+      >>> graphlet_columns(["triangle", "4-node-1-edge"])
+      {'graphlet': ['triangle', '4-node-1-edge'], 'id': [238, 18], 'przulj': ['G2', '']}
+    """
+    classes = [_graphlet_class(name) for name in names]
+    return {"graphlet": list(names)} | {name: class_columns(classes, False)[name] for name in ("id", "przulj")}
+
+
+@cache
+def _graphlet_class(name: str) -> str:
+    return canonical_string(named_pattern(name, directed=False))
+
+
+@cache
+def _named(directed: bool) -> dict[str, tuple[Edges, int]]:
+    """Edges and number of nodes by name, in small letters with hyphens."""
+    if directed:
+        found = {name: (arcs, max(map(max, arcs)) + 1) for name, arcs in _CLASSES.items()}
+        found |= {"003": ([], 3), "012": ([(0, 1)], 3), "102": ([(0, 1), (1, 0)], 3)}
+    else:
+        found = {g.name: (list(g.edges), g.num_nodes) for g in GRAPHLETS}
+        found |= {g.name: (list(g.edges), g.size) for g in CONNECTED}
+        found |= {name: (list(edges), 5) for name, edges in DISCONNECTED_5.items()}
+        found |= {f"G{i}": (list(g.edges), g.size) for i, g in enumerate(CONNECTED)}
+    found |= {alias: found[name] for alias, name in _ALIASES[directed].items()}
+    return {_plain(name): value for name, value in found.items()}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip().lower())
+
+
+def named_pattern(
+    name: str, directed: bool | None = None, node_words: Words = None, edge_words: Words = None
+) -> Pattern:
+    """The small graph that a name means.
+
+    | name | |
+    |---|---|
+    | ``triangle``, ``4-clique``, ``bull``, ``5-node-1-edge`` | graphlets of 2 to 5 nodes, connected or not |
+    | ``G0`` .. ``G29`` | the connected ones, by Przulj's numbers |
+    | ``030T``, ``ffl``, ``bi-fan``, ``003`` | triads by their census codes, and motifs; directed |
+    | ``4-cycle``, ``7-path``, ``5-clique``, ``6-star`` | k nodes, of a star k leaves; directed: one way round, along, \
+both ways, out of the center |
+    | ``000100110``, ``3,7:0010``, ``cell,gene:.,+,.,.`` | the string of a class, or any adjacency matrix, row by row |
+    | ``id38``, ``id:4:204`` | the number of a class in mfinder and FANMOD: of three nodes, or of the size named first |
+
+    Args:
+      name: capital letters, spaces and underscores make no difference.
+      directed: the kind wanted; ``None``: undirected where the name allows both.
+      node_words, edge_words: the words that labels stand for, where a class string has words.
+
+    Raises:
+      ValueError: no such name, with those near; or one of the other kind.
+
+    Example:
+      >>> named_pattern("ffl"), named_pattern("G7")
+      (Pattern(directed, 3 nodes, 3 edges), Pattern(undirected, 4 nodes, 5 edges))
+      >>> named_pattern("id:4:204").adjacency.astype(int).tolist()  # the bi-fan
+      [[0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0]]
+    """
+    found = _of_class(name, node_words, edge_words)
+    if found is None:
+        found = _by_name(_plain(name), bool(directed)) or _by_name(_plain(name), not directed)
+    elif directed and not found.directed:  # a symmetric matrix is of both kinds
+        found = Pattern(found.adjacency, found.node_labels, found.edge_labels, True)
+    if found is None:
+        raise ValueError(f"{name!r} is no pattern{_near(name, directed)}; one is given as {_WAYS}")
+    if directed is not None and found.directed != directed:
+        own, other = ("directed", "undirected") if found.directed else ("undirected", "directed")
+        raise ValueError(
+            f"the pattern {name!r} is {own}, and here it must be {other}{_near(name, directed)}; take one of that "
+            f"kind, or read the graph as {own}"
+        )
+    return found
+
+
+def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGEST, name: str = "query") -> Pattern:
+    """The pattern that an argument means, wherever one is looked for in a target.
+
+    Args:
+      thing: a :class:`Pattern`; the name of one (:func:`named_pattern`) unless a file has that name; or what
+        :func:`jaxmotif.graph.as_graph` takes for a graph, directed if the target is where it does not say.
+      target: the graph to look in, which it must suit: directed or not, labelled or not, the same words.
+      largest: nodes that it may have.
+      name: what the caller calls the argument, for messages.
+
+    Raises:
+      TypeError, ValueError: it is none, or does not suit.
+    """
+    from jaxmotif.graph import Graph, as_graph
+    from jaxmotif.graph._words import check_words
+
+    if isinstance(thing, str) and not os.path.exists(thing):
+        try:
+            thing = named_pattern(thing, target.directed, target.node_label_names, target.edge_label_names)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}; there is no file of that name") from None
+    elif not isinstance(thing, Pattern):
+        thing = as_graph(thing, target.directed, name)
+    size = thing.n if isinstance(thing, Graph) else thing.num_nodes
+    if not 1 <= size <= largest:
+        raise ValueError(f"the {name} has {size} nodes; it must have 1 to {largest}")
+    if thing.directed != target.directed:
+        kind = {True: "directed", False: "undirected"}
+        raise ValueError(
+            f"the {name} is {kind[thing.directed]} and the target {kind[target.directed]}; build both alike "
+            "(directed=True or False)"
+        )
+    if isinstance(thing, Pattern):
+        return thing
+    check_words((target, thing))
+    return Pattern.from_graph(thing)
+
+
+def _by_name(name: str, directed: bool) -> Pattern | None:
+    """The pattern of a plain name; k-cycle and its kin are made."""
+    edges, size = _named(directed).get(name, ([], 0))
+    if not size and (family := re.fullmatch(rf"(\d+)-({'|'.join(_FAMILIES)})", name)) is not None:
+        make, least = _FAMILIES[family[2]]
+        k = int(family[1]) if len(family[1]) < 6 else _LARGEST + 1
+        if not least <= k <= _LARGEST:
+            raise ValueError(f"{name}: the number must be between {least} and {_LARGEST}")
+        edges, size = make(k, directed), k + (family[2] == "star")
+    return Pattern.from_edges(edges, size, directed) if size else None
+
+
+def _of_class(text: str, node_words: Words, edge_words: Words) -> Pattern | None:
+    """The pattern of an adjacency matrix written as a number or a string, else ``None``; undirected if symmetric."""
+    text = text.strip()
+    if (number := re.fullmatch(r"id[:-]?(?:(\d):)?(\d{1,20})", text.lower())) is not None:
+        return _of_id(int(number[1] or 3), int(number[2]))
+    head, colon, cells = text.rpartition(":")
+    entries = cells.split(",") if "," in cells else list(cells)
+    size = math.isqrt(len(entries))
+    if not entries or size**2 != len(entries) or ("," not in cells and not set(cells) <= {"0", "1"}):
+        return None
+    labels = [_label(text, word, node_words) for word in head.split(",")] if colon else None
+    if labels is not None and len(labels) != size:
+        raise ValueError(f"{text!r} has {len(labels)} node labels and a matrix of {size} rows")
+    present = np.array([entry != ("." if "," in cells else "0") for entry in entries]).reshape(size, size)
+    values = None
+    if "," in cells:
+        numbers = [0 if entry == "." else _label(text, entry, edge_words) for entry in entries]
+        values = np.array(numbers, np.int64).reshape(size, size)
+    return _of_matrix(text, present, None if labels is None else np.array(labels, np.int64), values)
+
+
+def _of_matrix(text: str, present: np.ndarray, labels: np.ndarray | None, values: np.ndarray | None) -> Pattern:
+    if present.diagonal().any():
+        raise ValueError(f"{text!r} joins a node to itself: the diagonal of its matrix must be empty")
+    symmetric = np.array_equal(present, present.T) and (values is None or np.array_equal(values, values.T))
+    return Pattern(present, labels, values, not symmetric)
+
+
+def _of_id(size: int, number: int) -> Pattern:
+    text = f"{number:b}".zfill(size**2)
+    if not 1 <= size <= 8 or len(text) > size**2 or "1" in text[:: size + 1]:
+        raise ValueError(
+            f"{number} is the number of no class of {size} nodes (the adjacency matrix, row by row, is {size**2} bits "
+            f"with none on the diagonal); id:K:{number} is the one of K nodes, at most 8"
+        )
+    pattern = _of_matrix(text, np.array([bit == "1" for bit in text]).reshape(size, size), None, None)
+    # Other matrices of the class are refused: who forgot the size, as in id204 for a bi-fan, would get another class.
+    if (least := class_id(canonical_string(pattern))) != number:
+        raise ValueError(
+            f"{number} is the number of no class of {size} nodes: {least} is that of this matrix, the least over the "
+            f"orders of its nodes; id:K:{number} is the one of K nodes"
+        )
+    return pattern
+
+
+def _label(text: str, word: str, words: Words) -> int:
+    """The number of a label written as a number, or as its word."""
+    found = [label for label, known in (words or {}).items() if known == word]
+    if found:
+        return found[0]
+    if words is None and re.fullmatch(r"-?\d{1,18}", word):
+        return int(word)
+    known = f"; there are {', '.join(sorted(words.values())[:20])}" if words else ""
+    raise ValueError(f"{text!r}: there is no label {word!r}{known}")
+
+
+def _near(name: str, directed: bool | None) -> str:
+    """The names most like a wrong one, for messages."""
+    kinds = (False, True) if directed is None else (directed,)
+    known = [known for kind in kinds for known in _named(kind)]
+    close = difflib.get_close_matches(_plain(name), known, n=4, cutoff=0.5)
+    return f" (near: {', '.join(dict.fromkeys(close))})" if close else ""
