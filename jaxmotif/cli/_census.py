@@ -6,14 +6,16 @@ import argparse
 import dataclasses
 
 from jaxmotif.cli._columns import class_report
-from jaxmotif.cli._command import Command, add_size, timed
+from jaxmotif.cli._command import Command, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Report
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_size(parser)
+    add_occurrences_option(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -23,7 +25,9 @@ def _run(args: argparse.Namespace) -> Report:
     with timed("counted"):
         census = subgraph_census(graph, args.size, devices=args.device, memory=args.memory, progress=not args.quiet)
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
-    return dataclasses.replace(class_report(census.table(), graph, ["count"]), scalars=summary)
+    report = class_report(census.table(), graph, ["count"])
+    write_occurrences(args, graph, class_rows(report.columns, census.table()["class"]), how(args))
+    return dataclasses.replace(report, scalars=summary)
 
 
 COMMAND = Command(

@@ -105,6 +105,6 @@ def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[s
     classes = [in_words(str(name), graph.node_label_names, graph.edge_label_names) for name in columns["class"]]
     labelled = any(number is None for number in columns["id"])
     short = labelled or max(map(len, classes), default=0) <= _WIDEST_CLASS
-    shown = {"class": short, "id": not labelled} | {n: any(columns[n]) for n in ("name", "przulj") if n in columns}
+    shown = {"class": short, "id": not labelled} | {n: any(columns[n]) for n in ("name", "przulj")}
     narrow = [name for name, show in shown.items() if show] + list(others)
     return Report({}, {**columns, "class": classes}, narrow=narrow, objects="classes")

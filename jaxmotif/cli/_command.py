@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_NOT_IN_RESULT = frozenset(
-    ("command", "run", "format", "output", "wide", "quiet", "device", "memory", "cluster", "checkpoint", "cache")
-)
+_NOT_IN_RESULT = frozenset((
+    "command", "run", "format", "output", "occurrences", "wide", "quiet", "device", "memory", "cluster", "checkpoint",
+    "cache",
+))  # fmt: skip
 """Options that leave every bit of the result as it is: it does not tell them."""
 
 
@@ -63,16 +64,18 @@ class Command(NamedTuple):
     def _run(self, args: argparse.Namespace) -> None:
         args.format = form = choose_format(args.format, args.output)
         check_output(form, args.output)
+        if getattr(args, "occurrences", None) is not None:
+            check_output("csv", args.occurrences)
         if not self.works:
             write_report(self.run(args), form, args.output, args.wide)
             return
         with compiled_code_kept(args):
             use_devices(args)
-            report = dataclasses.replace(self.run(args), run=_how(args))
+            report = dataclasses.replace(self.run(args), run=how(args))
         write_report(report, form, args.output, args.wide)
 
 
-def _how(args: argparse.Namespace) -> dict[str, Any]:
+def how(args: argparse.Namespace) -> dict[str, Any]:
     """What the same result takes: the versions, the command, and its options, given or not."""
     options = {name: value for name, value in vars(args).items() if name not in _NOT_IN_RESULT and value is not None}
     plain = {

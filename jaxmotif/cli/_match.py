@@ -7,8 +7,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._command import Command, limit
+from jaxmotif.cli._command import Command, how, limit
 from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
 from jaxmotif.cli._output import Report
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, metavar="S", help="stop each search after so long (reading and planning not counted)"
     )
+    add_occurrences_option(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -61,6 +63,8 @@ def _run(args: argparse.Namespace) -> Report:
         "per": args.per, "wildcard": _wildcard(args.wildcard, labels), "time_limit": args.seconds,
         "devices": args.device, "memory": args.memory,
     }  # fmt: skip
+    rows = (({"query": name}, query) for name, query in queries.items())
+    write_occurrences(args, target, rows, how(args), induced=args.induced, wildcard=options["wildcard"])
     if listing:
         return _listing(args, queries, target, options)
     return _counted(args.format, _counts(args, queries, target, options))

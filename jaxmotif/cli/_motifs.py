@@ -8,8 +8,9 @@ import dataclasses
 import numpy as np
 
 from jaxmotif.cli._columns import class_report
-from jaxmotif.cli._command import Command, add_seed, add_size, timed
+from jaxmotif.cli._command import Command, add_seed, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Report
 
 _READ_FIRST = ("count", "mean", "sd", "z", "q", "verdict")
@@ -46,6 +47,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "does not have (default: %(default)s, the census)",
     )  # fmt: skip
     add_seed(parser)
+    add_occurrences_option(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -66,7 +68,9 @@ def _run(args: argparse.Namespace) -> Report:
         "threshold": found.threshold, "double_length_z": _farthest(found.mixing.double_length_z),
         "notes": "; ".join(found.notes),
     }  # fmt: skip
-    return dataclasses.replace(class_report(found.table(), graph, _READ_FIRST), scalars=summary)
+    report = class_report(found.table(), graph, _READ_FIRST)
+    write_occurrences(args, graph, class_rows(report.columns, found.table()["class"]), how(args))
+    return dataclasses.replace(report, scalars=summary)
 
 
 def _farthest(values: np.ndarray) -> float:

@@ -113,7 +113,7 @@ def use_devices(args: argparse.Namespace) -> None:
         check_alike(_given(args), jax.process_count() > 1)
     select_devices(args.device)
     if jax.process_index() > 0:
-        args.output, args.quiet = Path(os.devnull), True
+        args.output, args.occurrences, args.quiet = Path(os.devnull), None, True
         logger.setLevel(logging.ERROR)
 
 
@@ -121,7 +121,7 @@ def _given(args: argparse.Namespace) -> dict[str, str]:
     """What must be the same in all processes: the options, and the contents of the files they name."""
     given = {}
     for name, value in vars(args).items():
-        if name in ("cache", "cluster", "output", "quiet", "wide") or callable(value):
+        if name in ("cache", "cluster", "output", "occurrences", "quiet", "wide") or callable(value):
             continue
         if name == "checkpoint":  # its path may differ from machine to machine
             value = value is not None

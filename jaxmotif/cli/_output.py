@@ -7,6 +7,7 @@ with ``# `` (pandas: ``read_csv(file, comment="#")``), Parquet in its metadata u
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import dataclasses
 import json
@@ -83,7 +84,7 @@ def choose_format(form: str | None, path: Path | None) -> str:
 def check_output(form: str, path: Path | None) -> None:
     """Finds out before the work whether the result can be written after it."""
     if form == "parquet":
-        _pyarrow()
+        pyarrow_for("--format parquet")
         if path is None and sys.stdout.isatty():
             raise ValueError("Parquet is not for a terminal: name a file with --output")
     if path is None:
@@ -109,11 +110,18 @@ def write_report(report: Report, form: str, path: Path | None = None, wide: bool
         with open(path, "w", encoding="utf-8") as stream:
             _write(report, form, stream, wide)
         return
+    with whole_file(path) as stream:
+        _write(report, form, stream, wide)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """A text file to write, which appears when all of it is written, or not at all."""
     target = path.resolve()
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with open(partial, "x", encoding="utf-8", newline="") as stream:
-            _write(report, form, stream, wide)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(partial, target)
@@ -178,8 +186,7 @@ def _write_json(report: Report, stream: TextIO) -> None:
 
 
 def _write_csv(report: Report, stream: TextIO) -> None:
-    for name, value in {**report.run, **report.scalars}.items():
-        stream.write(f"# {name}: {' '.join(str(_value(value, 'csv')).split())}\n")
+    stream.writelines(comments({**report.run, **report.scalars}))
     # Names with a "#" must be quoted, or a reader takes what follows for a comment.
     quoting = csv.QUOTE_NONNUMERIC if _has_hash(report.columns) else csv.QUOTE_MINIMAL
     writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
@@ -188,8 +195,13 @@ def _write_csv(report: Report, stream: TextIO) -> None:
         writer.writerows(rows)
 
 
+def comments(values: Mapping[str, Any]) -> list[str]:
+    """The lines before the header of a CSV file."""
+    return [f"# {name}: {' '.join(str(_value(value, 'csv')).split())}\n" for name, value in values.items()]
+
+
 def _write_parquet(report: Report, stream: BinaryIO) -> None:
-    pa = _pyarrow()
+    pa = pyarrow_for("--format parquet")
     from pyarrow import parquet
 
     columns = {name: _arrow_column(column) for name, column in report.columns.items()}
@@ -198,11 +210,12 @@ def _write_parquet(report: Report, stream: BinaryIO) -> None:
     parquet.write_table(table, stream)
 
 
-def _pyarrow() -> Any:
+def pyarrow_for(what: str) -> Any:
+    """The package that writes Parquet."""
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError("--format parquet needs pyarrow: pip install 'jaxmotif[io]'") from error
+        raise ImportError(f"{what} needs pyarrow: pip install 'jaxmotif[io]'") from error
     return pyarrow
 
 

@@ -10,6 +10,7 @@ from jaxmotif.matching._count import (
     participation_counts,
 )
 from jaxmotif.matching._dense import DenseCount, dense_match_count
+from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "dense_match_count",
     "find_matches",
     "has_match",
+    "occurrences",
     "participation_counts",
 ]

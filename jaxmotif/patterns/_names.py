@@ -131,20 +131,19 @@ def class_id(text: str) -> int | None:
 
 
 def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]]:
-    """The columns that tell classes, as all tables of them begin; of undirected classes Przulj's names too.
+    """The columns that tell classes, as all tables of them begin.
 
     Example:
-      >>> class_columns(["000100110"], True), class_columns(["001001110"], False)["przulj"]
-      ({'class': ['000100110'], 'id': [38], 'name': ['030T feed-forward loop']}, ['G1'])
+      >>> class_columns(["000100110"], True)
+      {'class': ['000100110'], 'id': [38], 'name': ['030T feed-forward loop'], 'przulj': ['']}
+      >>> class_columns(["001001110"], False)["przulj"]
+      ['G1']
     """
-    names = class_names(directed)
-    columns: dict[str, list[Any]] = {
+    names, numbers = class_names(directed), {} if directed else przulj_names()
+    return {
         "class": list(classes), "id": [class_id(text) for text in classes],
-        "name": [names.get(text, "") for text in classes],
+        "name": [names.get(text, "") for text in classes], "przulj": [numbers.get(text, "") for text in classes],
     }  # fmt: skip
-    if not directed:
-        columns["przulj"] = [przulj_names().get(text, "") for text in classes]
-    return columns
 
 
 def graphlet_columns(names: Sequence[str]) -> dict[str, list[Any]]:

@@ -1,0 +1,145 @@
+"""``--occurrences FILE``: where every class or query occurs, a row each, written as they are found."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxmotif.cli._output import Column, comments, pyarrow_for, whole_file
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph, GraphLike
+    from jaxmotif.patterns import Pattern
+
+logger = logging.getLogger("jaxmotif")
+
+_ENDINGS = (".parquet", ".csv", ".jsonl")
+Write = Callable[[Sequence[Any], np.ndarray], None]
+
+
+def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--occurrences", type=_file, metavar="FILE.parquet|csv|jsonl",
+        help="also write where they occur: a row for each occurrence, with its nodes by name",
+    )  # fmt: skip
+
+
+def _file(text: str) -> Path:
+    if not text.lower().endswith(_ENDINGS):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+    if text.lower().endswith(".parquet"):
+        try:
+            pyarrow_for("--occurrences FILE.parquet")
+        except ImportError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return Path(text)
+
+
+def write_occurrences(
+    args: argparse.Namespace,
+    graph: Graph,
+    patterns: Iterable[tuple[Mapping[str, Any], GraphLike | Pattern]],
+    run: Mapping[str, Any],
+    *,
+    induced: bool = True,
+    wildcard: int | None = None,
+) -> None:
+    """Writes the occurrences of patterns to the file that the user asked for, if any; whole, or not at all.
+
+    Args:
+      graph: what they occur in.
+      patterns: what goes before the nodes in each row of a pattern, under the same names for all, and the pattern.
+      run: what it takes to make the same again.
+      induced, wildcard: as for :func:`jaxmotif.occurrences`.
+    """
+    if args.occurrences is None:
+        return
+    from jaxmotif.matching import occurrences
+    from jaxmotif.patterns import as_pattern
+
+    known: list[tuple[Mapping[str, Any], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
+    nodes = max((pattern.num_nodes for _, pattern in known), default=0)
+    heads = list(known[0][0]) if known else []
+    written = 0
+    with _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
+        for head, pattern in known:
+            blocks = occurrences(
+                graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=args.device
+            )
+            for block in blocks:
+                write(list(head.values()), block)
+                written += len(block)
+    logger.info("%d occurrences written to %s", written, args.occurrences)
+
+
+def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple[dict[str, Any], str]]:
+    """What goes before the nodes for every class of a table that the graph has, and its string (from ``classes``)."""
+    names = [name for name in ("class", "id", "name", "verdict") if name in columns]
+    for i, count in enumerate(columns["count"]):
+        if count:
+            yield {name: columns[name][i] for name in names}, str(classes[i])
+
+
+@contextmanager
+def _writer(
+    path: Path, heads: Sequence[str], nodes: int, node_names: np.ndarray | None, run: Mapping[str, Any]
+) -> Iterator[Write]:
+    """A function that writes a block of rows, all of which begin with the same values."""
+    columns = [*heads, *(f"node_{i}" for i in range(nodes))]
+    with whole_file(path) as stream:
+        if path.suffix.lower() == ".parquet":
+            with _parquet(stream.buffer, columns, len(heads), node_names, run) as write:
+                yield write
+        elif path.suffix.lower() == ".csv":
+            stream.writelines(comments(run))
+            table = csv.writer(stream, lineterminator="\n")
+            table.writerow(columns)
+
+            def write_csv(head: Sequence[Any], block: np.ndarray) -> None:
+                more = [""] * (nodes - block.shape[1])
+                table.writerows([*head, *row, *more] for row in block.tolist())
+
+            yield write_csv
+        else:
+
+            def write_lines(head: Sequence[Any], block: np.ndarray) -> None:
+                before = dict(zip(heads, map(_plain, head), strict=True))
+                stream.writelines(json.dumps({**before, "nodes": row}) + "\n" for row in block.tolist())
+
+            yield write_lines
+
+
+@contextmanager
+def _parquet(
+    stream: Any, columns: Sequence[str], heads: int, node_names: np.ndarray | None, run: Mapping[str, Any]
+) -> Iterator[Write]:
+    pa = pyarrow_for("--occurrences FILE.parquet")
+    from pyarrow import parquet
+
+    numbers = node_names is None or node_names.dtype.kind in "iu"
+    kinds = {"id": pa.int64()} | {name: pa.int64() if numbers else pa.string() for name in columns[heads:]}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
+    schema = schema.with_metadata({"jaxmotif": json.dumps(dict(run))})
+    with parquet.ParquetWriter(stream, schema) as writer:
+
+        def write(head: Sequence[Any], block: np.ndarray) -> None:
+            block = block if numbers else block.astype(str)
+            values: list[Any] = [pa.repeat(pa.scalar(_plain(value), schema.field(i).type), len(block))
+                                 for i, value in enumerate(head)]  # fmt: skip
+            values += [pa.array(block[:, i]) for i in range(block.shape[1])]
+            values += [pa.nulls(len(block), schema.field(i).type) for i in range(len(values), len(columns))]
+            writer.write_table(pa.table(values, schema=schema))
+
+        yield write
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
