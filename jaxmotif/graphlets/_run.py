@@ -105,12 +105,16 @@ def run(
 def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
     """A run in one call, by smaller steps where the device has too little memory."""
 
-    def smaller(tuning: Tuning) -> tuple[Tuning, str] | None:
-        less = _halved(tuning, edges)
-        return None if less is None else (less, _steps(less))
-
-    outcome, notes = with_smaller_steps(lambda t: jax.block_until_ready(attempt(t)), tuning, smaller, device)
+    outcome, notes = with_smaller_steps(
+        lambda t: jax.block_until_ready(attempt(t)), tuning, lambda t: smaller(t, edges), device
+    )
     return outcome._replace(notes=notes)
+
+
+def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
+    """What to try where the device has too little memory, and how to say so."""
+    less = _halved(tuning, edges)
+    return None if less is None else (less, _steps(less))
 
 
 def _halved(tuning: Tuning, edges: int) -> Tuning | None:

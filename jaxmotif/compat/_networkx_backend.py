@@ -1,0 +1,334 @@
+"""The networkx backend: the module that the entry point ``networkx.backends`` names; a function here has networkx's
+name, arguments and result. JAX is imported by the first call that needs it."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cache, cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+if TYPE_CHECKING:
+    import jax
+
+    from jaxmotif.compat.networkx import Side
+    from jaxmotif.graph import Graph
+
+Node = Hashable
+MOST_NODES = 1024  # of a pattern, jaxmotif.matching's limit
+SMALL = 32  # nodes up to which all sets of three are looked at
+
+
+class BackendGraph:
+    """A networkx graph, and the same as jaxmotif has it, made when first needed."""
+
+    __networkx_backend__ = "jaxmotif"
+
+    def __init__(self, graph: nx.Graph):
+        self.nx = graph
+        self.nodes = list(graph)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: Any) -> bool:
+        return node in self.nx
+
+    def is_directed(self) -> bool:
+        return self.nx.is_directed()
+
+    def is_multigraph(self) -> bool:
+        return self.nx.is_multigraph()
+
+    @cached_property
+    def side(self) -> Side:
+        from jaxmotif.compat.networkx import Side
+
+        return Side.of(self.nx)
+
+    @cached_property
+    def graph(self) -> Graph:
+        return self.side._replace(labels=None).graph()
+
+    @cached_property
+    def index(self) -> dict[Node, int]:
+        return {node: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Without self loops, int64 ``[n]``."""
+        return self.graph.degrees
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        return self.graph.edge_list()
+
+    @cached_property
+    def edge_triangles(self) -> np.ndarray:
+        """Triangles at each edge, int64 ``[m]``."""
+        from jaxmotif.graphlets._cycles import edge_cycles
+
+        return edge_cycles(self.graph).triangles
+
+    @cached_property
+    def node_triangles(self) -> np.ndarray:
+        return self.at_nodes(self.edge_triangles) // 2
+
+    def at_nodes(self, by_edge: np.ndarray) -> np.ndarray:
+        """The sum over the edges at each node, int64 ``[n]``."""
+        sums = np.zeros(len(self), np.int64)
+        for end in self.edges.T:
+            np.add.at(sums, end, by_edge)
+        return sums
+
+    def pick(self, nodes: Any, values: list) -> Any:
+        """What networkx returns: a value of one node, or those of some or all nodes by node."""
+        if nodes is not None and nodes in self.nx:
+            return values[self.index[nodes]]
+        chosen = self.nodes if nodes is None else self.nx.nbunch_iter(nodes)
+        return {node: values[self.index[node]] for node in chosen}
+
+
+def convert_from_nx(graph: nx.Graph, *args: Any, **kwargs: Any) -> BackendGraph:
+    return BackendGraph(graph)
+
+
+def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+    return result.nx if isinstance(result, BackendGraph) else result
+
+
+def can_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
+    """Whether a call can be answered exactly; if not, why."""
+    given = inspect.signature(globals()[name]).bind(*args, **kwargs)
+    given.apply_defaults()
+    graphs = [_nx(given.arguments[key]) for key in ("G", "G1", "G2") if key in given.arguments]
+    if given.arguments.get("weight") is not None:
+        return "weights are not taken"
+    if any(len(graph) == 0 for graph in graphs):
+        return "a graph without nodes"
+    if "G2" in given.arguments:
+        return _can_compare(name, given.arguments, *graphs)
+    [graph] = graphs
+    if graph.is_multigraph():
+        return "multigraphs are not taken"
+    if name.startswith("triad"):
+        loops = any(node in near for node, near in graph.adj.items())
+        return "triads of graphs with self loops" if loops else graph.is_directed()
+    return "directed graphs are not taken" if graph.is_directed() else True
+
+
+def _can_compare(name: str, arguments: dict, G1: nx.Graph, G2: nx.Graph) -> bool | str:
+    if G1.is_directed() != G2.is_directed() or G1.is_multigraph() != G2.is_multigraph():
+        return "graphs of two kinds"
+    if "could_be" in name:
+        if G1.is_directed() or G1.is_multigraph() or any(v in near for G in (G1, G2) for v, near in G.adj.items()):
+            return "directed graphs, multigraphs and self loops are not taken"
+        return "maximal cliques are not counted" if "c" in arguments.get("properties", "") else True
+    if arguments.get("node_match") is not None or arguments.get("edge_match") is not None:
+        return "functions that match nodes or edges are not taken; jaxmotif.compat.networkx.GraphMatcher takes them"
+    return f"more than {MOST_NODES} nodes" if len(G1) > MOST_NODES else True
+
+
+def should_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
+    """Small graphs stay with networkx unless the call says ``backend="jaxmotif"``."""
+    given = inspect.signature(globals()[name]).bind(*args, **kwargs).arguments
+    edges = max(_nx(given[key]).number_of_edges() for key in ("G", "G1", "G2") if key in given)
+    least = nx.config.backends["jaxmotif"]["smallest"]
+    return True if edges >= least else f"{edges} edges, fewer than nx.config.backends.jaxmotif.smallest = {least}"
+
+
+def _nx(graph: Any) -> nx.Graph:
+    return graph.nx if isinstance(graph, BackendGraph) else graph
+
+
+TRIADS: tuple[str, ...] = ("003", "012", "102", "021D", "021U", "021C", "111D", "111U", "030T", "030C", "201", "120D", "120U", "120C",
+          "210", "300")  # fmt: skip
+
+
+def triadic_census(G: BackendGraph, nodelist: Any = None) -> dict[str, int]:
+    nodes = set(G.nx.nbunch_iter(nodelist))
+    if nodelist is not None and len(nodelist) != len(nodes):
+        raise ValueError("nodelist includes duplicate nodes or nodes not in G")
+    census = _census(G)
+    if len(nodes) < len(G):  # triads with a node of the list: all but those among the other nodes
+        rest = _census(BackendGraph(G.nx.subgraph(set(G.nodes) - nodes)))
+        census = {name: count - rest[name] for name, count in census.items()}
+    return census
+
+
+def _census(G: BackendGraph) -> dict[str, int]:
+    n = len(G)
+    census: dict[str, int] = dict.fromkeys(TRIADS, 0)
+    if n < 3:
+        return census
+    census |= _connected_triads(G.graph)
+    # A joined pair lies in n - 2 triads; those that are not connected have no other joined pair.
+    keys = np.sort(G.edges, axis=1) @ np.array([n, 1])
+    arcs = np.bincount(np.unique(keys, return_inverse=True)[1])
+    pairs = {1: int((arcs == 1).sum()), 2: int((arcs == 2).sum())}
+    census["012"] = pairs[1] * (n - 2) - sum(single * census[name] for name, single, _ in _JOINED)
+    census["102"] = pairs[2] * (n - 2) - sum(double * census[name] for name, _, double in _JOINED)
+    census["003"] = n * (n - 1) * (n - 2) // 6 - sum(census.values())
+    return census
+
+
+def _connected_triads(graph: Graph) -> dict[str, int]:
+    from jaxmotif.motifs import dense_census_classes, subgraph_census
+    from jaxmotif.motifs._classes import class_names
+
+    if graph.n <= SMALL:  # one program for all of them
+        found = _small_census()(graph.with_padding((SMALL, SMALL * SMALL)))
+        counts = zip(dense_census_classes(3, directed=True), np.asarray(found).tolist(), strict=True)
+    else:
+        counts = subgraph_census(graph, 3).as_dict().items()
+    names = class_names(True)
+    return {names[kind].split()[0]: count for kind, count in counts}
+
+
+@cache
+def _small_census() -> Callable[[Graph], jax.Array]:
+    import jax
+
+    from jaxmotif.motifs import dense_census
+
+    return jax.jit(lambda graph: dense_census(graph, 3))
+
+
+# One-way and two-way pairs in each connected triad.
+_JOINED = (
+    ("021D", 2, 0), ("021U", 2, 0), ("021C", 2, 0), ("111D", 1, 1), ("111U", 1, 1), ("030T", 3, 0), ("030C", 3, 0),
+    ("201", 0, 2), ("120D", 2, 1), ("120U", 2, 1), ("120C", 2, 1), ("210", 1, 2), ("300", 0, 3),
+)  # fmt: skip
+
+
+def triads_by_type(G: BackendGraph) -> dict[str, list[nx.DiGraph]]:
+    from networkx.algorithms.triads import TRICODE_TO_NAME
+
+    n = len(G)
+    joined = np.zeros((n, n), np.int64)
+    joined[tuple(G.edges.T)] = 1
+    found: dict[str, list[nx.DiGraph]] = defaultdict(list)
+    for nodes in combinations(range(n), 3):  # one graph each is what is asked for
+        v, u, w = nodes
+        pairs = ((v, u), (u, v), (v, w), (w, v), (u, w), (w, u))  # the digits of networkx's code, lowest first
+        code = sum(int(joined[pair]) << digit for digit, pair in enumerate(pairs))
+        found[TRICODE_TO_NAME[code]].append(G.nx.subgraph(G.nodes[i] for i in nodes).copy())
+    return found
+
+
+def triangles(G: BackendGraph, nodes: Any = None) -> Any:
+    return G.pick(nodes, G.node_triangles.tolist())
+
+
+def all_triangles(G: BackendGraph, nbunch: Any = None) -> Iterator[tuple[Node, Node, Node]]:
+    from jaxmotif.compat.networkx import match_rows
+    from jaxmotif.patterns import Pattern
+
+    wanted = None if nbunch is None else set(G.nx.nbunch_iter(nbunch))
+    triangle = Pattern.from_edges([(0, 1), (1, 2), (2, 0)])
+    for row in match_rows(triangle, G.graph, per="occurrence"):
+        found = tuple(G.nodes[i] for i in row)
+        if wanted is None or not wanted.isdisjoint(found):
+            yield found
+
+
+def clustering(G: BackendGraph, nodes: Any = None, weight: None = None) -> Any:
+    ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
+    return G.pick(nodes, [0 if t == 0 else t / p for t, p in zip(ends.tolist(), pairs.tolist(), strict=True)])
+
+
+def average_clustering(G: BackendGraph, nodes: Any = None, weight: None = None, count_zeros: bool = True) -> float:
+    values = list(clustering(G, nodes).values())
+    if not count_zeros:
+        values = [value for value in values if abs(value) > 0]
+    return sum(values) / len(values)
+
+
+def transitivity(G: BackendGraph) -> float:
+    found, pairs = 2 * int(G.node_triangles.sum()), int((G.degrees * (G.degrees - 1)).sum())
+    return 0 if found == 0 else found / pairs
+
+
+def square_clustering(G: BackendGraph, nodes: Any = None) -> Any:
+    """Lind, González, Herrmann 2005; with sums as in networkx: squares, and pairs of a neighbour u and a node next to
+    it but for those that triangles and squares explain."""
+    from jaxmotif.graphlets._cycles import edge_cycles
+
+    cycles = edge_cycles(G.graph, squares=True)
+    assert cycles.squares is not None
+    squares, degrees = G.at_nodes(cycles.squares) // 2, G.degrees
+    around = np.zeros(len(G), np.int64)
+    for u, v in (G.edges.T, G.edges.T[::-1]):
+        np.add.at(around, u, degrees[v])
+    corners = G.at_nodes(cycles.triangles)
+    possible = around * (degrees - 1) - degrees * (degrees - 1) - corners - squares
+    pairs = zip(squares.tolist(), possible.tolist(), degrees.tolist(), strict=True)
+    return G.pick(nodes, [s / p if d > 1 and p > 0 else 0 for s, p, d in pairs])
+
+
+def generalized_degree(G: BackendGraph, nodes: Any = None) -> Any:
+    found = [Counter() for _ in G.nodes]
+    for (u, v), count in zip(G.edges.tolist(), G.edge_triangles.tolist(), strict=True):
+        found[u][count] += 1
+        found[v][count] += 1
+    return G.pick(nodes, found)
+
+
+def vf2pp_all_isomorphisms(
+    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Any = None
+) -> Iterator[dict[Node, Node]]:
+    from jaxmotif.compat.networkx import mappings, same_degrees
+
+    if not same_degrees(G1.nx, G2.nx):
+        return
+    allowed = G1.side.loops[:, None] == G2.side.loops[None]
+    if node_label is not None:
+        ids: dict[Hashable, int] = {}
+        first, second = (
+            np.array([ids.setdefault(graph.nx.nodes[v].get(node_label, default_label), len(ids)) for v in graph])
+            for graph in (G1, G2)
+        )
+        if not np.array_equal(np.sort(first), np.sort(second)):
+            return
+        allowed &= first[:, None] == second[None]
+    yield from mappings(G1.side, G2.side, True, None if allowed.all() else allowed)
+
+
+def vf2pp_isomorphism(
+    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Any = None
+) -> dict[Node, Node] | None:
+    return next(vf2pp_all_isomorphisms(G1, G2, node_label, default_label), None)
+
+
+def vf2pp_is_isomorphic(
+    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Any = None
+) -> bool:
+    return vf2pp_isomorphism(G1, G2, node_label, default_label) is not None
+
+
+def is_isomorphic(G1: BackendGraph, G2: BackendGraph, node_match: None = None, edge_match: None = None) -> bool:
+    return vf2pp_isomorphism(G1, G2) is not None
+
+
+def could_be_isomorphic(G1: BackendGraph, G2: BackendGraph, *, properties: str = "dtc") -> bool:
+    if len(G1) != len(G2):
+        return False
+    columns = []
+    for graph in (G1, G2):
+        kept = [graph.degrees] if "d" in properties else []
+        if "t" in properties:
+            kept.append(graph.node_triangles)
+        columns.append(sorted(zip(*(column.tolist() for column in kept), strict=True)))
+    return columns[0] == columns[1]
+
+
+def fast_could_be_isomorphic(G1: BackendGraph, G2: BackendGraph) -> bool:
+    return could_be_isomorphic(G1, G2, properties="dt")

@@ -1,0 +1,64 @@
+"""Triangles and 4-cycles alone: the first pass of a run, for those who need no more (clustering coefficients)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import Graph
+from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._run import prepare, smaller
+from jaxmotif.graphlets._sparse import FirstSums, Plan
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning, run_sizes
+
+
+class EdgeCycles(NamedTuple):
+    """What each edge lies in, int64 ``[m]`` in the order of ``Graph.edge_list()``; ``squares`` are 4-cycles, induced
+    or not, ``None`` when not asked for."""
+
+    triangles: np.ndarray
+    squares: np.ndarray | None
+
+
+def edge_cycles(graph: Graph, squares: bool = False, devices: Devices = None) -> EdgeCycles:
+    """Counts the triangles (and 4-cycles) at each edge of an undirected graph.
+
+    Example:
+      >>> edge_cycles(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])).triangles.tolist()
+      [1, 1, 1, 0]
+    """
+    empty = np.zeros(graph.m, np.int64)
+    if not graph.m:
+        return EdgeCycles(empty, empty if squares else None)
+    device, m = select_devices(devices).main, graph.m
+    graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
+    edges = graph.slot_capacity // 2
+
+    def attempt(tuning: Tuning) -> tuple[Any, FirstSums]:
+        order, plan = prepare(graph, tuning, device)
+        return order, jax.block_until_ready(_first(*put64((order, plan), device), tuning=tuning, squares=squares))
+
+    tuning = choose_tuning(graph.node_capacity, edges, device)
+    (order, sums), _ = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, edges), device)
+    rows = np.asarray(order.edge)[:m]
+
+    def by_row(sums: jax.Array) -> np.ndarray:
+        values = empty.copy()
+        values[rows] = np.asarray(sums)[:m]
+        return values
+
+    return EdgeCycles(by_row(sums.t), by_row(sums.cyc) if squares else None)
+
+
+@jit64(static_argnames=("tuning", "squares"))
+def _first(order: DegreeOrder, plan: Plan, tuning: Tuning, squares: bool) -> FirstSums:
+    sums, ranges = sparse.start_first(order, squares), sparse.all_ranges(plan)
+    if squares:
+        return sparse.first_pass(order, plan, sums, ranges, tuning)
+    return sums._replace(t=sparse.count_triangles(order, plan, sums.t, ranges.tests, tuning))
