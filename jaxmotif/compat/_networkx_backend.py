@@ -149,8 +149,10 @@ def _nx(graph: Any) -> nx.Graph:
     return graph.nx if isinstance(graph, BackendGraph) else graph
 
 
-TRIADS: tuple[str, ...] = ("003", "012", "102", "021D", "021U", "021C", "111D", "111U", "030T", "030C", "201", "120D", "120U", "120C",
-          "210", "300")  # fmt: skip
+TRIADS: tuple[str, ...] = (
+    "003", "012", "102", "021D", "021U", "021C", "111D", "111U", "030T", "030C", "201", "120D", "120U", "120C", "210",
+    "300",
+)  # fmt: skip
 
 
 def triadic_census(G: BackendGraph, nodelist: Any = None) -> dict[str, int]:
@@ -182,7 +184,7 @@ def _census(G: BackendGraph) -> dict[str, int]:
 
 def _connected_triads(graph: Graph) -> dict[str, int]:
     from jaxmotif.motifs import dense_census_classes, subgraph_census
-    from jaxmotif.motifs._classes import class_names
+    from jaxmotif.patterns import class_names
 
     if graph.n <= SMALL:  # one program for all of them
         found = _small_census()(graph.with_padding((SMALL, SMALL * SMALL)))
@@ -229,15 +231,14 @@ def triangles(G: BackendGraph, nodes: Any = None) -> Any:
 
 
 def all_triangles(G: BackendGraph, nbunch: Any = None) -> Iterator[tuple[Node, Node, Node]]:
-    from jaxmotif.compat.networkx import match_rows
-    from jaxmotif.patterns import Pattern
+    from jaxmotif.matching import occurrences
 
     wanted = None if nbunch is None else set(G.nx.nbunch_iter(nbunch))
-    triangle = Pattern.from_edges([(0, 1), (1, 2), (2, 0)])
-    for row in match_rows(triangle, G.graph, per="occurrence"):
-        found = tuple(G.nodes[i] for i in row)
-        if wanted is None or not wanted.isdisjoint(found):
-            yield found
+    for block in occurrences(G.graph, "triangle"):
+        for u, v, w in block.tolist():
+            found = G.nodes[u], G.nodes[v], G.nodes[w]
+            if wanted is None or not wanted.isdisjoint(found):
+                yield found
 
 
 def clustering(G: BackendGraph, nodes: Any = None, weight: None = None) -> Any:

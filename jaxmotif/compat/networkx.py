@@ -16,7 +16,6 @@ from jaxmotif.devices._select import select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search
 from jaxmotif.matching import _count as matching
-from jaxmotif.patterns import Pattern
 
 Node = Hashable
 Match = Callable[[dict, dict], bool]
@@ -158,20 +157,12 @@ def mappings(query: Side, target: Side, induced: bool, allowed: np.ndarray | Non
     if not query.nodes:
         yield {}
         return
-    for row in match_rows(query.graph(), target.graph(), induced, domains=allowed):
-        yield {u: target.nodes[v] for u, v in zip(query.nodes, row, strict=True)}
-
-
-def match_rows(
-    query: Graph | Pattern, target: Graph, induced: bool = False, per: matching.Per = "map",
-    domains: np.ndarray | None = None,
-) -> Iterator[list[int]]:  # fmt: skip
-    """The matches one by one: :func:`jaxmotif.find_matches` as far as it has to go."""
-    pattern = matching._checked_query(query, target, None, per)
-    options = matching._listing(induced, None, None, per, Search())
-    plan, _ = matching._plan(pattern, target, domains, options, select_devices(None).main)
+    graph, options = target.graph(), matching._listing(induced, None, None, "map", Search())
+    pattern = matching._checked_query(query.graph(), graph, None, "map")
+    plan, _ = matching._plan(pattern, graph, allowed, options, select_devices(None).main)
     for nodes, _ in matching._batches(plan, None):
-        yield from nodes.tolist()
+        for row in nodes.tolist():
+            yield {u: target.nodes[v] for u, v in zip(query.nodes, row, strict=True)}
 
 
 def same_degrees(G1: Any, G2: Any) -> bool:
