@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jaxmotif.matching import count_matches as count_matches
     from jaxmotif.matching import find_matches as find_matches
     from jaxmotif.matching import has_match as has_match
+    from jaxmotif.matching import iter_matches as iter_matches
     from jaxmotif.matching import occurrences as occurrences
     from jaxmotif.matching import participation_counts as participation_counts
     from jaxmotif.motifs import find_motifs as find_motifs
@@ -37,6 +38,7 @@ _HOMES = {
     "count_matches": "matching",
     "find_matches": "matching",
     "has_match": "matching",
+    "iter_matches": "matching",
     "occurrences": "matching",
     "participation_counts": "matching",
     "find_motifs": "motifs",

@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxmotif.devices._select import select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.matching import Search
-from jaxmotif.matching import _count as matching
+from jaxmotif.matching import iter_matches
 
 Node = Hashable
 Match = Callable[[dict, dict], bool]
@@ -157,11 +155,8 @@ def mappings(query: Side, target: Side, induced: bool, allowed: np.ndarray | Non
     if not query.nodes:
         yield {}
         return
-    graph, options = target.graph(), matching._listing(induced, None, None, "map", Search())
-    pattern = matching._checked_query(query.graph(), graph, None, "map")
-    plan, _ = matching._plan(pattern, graph, allowed, options, select_devices(None).main)
-    for nodes, _ in matching._batches(plan, None):
-        for row in nodes.tolist():
+    for block in iter_matches(query.graph(), target.graph(), induced, domains=allowed):
+        for row in block.tolist():
             yield {u: target.nodes[v] for u, v in zip(query.nodes, row, strict=True)}
 
 

@@ -1,15 +1,8 @@
 """Subgraph matching: where, and how often, a labelled query graph occurs in a target graph."""
 
-from jaxmotif.matching._count import (
-    MatchCount,
-    Matches,
-    count_matches,
-    count_queries,
-    find_matches,
-    has_match,
-    participation_counts,
-)
+from jaxmotif.matching._count import MatchCount, count_matches, count_queries
 from jaxmotif.matching._dense import DenseCount, dense_match_count
+from jaxmotif.matching._listing import Matches, find_matches, has_match, iter_matches, participation_counts
 from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
 
@@ -24,6 +17,7 @@ __all__ = [
     "dense_match_count",
     "find_matches",
     "has_match",
+    "iter_matches",
     "occurrences",
     "participation_counts",
 ]

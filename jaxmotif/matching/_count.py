@@ -6,7 +6,7 @@ import dataclasses
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import numpy as np
@@ -25,7 +25,7 @@ from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
 from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES, plan_sizes
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.patterns import Pattern, as_pattern, automorphism_count
-from jaxmotif.search import Standing, list_matches, run_searches
+from jaxmotif.search import Standing, run_searches
 from jaxmotif.search._sizes import table_memory
 
 Per = Literal["map", "occurrence"]
@@ -70,38 +70,6 @@ class MatchCount(Presented):
 
     def _array(self) -> np.ndarray:
         return integers([self.count])[0]
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Matches(Presented):
-    """Where a query matches; ``np.asarray`` of them is ``nodes``.
-
-    Attributes:
-      nodes: int64 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
-        their columns taken by ``order``.
-      exact: whether these are all.
-      status: ``"done"``, or the limit that stopped the search, in words.
-      order: query nodes in the order searched.
-      seconds: by phase.
-    """
-
-    nodes: np.ndarray
-    exact: bool
-    status: str
-    order: list[int]
-    seconds: dict[str, float]
-
-    def __len__(self) -> int:
-        return self.nodes.shape[0]
-
-    def _line(self) -> str:
-        return f"{counted(len(self), 'match')} of {counted(self.nodes.shape[1], 'node')}, {self.status}"
-
-    def table(self) -> dict[str, Column]:
-        return {str(node): self.nodes[:, node] for node in range(self.nodes.shape[1])}
-
-    def _array(self) -> np.ndarray:
-        return self.nodes
 
 
 def count_matches(
@@ -158,7 +126,7 @@ def count_matches(
       Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
     """
     target = as_graph(target, name="target")
-    pattern = _checked_query(query, target, wildcard, per)
+    pattern = checked_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
@@ -169,11 +137,11 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    plan, seconds = _plan(pattern, target, domains, options, selection.main)
+    plan, seconds = plan_search(pattern, target, domains, options, selection.main)
 
     def replan(device: jax.Device, block: int | None) -> Plan:
         smaller = search if block is None else dataclasses.replace(search, block=block)
-        return _plan(pattern, target, domains, dataclasses.replace(options, search=smaller), device)[0]
+        return plan_search(pattern, target, domains, dataclasses.replace(options, search=smaller), device)[0]
 
     started = time.perf_counter()
     if divided:
@@ -237,7 +205,7 @@ def count_queries(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
     target = as_graph(target, name="target")
-    patterns = [_checked_query(query, target, wildcard, per) for query in queries]
+    patterns = [checked_query(query, target, wildcard, per) for query in queries]
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     return _count_queries(patterns, target, options, per, time_limit, devices)
 
@@ -284,133 +252,7 @@ def _match_count(
     )  # fmt: skip
 
 
-def find_matches(
-    query: GraphLike | Pattern,
-    target: GraphLike,
-    induced: bool = False,
-    limit: int | None = None,
-    *,
-    per: Per = "map",
-    wildcard: int | None = None,
-    domains: Domains | None = None,
-    time_limit: float | None = None,
-    memory: int | None = None,
-    devices: Devices = None,
-    search: Search = DEFAULT_SEARCH,
-) -> Matches:
-    """List the matches of a query in a target.
-
-    Args:
-      limit: at most so many matches: the first ones in lexicographic order of the matching order.
-      per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
-      query, target, induced, wildcard, domains, time_limit, memory: as for :func:`count_matches`.
-      devices: likewise; one is used.
-      search: likewise; ``leaves`` and ``symmetry`` are for counts, and ``order`` is that of the matches.
-
-    Returns:
-      The matches, the same for every ``block``, ``memory`` and ``devices``.
-
-    Raises:
-      ValueError, TypeError: as :func:`count_matches`.
-
-    Example:
-      >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-      >>> find_matches(path, square, limit=2).nodes.tolist()
-      [[1, 0, 3], [3, 0, 1]]
-    """
-    target = as_graph(target, name="target")
-    pattern = _checked_query(query, target, wildcard, per)
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit must be at least 0, got {limit}")
-    options = _listing(induced, wildcard, memory, per, search)
-    plan, seconds = _plan(pattern, target, domains, options, select_devices(devices).main)
-    started = time.perf_counter()
-    parts, found, status = [np.zeros((0, pattern.num_nodes), np.int64)], 0, "done"
-    for nodes, status in _batches(plan, time_limit):
-        parts.append(nodes)
-        found += len(nodes)
-        if limit is not None and found > limit:
-            status = f"stopped at limit={limit}"
-            break
-    rows = np.concatenate(parts)[:limit]
-    seconds |= {"search": time.perf_counter() - started}
-    return Matches(rows, status == "done", status, plan.order, seconds)
-
-
-def has_match(query: GraphLike | Pattern, target: GraphLike, induced: bool = False, **options: Any) -> bool:
-    """Whether a query matches anywhere in a target.
-
-    Args:
-      query, target, induced: as for :func:`count_matches`.
-      options: those of :func:`find_matches` but ``limit``.
-
-    Returns:
-      True or False.
-
-    Raises:
-      TimeoutError: if ``time_limit`` passed before a match was found or ruled out.
-
-    Example:
-      >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-      >>> has_match(Graph.from_edges([(0, 1), (1, 2), (2, 0)]), square)
-      False
-    """
-    found = find_matches(query, target, induced, 1, **options)
-    if not len(found) and not found.exact:
-        raise TimeoutError(f"no match found so far, {found.status}; allow more time")
-    return len(found) > 0
-
-
-def participation_counts(
-    query: GraphLike | Pattern,
-    target: GraphLike,
-    induced: bool = False,
-    *,
-    per: Per = "map",
-    wildcard: int | None = None,
-    domains: Domains | None = None,
-    memory: int | None = None,
-    devices: Devices = None,
-    search: Search = DEFAULT_SEARCH,
-) -> np.ndarray:
-    """In how many matches each target node takes the part of each query node: features of nodes.
-
-    Args:
-      query, target, induced, per, wildcard, domains, memory, devices, search: as for :func:`find_matches`. With
-        ``per="occurrence"``, counts of query nodes that automorphisms exchange are those of the one map listed for
-        each occurrence.
-
-    Returns:
-      int64 ``[n, k]``; every column sums to the number of matches.
-
-    Raises:
-      ValueError, TypeError: as :func:`count_matches`.
-
-    Example:
-      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
-      >>> participation_counts(path, star).tolist()
-      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
-    """
-    target = as_graph(target, name="target")
-    pattern = _checked_query(query, target, wildcard, per)
-    options = _listing(induced, wildcard, memory, per, search)
-    plan, _ = _plan(pattern, target, domains, options, select_devices(devices).main)
-    counts = np.zeros((target.n, pattern.num_nodes), np.int64)
-    for nodes, _ in _batches(plan, None):
-        for u in range(pattern.num_nodes):
-            counts[:, u] += np.bincount(nodes[:, u], minlength=target.n)
-    return counts
-
-
-def _listing(induced: bool, wildcard: int | None, memory: int | None, per: Per, search: Search) -> Options:
-    """Options by which matches are kept: all of them, or one of those that automorphisms exchange."""
-    if search.max_steps is not None:
-        raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
-    search = dataclasses.replace(search, symmetry=per == "occurrence")
-    return Options(induced=induced, wildcard=wildcard, listing=True, memory=memory, search=search)
-
-
-def _plan(
+def plan_search(
     pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: jax.Device
 ) -> tuple[Plan, dict[str, float]]:
     """The plan, and seconds by phase."""
@@ -437,16 +279,7 @@ def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool)
     return index, time.perf_counter() - started
 
 
-def _batches(plan: Plan, time_limit: float | None) -> Iterator[tuple[np.ndarray, str]]:
-    """Matches in order, int64 ``[M, k]`` a batch, and the status so far."""
-    if plan.ready is None:
-        return
-    ids, columns = np.asarray(plan.ids), np.argsort(plan.order)
-    for nodes, status in list_matches(plan.ready, time_limit):
-        yield ids[nodes.T][:, columns].astype(np.int64), status
-
-
-def _checked_query(query: GraphLike | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:
+def checked_query(query: GraphLike | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:
     if per not in ("map", "occurrence"):
         raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
     pattern = as_pattern(query, target, MOST_NODES)

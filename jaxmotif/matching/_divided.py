@@ -26,6 +26,7 @@ from jaxmotif.search import (
     ReadySearch,
     Run,
     Standing,
+    Whole,
     finish,
     list_prefixes,
 )
@@ -65,6 +66,14 @@ def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None) -> I
     return finish(Run(plan.ready, max_steps=max_steps), time_limit)
 
 
+def has_any(plan: Plan, max_steps: int | None, time_limit: float | None) -> Standing:
+    """Search until there is a match."""
+    if plan.ready is None:
+        return NOTHING
+    *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), time_limit)
+    return found
+
+
 def _halved(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
     if plan.ready is None:
         return None
@@ -92,7 +101,7 @@ def count_in_shares(
         return found, notes
     looks = FEW * found.count < found.positions
     ready = _settled(plan.ready, looks)
-    prefixes = list_prefixes(ready, hardest_first=selection.helper is not None)
+    prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first")
     if len(prefixes.work) == 0:
         return NOTHING, notes
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
-from jaxmotif.matching._count import _batches, _checked_query, _listing, _plan
-from jaxmotif.matching._options import DEFAULT_SEARCH
+from jaxmotif.matching._listing import iter_matches
 from jaxmotif.patterns import Pattern
 
 
@@ -35,8 +34,8 @@ def occurrences(
       wildcard, memory, devices: as for :func:`jaxmotif.find_matches`.
 
     Returns:
-      Blocks ``[M, k]`` of the graph's node names (int64 where it has none): in a row, the node that takes the part of
-      each node of the pattern. Of maps that differ by an automorphism of the pattern there is one.
+      Blocks ``[M, k]`` of the graph's node names (int32 numbers where it has none): in a row, the node that takes the
+      part of each node of the pattern. Of maps that differ by an automorphism of the pattern there is one.
 
     Raises:
       ValueError, TypeError: as :func:`jaxmotif.find_matches`.
@@ -48,21 +47,7 @@ def occurrences(
       [[['x', 'y', 'z']]]
     """
     target = as_graph(graph)
-    query = _checked_query(pattern, target, wildcard, "occurrence")
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit must be at least 0, got {limit}")
-    options = _listing(induced, wildcard, memory, "occurrence", DEFAULT_SEARCH)
-    plan, _ = _plan(query, target, None, options, select_devices(devices).main)
-
-    def blocks() -> Iterator[np.ndarray]:
-        left = limit
-        for nodes, _ in _batches(plan, None):
-            rows = nodes[:left]
-            if len(rows):
-                yield rows if target.node_names is None else target.node_names[rows]
-            if left is not None:
-                left -= len(rows)
-                if not left:
-                    return
-
-    return blocks()
+    options = {"wildcard": wildcard, "memory": memory, "devices": devices}
+    blocks = iter_matches(pattern, target, induced, limit, per="occurrence", **options)
+    names = target.node_names
+    return blocks if names is None else (names[block] for block in blocks)

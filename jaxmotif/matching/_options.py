@@ -65,6 +65,7 @@ class Options:
       induced: non-edges of the query must be non-edges of the target.
       wildcard: the label of query nodes and edges that any label matches.
       listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
+      limit: of the matches kept, if any.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
     """
@@ -72,6 +73,7 @@ class Options:
     induced: bool = False
     wildcard: int | None = None
     listing: bool = False
+    limit: int | None = None
     memory: int | None = None
     search: Search = DEFAULT_SEARCH
 

@@ -68,6 +68,9 @@ HYBRID_PARTS = 1024
 FEW_STEPS = 48
 """A search that ends within so many steps is not divided."""
 
+FEW_LISTED = 4
+"""Whoever lists no more matches than so many for each position of a count's first steps is best served by those."""
+
 LEAST_BLOCK = 2**6
 """Flat positions of the smallest step to fall back to where memory runs out."""
 

@@ -15,7 +15,7 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import SearchOrder
 from jaxmotif.matching._placements import Layout, placements
 from jaxmotif.matching._reduce import Lists, Measures
-from jaxmotif.matching._sizes import MAKING, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
+from jaxmotif.matching._sizes import FEW_LISTED, MAKING, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
 from jaxmotif.search import (
     Operands,
     Placement,
@@ -152,9 +152,10 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     """The sizes of steps to try, small ones first."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
-    usual = sizes.listing if options.listing else sizes.counting
+    usual, small = sizes.listing if options.listing else sizes.counting, sizes.first
+    if options.limit is not None and options.limit <= FEW_LISTED * small:
+        usual = min(usual, small)
     last = whole_stage(draft, options.search.block or usual, None, looks)
-    small = sizes.first
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
     if sizes.restarts:

@@ -12,7 +12,7 @@ compile nothing.
 """
 
 from jaxmotif.search._layout import Operands, Sizes
-from jaxmotif.search._listing import list_matches
+from jaxmotif.search._listing import Images, Listed, list_matches
 from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part, begin, start_state
 from jaxmotif.search._parts import InParts, Prefixes, list_prefixes
 from jaxmotif.search._program import (
@@ -21,6 +21,7 @@ from jaxmotif.search._program import (
     Pair,
     Placement,
     Program,
+    Tally,
     Term,
     build_program,
     table_columns,
@@ -47,7 +48,9 @@ __all__ = [
     "CandidateSet",
     "Driver",
     "Factor",
+    "Images",
     "InParts",
+    "Listed",
     "Operands",
     "Pair",
     "Part",
@@ -61,6 +64,7 @@ __all__ = [
     "Sizes",
     "Stage",
     "Standing",
+    "Tally",
     "Term",
     "Whole",
     "advance",

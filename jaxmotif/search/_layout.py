@@ -50,6 +50,8 @@ class TableWords(NamedTuple):
       is_last: whether matches are counted here instead of appended.
       groups: :class:`GroupWords` of the leaves.
       ahead: :class:`FactorWords` that must not be zero.
+      row_tallies, lane_tallies: :class:`TallyWords` of the rows expanded alone, and of the new node, in the last
+        table.
     """
 
     num_anchors: Word
@@ -71,6 +73,10 @@ class TableWords(NamedTuple):
     groups: Word
     num_ahead: Word
     ahead: Word
+    num_row_tallies: Word
+    row_tallies: Word
+    num_lane_tallies: Word
+    lane_tallies: Word
 
 
 class PairWords(NamedTuple):
@@ -120,6 +126,16 @@ class SetWords(NamedTuple):
     domain: Word
     bit: Word
     flip: Word
+
+
+class TallyWords(NamedTuple):
+    """Where matches are added up: the cell at ``base`` and the node of a ``slot`` further; or, if ``list`` is not
+    negative, and the place in ``entries`` of that node in the list of the node of the slot ``of`` further."""
+
+    slot: Word
+    list: Word
+    of: Word
+    base: Word
 
 
 Record = TypeVar("Record", bound=tuple)
@@ -181,7 +197,8 @@ class Sizes(NamedTuple):
       bitmap: whether there are bit matrices.
       ahead: whether the program looks ahead.
       limbs: 32-bit words of the ways to map the leaves of one partial match; 0 if no program has leaves.
-      in_order: whether survivors keep the order of their flat positions (which the fused kernel gives up).
+      in_order: whether survivors keep the order of their flat positions.
+      cells: of the tally, in which the program adds up matches by the nodes they have; 0 for none.
     """
 
     block: int
@@ -190,6 +207,7 @@ class Sizes(NamedTuple):
     ahead: bool = False
     limbs: int = 2
     in_order: bool = False
+    cells: int = 0
 
 
 class Columns(NamedTuple):

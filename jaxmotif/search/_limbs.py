@@ -47,6 +47,12 @@ class Int64Counts:
             high = lax.shift_right_logical(total, jnp.full_like(total, 32))
             return [total.astype(jnp.uint32), high.astype(jnp.uint32)]
 
+    def low_words(self, x: Any) -> list[Any]:
+        """The lowest two limbs, uint32 per lane."""
+        with jax.enable_x64(True):
+            high = lax.shift_right_logical(x, jnp.full_like(x, 32))
+            return [x.astype(jnp.uint32), high.astype(jnp.uint32)]
+
 
 class LimbCounts:
     """Counts of any number of limbs: a tuple of uint32 per lane, lowest first."""
@@ -89,6 +95,9 @@ class LimbCounts:
                 result.append(carry.astype(jnp.uint32))
                 carry = carry >> jnp.uint64(32)
             return result
+
+    def low_words(self, x: Any) -> list[Any]:
+        return list(x[:2])
 
     def _times(self, x: Any, limb: Any) -> Any:
         """Times one limb: a product of two and a carry fit 64 bits."""

@@ -1,39 +1,98 @@
-"""Listing matches in order: the search keeps them in a last table, which the host empties after each dispatch."""
+"""Listing matches in order: the search keeps them in a last table, which the host empties after each dispatch.
+
+Several devices share a listing by stretches of its prefixes, in their order: each lists one after another, and what is
+found ahead of its turn waits, up to a limit, so that the host needs the same memory however many matches there are.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.kernels._expand import take
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Progress, SearchState, advance
-from jaxmotif.search._run import ReadySearch, Run, Stage, finish
+from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._parts import MOST_PART, Prefixes
+from jaxmotif.search._run import ReadySearch, Run, Stage
 
 STEPS_AT_FIRST = 16
-"""Steps of the first dispatch: whoever asks for few matches gets them soon."""
+"""Steps of the first dispatch: whoever takes matches one block after another gets some soon."""
+
+MOST_WAITING = 2**26
+"""Entries (256 MiB) that may wait for their turn; with so many, only the stretch whose turn it is goes on."""
+
+PIECES = (2**22, 2**17, 2**12)
+"""Entries are fetched in pieces of these sizes: few, so that few are compiled, and little more than there is."""
+
+_ALL = 2**31 - 1
+
+
+class Listed(NamedTuple):
+    """A block of matches, in lexicographic order of their placements.
+
+    Attributes:
+      nodes: int32 ``[k, M]``, of each query node the nodes it is mapped to.
+      stretch: which one they are of; ends: whether these are its last.
+      status: of the listing, ``"running"``, ``"done"`` or what stopped it.
+    """
+
+    nodes: np.ndarray
+    stretch: int
+    ends: bool
+    status: str
+
+
+class Images(NamedTuple):
+    """What the entries of tables stand for: int32 ``[k]``, the position of each query node, and ``ids`` ``[N]``, the
+    target's nodes."""
+
+    positions: np.ndarray
+    ids: Any
 
 
 class Ordered:
-    """The driver of a listing: always the last nonempty table, in plain XLA, which keeps the order of its rows (a fused
-    step appends in whatever order its programs come). Matches wait in the table after ``tables`` placements."""
+    """The driver of a listing: always the last nonempty table. Matches wait in the table after ``tables`` placements.
 
-    def __init__(self, tables: int):
-        self._tables = tables
+    Args:
+      search: of one stage, whose program keeps matches.
+      prefixes: what is fed is a stretch of these; ``None``: all is listed at one go.
+      enough: a dispatch ends when so many wait.
+    """
+
+    def __init__(self, search: ReadySearch, prefixes: Prefixes | None, enough: int):
+        (stage,) = search.stages
+        self._tables, self._enough, self._part = stage.program.tables, enough, None
+        self.most = MOST_PART
+        if prefixes is not None:
+            level = len(prefixes.positions)
+            self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
+            self._part = Part(0, level, enough, prefixes.columns, 0, 0)
+            self.most = min(stage.program.table(level).room, MOST_PART)
         self.held = 0
+
+    def feed(self, first: int, stop: int) -> None:
+        """Go on with prefixes first to stop - 1; the last dispatch was done."""
+        if self._part is not None:
+            self._part = self._part._replace(first=first, count=stop - first)
 
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
     ) -> tuple[SearchState, jax.Array]:
-        if state is None:
-            state = stage.new_state(operands)
-        else:  # what the table held has been fetched
-            state = dataclasses.replace(state, rows=state.rows.at[0, self._tables].set(0))
-        return advance(operands, state, np.int32(stop), sizes=stage.sizes, ordered=True)
+        state = state or stage.new_state(operands)
+        if self._part is None:
+            stops = np.int32(stop), np.int32(self._enough)
+            return advance(operands, state, *stops, sizes=stage.sizes, ordered=True)
+        part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
+        words = np.array(part, np.int32)
+        return advance_part(operands, state, self._rows, words, most=MOST_PART, sizes=stage.sizes, ordered=True)
 
     def ended(self, now: Progress) -> str | None:
         self.held = int(now.rows[0, self._tables])
@@ -41,22 +100,128 @@ class Ordered:
         return None if left[: self._tables].any() else "done"
 
 
-def list_matches(search: ReadySearch, time_limit: float | None = None) -> Iterator[tuple[np.ndarray, str]]:
+def list_matches(
+    searches: Sequence[ReadySearch],
+    images: Images,
+    limit: int | None = None,
+    time_limit: float | None = None,
+    prefixes: Prefixes | None = None,
+    stretches: Sequence[tuple[int, int]] = ((0, 1),),
+) -> Iterator[Listed]:
     """The matches of a search of one stage, whose program keeps them, in lexicographic order of the placements.
 
+    Args:
+      searches: the same one on each device.
+      images: what the tables' entries stand for.
+      limit: more than so many matches are not listed.
+      time_limit: stop after so many seconds.
+      prefixes: in ascending order, of which the stretches are; ``None``: one device lists all.
+      stretches: ``(first, stop)``, in order.
+
     Yields:
-      int32 ``[nodes, M]``, of each dispatch, and the status so far (as :class:`jaxmotif.search.Standing` says it).
+      Blocks, each stretch's ended by one that says so.
     """
-    (stage,) = search.stages
-    program = stage.program
-    base, room = program.after(program.tables)
-    driver = Ordered(program.tables)
-    run = Run(search, driver, first=STEPS_AT_FIRST)
-    for standing in finish(run, time_limit):
-        table = np.asarray(_slice(run.table, np.int32(base), size=room * program.tables))
-        yield table.reshape(program.tables, room)[:, : driver.held], standing.status
+    enough = _ALL if limit is None else min(limit + 1, _ALL)
+    workers = [_Worker(search, images, prefixes, enough) for search in searches]
+    todo, turn, left = deque(enumerate(stretches)), 0, limit
+    waiting: defaultdict[int, deque[Listed]] = defaultdict(deque)
+    started = time.perf_counter()
+    while turn < len(stretches):
+        crowded = sum(block.nodes.size for blocks in waiting.values() for block in blocks) >= MOST_WAITING
+        for worker in workers:
+            if worker.stretch is None and todo and (not crowded or todo[0][0] == turn):
+                worker.begin(*todo.popleft())
+        for worker in workers:
+            if worker.stretch is not None and (worker.stretch == turn or (not crowded and worker.ready)):
+                waiting[worker.stretch].append(worker.receive())
+        while waiting[turn]:
+            block = waiting[turn].popleft()
+            nodes = block.nodes
+            if left is not None and nodes.shape[1] > left:
+                yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={limit}")
+                return
+            left = None if left is None else left - nodes.shape[1]
+            if block.ends:
+                del waiting[turn]
+                turn += 1
+            yield block._replace(status="running" if turn < len(stretches) else "done")
+        if time_limit is not None and turn < len(stretches) and time.perf_counter() - started >= time_limit:
+            nothing = np.zeros((len(images.positions), 0), np.int32)
+            yield Listed(nothing, turn, False, f"stopped at time_limit={time_limit:g} s")
+            return
+
+
+class _Worker:
+    """A device that lists one stretch after another."""
+
+    def __init__(self, search: ReadySearch, images: Images, prefixes: Prefixes | None, enough: int):
+        (stage,) = search.stages
+        base, room = stage.program.after(stage.program.tables)
+        self._width = len(images.positions)
+        self._starts = np.zeros(power_of_four(self._width, 16), np.int32)
+        self._starts[: self._width] = base + room * images.positions
+        self._ids = jax.device_put(images.ids, *search.operands.offsets.devices())
+        self._driver, self._enough = Ordered(search, prefixes, enough), enough
+        self._run = Run(search, self._driver, first=STEPS_AT_FIRST)
+        self._pieces: deque[tuple[int, int]] = deque()
+        self._report: jax.Array | None = None
+        self.stretch: int | None = None
+
+    def begin(self, stretch: int, ends: tuple[int, int]) -> None:
+        first, stop = ends
+        most = self._driver.most
+        self._pieces.extend((at, min(at + most, stop)) for at in range(first, stop, most))
+        self.stretch = stretch
+        self._feed()
+
+    def _feed(self) -> None:
+        self._driver.feed(*self._pieces.popleft())
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        self._sent = time.perf_counter()
+        self._report = self._run.dispatch()
+
+    @property
+    def ready(self) -> bool:
+        report = self._report
+        return report is not None and report.is_ready()  # pyright: ignore[reportAttributeAccessIssue]
+
+    def receive(self) -> Listed:
+        """What the last dispatch found, while the next one is under way."""
+        if self.stretch is None or self._report is None:
+            raise RuntimeError("there is nothing to receive")
+        report, self._report = np.asarray(self._report), None
+        standing = self._run.receive(report, time.perf_counter() - self._sent)
+        stretch, rows = self.stretch, min(self._driver.held, self._enough)
+        words = self._width * rows
+        pieces = self._fetched(words)
+        if standing is not None and standing.status == "done":
+            if self._pieces:
+                self._feed()
+            else:
+                self.stretch = None
+        elif rows < self._enough:  # else there are more than are asked for
+            self._dispatch()
+        nodes = np.concatenate([np.zeros(0, np.int32), *map(np.asarray, pieces)])[:words]
+        return Listed(nodes.reshape(self._width, rows), stretch, self.stretch is None, "running")
+
+    def _fetched(self, words: int) -> list[jax.Array]:
+        """The first words of the matches, one column after another, in pieces of few sizes: read before the next
+        dispatch takes the table."""
+        pieces, first, rows = [], 0, np.int32(max(words // self._width, 1))
+        while first < words:
+            size = next(size for size in PIECES if size <= max(words - first, PIECES[-1]))
+            pieces.append(_images(self._run.table, self._ids, self._starts, rows, np.int32(first), size=size))
+            first += size
+        return pieces
 
 
 @jit64(static_argnames=("size",))
-def _slice(table: jax.Array, start: jax.Array, *, size: int) -> jax.Array:
-    return lax.dynamic_slice(table, (start,), (size,))
+def _images(table: jax.Array, ids: jax.Array, starts: jax.Array, rows: Any, first: Any, *, size: int) -> jax.Array:
+    """Of columns of a table that begin at ``starts``, of so many rows each, laid end to end, some words from the first
+    asked for, as the target's nodes, int32 ``[size]``; what lies beyond the last is arbitrary."""
+    number = first + jnp.arange(size, dtype=jnp.int32)
+    column = jnp.minimum(number // rows, starts.shape[0] - 1)
+    node = table.at[take(starts, column) + number % rows].get(mode="clip")
+    return for_host(ids.at[node].get(mode="clip"))

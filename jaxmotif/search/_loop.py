@@ -27,7 +27,9 @@ from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare
 
 
 @partial(
-    jax.tree_util.register_dataclass, data_fields=("table", "rows", "matches", "positions", "steps"), meta_fields=()
+    jax.tree_util.register_dataclass,
+    data_fields=("table", "rows", "matches", "positions", "steps", "tally"),
+    meta_fields=(),
 )
 @dataclasses.dataclass(frozen=True, eq=False)
 class SearchState:
@@ -39,6 +41,7 @@ class SearchState:
       matches: uint64 ``[limbs]``: counted so far, the sum of ``2^(32 i)`` times the i-th.
       positions: uint64 scalar, flat positions tested.
       steps: int32 scalar.
+      tally: uint64 ``[cells]``, matches by the nodes they have, modulo 2^64.
     """
 
     table: Any
@@ -46,11 +49,12 @@ class SearchState:
     matches: Any
     positions: Any
     steps: Any
+    tally: Any
 
 
 class Progress(NamedTuple):
-    """A report (all of a state but the table), read on the host: int32 rows as in the state, whether all tables are
-    drained, and Python integers."""
+    """A report (all of a state but table and tally), read on the host: int32 rows as in the state, whether all tables
+    are drained, and Python integers."""
 
     rows: np.ndarray
     drained: bool
@@ -106,7 +110,7 @@ def start_state(*, entries: int, tables: int, sizes: Sizes) -> SearchState:
     """A search that has not begun: one row without columns in table 0."""
     rows = jnp.zeros((3, tables + 1), jnp.int32).at[0, 0].set(1)
     numbers = jnp.zeros(_limbs(sizes), jnp.uint64), jnp.zeros((), jnp.uint64), jnp.int32(0)
-    return SearchState(blank_table(entries, sizes), rows, *numbers)
+    return SearchState(blank_table(entries, sizes), rows, *numbers, jnp.zeros(sizes.cells, jnp.uint64))
 
 
 class _Tables(NamedTuple):
@@ -150,6 +154,11 @@ def _until_all(state: SearchState, able: Any) -> Any:
     return able.any()
 
 
+def _until_a_match(state: SearchState, able: Any) -> Any:
+    """A search for any match."""
+    return able.any() & ~state.matches.any()
+
+
 def _until_a_level(enough: Any) -> Wanted:
     """A search for prefixes: a table is filled before it is worked on, so when the first table with rows left is worked
     on from its start, it holds all partial matches of its length. If they are enough, or its successor is full before
@@ -158,6 +167,16 @@ def _until_a_level(enough: Any) -> Wanted:
     def wanted(state: SearchState, able: Any) -> Any:
         t = (state.rows[0] - state.rows[1] > 0).argmax()
         return able[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
+
+    return wanted
+
+
+def _until_listed(op: Operands, enough: Any, sizes: Sizes) -> Wanted:
+    """A listing: until so many matches wait in the last table."""
+    last = array_reader(op, op.program, sizes).search.tables
+
+    def wanted(state: SearchState, able: Any) -> Any:
+        return able.any() & (state.rows[0, last] < enough)
 
     return wanted
 
@@ -180,6 +199,8 @@ def _advance(
     """Search on until a number of steps is reached, or what is wanted is done."""
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
+    if ordered:  # the matches of the last dispatch have been fetched
+        state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
     most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
 
     def go_on(state: SearchState) -> Any:
@@ -193,7 +214,7 @@ def _advance(
         left, block = (jnp.where(goes, x, 0) for x in (held[t] - first, tables.most[t]))
         window = Window(t, first, jnp.minimum(left, most_rows), used[t])
         lists = prepare_window(op, state.table, window, sizes)
-        found = extend(op, state.table, window, lists, block, filled, sizes)
+        found = extend(op, state.table, state.tally, window, lists, block, filled, sizes)
         here, after = goes & (column == t), goes & (column == t + 1)
         held = held + jnp.where(after, found.added, 0)
         cursor = jnp.where(here, first + found.done, cursor)
@@ -201,7 +222,7 @@ def _advance(
         rows = jnp.where((cursor >= held)[None], 0, jnp.stack([held, cursor, used]))  # a table used up begins anew
         matches = carried(state.matches + found.counts.astype(jnp.uint64).sum(axis=0))
         positions, steps = state.positions + found.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
-        return SearchState(found.table, rows, matches, positions, steps)
+        return SearchState(found.table, rows, matches, positions, steps, found.tally)
 
     at_once = step_sizes(target()).at_once if is_fused(sizes) or target().is_accelerator else 1
 
@@ -212,31 +233,36 @@ def _advance(
     return state, _report(state)
 
 
-@partial(jit64, static_argnames=("sizes", "ordered"), donate_argnames=("state",))
+@partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, *, sizes: Sizes, ordered: bool = False
-) -> tuple[SearchState, jax.Array]:
+    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, *, sizes: Sizes, ordered: bool = False,
+    once: bool = False,
+) -> tuple[SearchState, jax.Array]:  # fmt: skip
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
 
     Args:
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       stop_step: int32 scalar.
       enough: int32 scalar; search level by level, and stop when the first table with rows left holds so many, or its
-        successor is full: then all partial matches of one length are there.
+        successor is full: then all partial matches of one length are there. Ordered: stop when so many matches wait.
       sizes: static.
       ordered: static; always the last nonempty table, whose matches then come in lexicographic order, if
-        ``sizes.in_order``.
+        ``sizes.in_order``; those of the last call are dropped.
+      once: static; stop when there is a match.
 
     Returns:
       The state, and a report for :meth:`Progress.read`, uint32.
     """
-    wanted = _until_all if enough is None else _until_a_level(enough)
+    if enough is None:
+        wanted = _until_a_match if once else _until_all
+    else:
+        wanted = _until_listed(op, enough, sizes) if ordered else _until_a_level(enough)
     return _advance(op, state, stop_step, sizes, wanted, ordered)
 
 
-@partial(jit64, static_argnames=("most", "sizes"), donate_argnames=("state",))
+@partial(jit64, static_argnames=("most", "sizes", "ordered"), donate_argnames=("state",))
 def advance_part(
-    op: Operands, state: SearchState, rows: Any, part: Any, *, most: int, sizes: Sizes
+    op: Operands, state: SearchState, rows: Any, part: Any, *, most: int, sizes: Sizes, ordered: bool = False
 ) -> tuple[SearchState, jax.Array]:
     """Take a part, and :func:`advance`.
 
@@ -244,6 +270,7 @@ def advance_part(
       rows: int32 ``[C, L]``, columns of all parts.
       part: a :class:`Part` as int32 ``[6]``; if it has rows, its table is used up and has room for them.
       most: static, at least the rows of a part.
+      ordered: static, as for :func:`advance`; then ``keep`` is how many matches are enough.
     """
     part = Part(*part)
     head = array_reader(op, op.program, sizes).of_table(part.level)
@@ -260,12 +287,15 @@ def advance_part(
     at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 has the row that a search begins with
     state = dataclasses.replace(state, table=table, rows=jnp.where(changes, begun, state.rows))
-    return _advance(op, state, part.stop_step, sizes, _until_a_part_is_used(part))
+    wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
+    return _advance(op, state, part.stop_step, sizes, wanted, ordered)
 
 
-@partial(jit64, static_argnames=("entries", "tables", "sizes"))
-def begin(op: Operands, *, entries: int, tables: int, sizes: Sizes) -> tuple[SearchState, jax.Array]:
+@partial(jit64, static_argnames=("entries", "tables", "sizes", "once"))
+def begin(
+    op: Operands, *, entries: int, tables: int, sizes: Sizes, once: bool = False
+) -> tuple[SearchState, jax.Array]:
     """:func:`start_state` and :func:`advance` in one dispatch, for the steps that the program says."""
     state = start_state(entries=entries, tables=tables, sizes=sizes)
     first_steps = array_reader(op, op.program, sizes).search.first_steps
-    return _advance(op, state, first_steps, sizes)
+    return _advance(op, state, first_steps, sizes, _until_a_match if once else _until_all)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,13 +49,16 @@ def _no_prefixes(level: int, work: np.ndarray) -> Prefixes:
     return Prefixes(np.zeros((MOST_PREFIX, 1), np.int32), np.arange(level), 0, work)
 
 
-def list_prefixes(search: ReadySearch, hardest_first: bool) -> Prefixes:
+PrefixOrder = Literal["hardest first", "mixed", "given"]
+
+
+def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
     """The partial matches of the fewest nodes of which there are :data:`ENOUGH`, or of as many nodes as there is room
     for, where the search's arrays lie; the same on all devices, in the same order.
 
     Args:
       search: of one stage, that can list prefixes.
-      hardest_first: prefixes of much work first; else they are mixed, so that no stretch of them is a hard one.
+      order: prefixes of much work first; mixed, so that no stretch of them is a hard one; or lexicographic, as given.
     """
     if search.prefixes is None:
         raise ValueError("this search has no stage that lists its prefixes")
@@ -79,18 +82,19 @@ def list_prefixes(search: ReadySearch, hardest_first: bool) -> Prefixes:
     pairs = stage.program.anchors(level)[:, :2]  # slot and list
     pairs = np.resize(pairs, (power_of_four(len(pairs), 1), 2))
 
-    def gathered(order: np.ndarray) -> tuple[Any, np.ndarray]:
+    def gathered(numbers: np.ndarray) -> tuple[Any, np.ndarray]:
         places = np.zeros(power_of_four(count, ENOUGH), np.int32)
-        places[:count] = order
+        places[:count] = numbers
         with jax.default_device(device):
             rows, work = _gathered(state.table, operands.offsets, starts, pairs, places)
         return rows, np.asarray(work)[:count].astype(np.int64)
 
-    if hardest_first:
-        order = np.argsort(-gathered(np.arange(count))[1], kind="stable")
-    else:
-        order = np.random.default_rng(0).permutation(count)
-    rows, work = gathered(order)
+    numbers = np.arange(count)
+    if order == "hardest first":
+        numbers = np.argsort(-gathered(numbers)[1], kind="stable")
+    elif order == "mixed":
+        numbers = np.random.default_rng(0).permutation(count)
+    rows, work = gathered(numbers)
     return Prefixes(rows, positions, len(columns), work)
 
 

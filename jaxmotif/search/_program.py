@@ -15,6 +15,7 @@ from jaxmotif.search._layout import (
     SearchWords,
     SetWords,
     TableWords,
+    TallyWords,
     TermWords,
     read_record,
     record_size,
@@ -85,6 +86,17 @@ class Term(NamedTuple):
     factors: Sequence[Factor]
 
 
+class Tally(NamedTuple):
+    """Matches to be added up by the node at a position: in the cell at ``base`` and the node further. Or by a pair of
+    nodes: in that at ``base`` and the place in ``entries`` further that it has in the list, of those at ``place`` in
+    ``offsets``, of the node at position ``of``."""
+
+    position: int
+    base: int
+    of: int = -1
+    place: int = -1
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Program:
     """A search as data.
@@ -116,8 +128,10 @@ class Program:
         return head.next_base, head.next_room
 
 
-def table_columns(placements: Sequence[Placement], groups: Sequence[Sequence[Term]], whole: bool) -> list[list[int]]:
-    """The positions whose nodes each table must hold: those that a later placement reads, or all.
+def table_columns(
+    placements: Sequence[Placement], groups: Sequence[Sequence[Term]], whole: bool, tallies: Sequence[Tally] = ()
+) -> list[list[int]]:
+    """The positions whose nodes each table must hold: those that a later placement or tally reads, or all.
 
     Example:
       >>> edge, free = Pair(0, 0, 0), Pair(-1, 0, 0)
@@ -136,6 +150,7 @@ def table_columns(placements: Sequence[Placement], groups: Sequence[Sequence[Ter
             reads[t, _positions(factor)] = True
     for factor in (factor for group in groups for term in group for factor in term.factors):
         reads[-1, _positions(factor)] = True
+    reads[-1, [position for tally in tallies for position in (tally.position, tally.of)]] = True
     reads[:, :-1] &= earlier
     later = np.logical_or.accumulate(reads[::-1, :-1])[::-1]
     return [np.flatnonzero(row).tolist() for row in later & earlier]
@@ -149,6 +164,7 @@ def table_widths(columns: Sequence[Sequence[int]], whole: bool) -> np.ndarray:
 def build_program(
     placements: Sequence[Placement],
     groups: Sequence[Sequence[Term]] = (),
+    tallies: Sequence[Tally] = (),
     *,
     rooms: Sequence[int],
     stride: int,
@@ -161,6 +177,7 @@ def build_program(
     Args:
       placements: one for each node of the order.
       groups: leaves to be counted in closed form, each group as its terms.
+      tallies: by which nodes to add up the matches, of a search whose ``Sizes.cells`` says so.
       rooms: rows that each table but the first has room for; of these, a step fills at most two thirds.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
@@ -171,7 +188,7 @@ def build_program(
       ValueError: tables beyond the int32 limit.
     """
     count = len(placements)
-    columns = table_columns(placements, groups, whole)
+    columns = table_columns(placements, groups, whole, tallies)
     # Table 0 is one row without columns; matches that are counted go to no table, which never lacks room.
     rooms = [1, *(int(room) for room in rooms[: count - 1 + whole]), *([] if whole else [2**31 - 1])]
     widths = [0, *table_widths(columns, whole).tolist(), *([] if whole else [0])]
@@ -188,8 +205,9 @@ def build_program(
         kept = columns[t + 1] if not last else range(count) if whole else ()
         tests, ahead = code.add_tests(placed, slot, kept), code.add_factors(placed.ahead, slot)
         leaves = code.add_groups(groups if last else (), slot)
+        added = code.add_tallies(tallies if last else (), slot)
         places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
-        code.put(table_place(t), (*tests, *places, *leaves, *ahead))  # in the order of TableWords
+        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added))  # in the order of TableWords
     return Program(code.array(), count, bases[-1], columns)
 
 
@@ -251,6 +269,15 @@ class _Writer:
 
     def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
         return self.add([self.add_factor(factor, slot) for factor in factors])
+
+    def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> tuple[int, ...]:
+        """Those of rows alone, and those of the new node."""
+        words = [
+            TallyWords(int(slot[t.position]), t.place, int(slot[t.of]), t.base) for t in tallies
+        ]  # the slot of the new node is -1
+        of_lanes = [word for word in words if word.slot < 0 or (word.list >= 0 and word.of < 0)]
+        of_rows = [word for word in words if word not in of_lanes]
+        return *self.add(of_rows), *self.add(of_lanes)
 
     def add_term(self, term: Term, slot: np.ndarray) -> TermWords:
         return TermWords(term.coefficient, *self.add_factors(term.factors, slot))

@@ -98,17 +98,22 @@ class Driver(Protocol):
 
 
 class Whole:
-    """All at one go."""
+    """All at one go; or, with ``once``, until there is a match."""
+
+    def __init__(self, once: bool = False):
+        self._once = once
 
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
     ) -> tuple[SearchState, jax.Array]:
         if state is None and stop == stage.most_steps:  # as its program says: one dispatch for state and steps
-            return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes)
-        return advance(operands, state or stage.new_state(operands), np.int32(stop), sizes=stage.sizes)
+            return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, once=self._once)
+        state = state or stage.new_state(operands)
+        return advance(operands, state, np.int32(stop), sizes=stage.sizes, once=self._once)
 
     def ended(self, now: Progress) -> str | None:
-        return "done" if now.drained else None
+        found = "found a match" if self._once and now.matches else None
+        return "done" if now.drained else found
 
 
 class Run:

@@ -22,6 +22,7 @@ from jaxmotif.search._layout import (
     PairWords,
     Reader,
     Sizes,
+    TallyWords,
     array_reader,
     kernel_reader,
     loop,
@@ -35,9 +36,8 @@ LANES = 1024
 
 
 def is_fused(sizes: Sizes) -> bool:
-    """Whether steps take their Pallas form: in programs of whole tiles, and only where the order of what they append is
-    free."""
-    return target().fused and not sizes.in_order and sizes.block % LANES == sizes.window % LANES == 0
+    """Whether steps take their Pallas form: in programs of whole tiles."""
+    return target().fused and sizes.block % LANES == sizes.window % LANES == 0
 
 
 class Window(NamedTuple):
@@ -53,14 +53,15 @@ class Extended(NamedTuple):
     """What a step did.
 
     Attributes:
-      table: all tables.
-      added: rows appended, int32; in plain XLA they keep the order of their flat positions.
+      table, tally: all tables, all cells.
+      added: rows appended, int32; if asked for, in the order of their flat positions.
       counts: matches counted by each tile of lanes, uint32 ``[tiles, limbs]``, low words first.
       tested: flat positions, int32.
       done, used: rows of the window wholly expanded, and candidates of the next one used, int32.
     """
 
     table: Any
+    tally: Any
     added: Any
     counts: Any
     tested: Any
@@ -186,66 +187,154 @@ def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes)
 
 
 def extend(
-    op: Operands, table: jax.Array, window: Window, lists: RowLists, block: Any, held: Any, sizes: Sizes
-) -> Extended:
+    op: Operands, table: jax.Array, tally: jax.Array, window: Window, lists: RowLists, block: Any, held: Any,
+    sizes: Sizes,
+) -> Extended:  # fmt: skip
     """Test the first flat positions of a window; append the survivors to the next table, or count.
 
     Args:
       op: what the search reads.
       table: int32, all tables and one spare last entry.
+      tally: uint64 ``[sizes.cells]``.
       window: the rows expanded.
       lists: of these rows, from :func:`prepare_window`.
       block: int32 scalar, positions to test, at most ``sizes.block``.
       held: int32 scalar, rows the next table holds.
     """
     ends = jnp.cumsum(lists.lengths, dtype=jnp.int32)
-    starts, total = ends - lists.lengths, jnp.minimum(ends[-1], block)
-    form = _extend_fused if is_fused(sizes) else _extend_arrays
-    table, added, counts, whole = form(op, table, window, starts, lists, total, block, held, sizes)
+    flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
+    if is_fused(sizes) and not sizes.in_order and not sizes.cells:
+        table, added, counts, whole = _extend_fused(op, table, window, flat, lists, held, sizes)
+    else:
+        test = _test_fused if is_fused(sizes) else _test_arrays
+        lanes, whole = test(op, table, window, flat, lists, sizes)
+        tally = _add_up(op, table, tally, window, flat, lists, lanes, sizes)
+        table, added = _append(op, table, window, lanes, held + _after(lanes.counts, tally), sizes)
+        counts = lanes.counts
     # The block may end within a row: it is the first of the next window, and what of it was tested is left out then.
     over = ends[-1] > block
     done = jnp.where(over, whole, window.rows)
-    used = block - take(starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)
-    return Extended(table, added, counts, total, done, jnp.where(over, used, 0))
+    used = block - take(flat.starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)
+    return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
 
 
-def _extend_arrays(
-    op: Operands, table: jax.Array, window: Window, starts: jax.Array, lists: RowLists, total: Any, block: Any,
-    held: Any, sizes: Sizes,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
-    """:func:`extend` in plain XLA, given where each row's positions start; returns the tables, rows added, counts, and
-    how many of a window's rows lie before the end of the block, where it has more than fit."""
+class _Flat(NamedTuple):
+    """The flat positions of a window: where each row's start, int32 ``[window]``; how many are tested, and at most."""
+
+    starts: Any
+    total: Any
+    block: Any
+
+
+class _Lanes(NamedTuple):
+    """What the lanes of a step found.
+
+    Attributes:
+      index: int32 ``[block]``, rows of the window; nodes: the candidates; ok: whether they survive, 0 or 1.
+      ways: uint64 ``[block]``, matches that each completes, modulo 2^64; ``None`` if they are not added up by nodes.
+      counts: as in :class:`Extended`.
+    """
+
+    index: Any
+    nodes: Any
+    ok: Any
+    ways: Any
+    counts: Any
+
+
+def _test_arrays(
+    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, sizes: Sizes
+) -> tuple[_Lanes, Any]:
+    """The lanes in plain XLA, and how many of a window's rows lie before the end of the block, where it has more than
+    fit."""
     io = array_reader(op, table, sizes)
     position = jnp.arange(sizes.block, dtype=jnp.int32)
-    valid = position < total
+    valid = position < flat.total
     # The row of a position: how many rows start at or before it.
-    marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(starts, sizes.block)]
+    marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
-    w = masked_take(op.entries, take(lists.places, index) + position - take(starts, index), valid)
+    w = masked_take(op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
+    numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.of_table(window.table).is_last > 0))
+    tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, sizes.block)), ways)
+    low = _low_words(*numbers.low_words(ways)) if sizes.cells else None
+    lanes = _Lanes(index, w, ok, low, jnp.stack(numbers.sums(tiles), axis=-1))
+    return lanes, (flat.starts <= flat.block).sum(dtype=jnp.int32) - 1
 
+
+def _low_words(low: Any, high: Any) -> Any:
+    return low.astype(jnp.uint64) | (high.astype(jnp.uint64) << jnp.uint64(32))
+
+
+def _append(
+    op: Operands, table: jax.Array, window: Window, lanes: _Lanes, held: Any, sizes: Sizes
+) -> tuple[jax.Array, jax.Array]:
+    """The tables with what survives, in the order of the lanes, and how many rows that adds."""
+    io, ok = array_reader(op, table, sizes), lanes.ok
     head = io.of_table(window.table)
-    columns, appended, next_room = Columns.of(head), head.columns, head.next_room
-    last = head.is_last > 0
-    numbers, ways = _ways(io, window, row, w, (ok > 0) & last)
-    # No count is negative, but XLA cannot know: tables are written only when all is read, and so in place.
-    some = jax.tree.leaves(ways)[0]
-    zero = jnp.minimum(ex.half(some).max().astype(jnp.int32) if some.dtype == jnp.uint32 else some.max(), 0)
-    place = head.next_base + held + zero.astype(jnp.int32) + jnp.cumsum(ok, dtype=jnp.int32) - 1
-    spare = jnp.int32(table.shape[0] - 1)
+    columns, appended, next_room, last = Columns.of(head), head.columns, head.next_room, head.is_last > 0
+    place = head.next_base + held + jnp.cumsum(ok, dtype=jnp.int32) - 1
+    row, spare = window.first + lanes.index, jnp.int32(table.shape[0] - 1)
 
     def append(number, table):
-        values = io._replace(table=table).column(columns, io.word(appended + number), row, w, valid)
+        values = io._replace(table=table).column(columns, io.word(appended + number), row, lanes.nodes, ok > 0)
         to = jnp.where(ok > 0, place + number * next_room, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
 
-    tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, sizes.block)), ways)
-    counts = jnp.stack(numbers.sums(tiles), axis=-1)
-    added = jnp.where(last, 0, ok.sum(dtype=jnp.int32))
     table = loop(head.num_columns, append, table)
-    return table, added, counts, (starts <= block).sum(dtype=jnp.int32) - 1
+    return table, jnp.where(last, 0, ok.sum(dtype=jnp.int32))
+
+
+def _after(counts: jax.Array, tally: jax.Array) -> jax.Array:
+    """Zero, int32. No half of a count is negative, but XLA cannot know: tables, whose places this is added to, are
+    written only when all that counts and tallies read is read, and so in place."""
+    zero = jnp.minimum(ex.half(counts).max().astype(jnp.int32), 0)
+    return zero + jnp.minimum((tally[:1] >> jnp.uint64(33)).astype(jnp.int32).sum(dtype=jnp.int32), 0)
+
+
+def _add_up(
+    op: Operands, table: jax.Array, tally: jax.Array, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes,
+    sizes: Sizes,
+) -> jax.Array:  # fmt: skip
+    """The tally with the matches that lanes complete: those of nodes of the rows by row, those of the new node each."""
+    if not sizes.cells:
+        return tally
+    io = array_reader(op, table, sizes)
+    head = io.of_table(window.table)
+    columns, halvings = Columns.of(head), io.search.halvings
+
+    def adds(first, row, w, ways):
+        def add(number, tally):
+            words = io.record(TallyWords, first, number)
+            some = ways > 0
+            node = io.column(columns, words.slot, row, w, some)
+            of = io.column(columns, words.of, row, w, some)
+            pair, start = words.list >= 0, jnp.maximum(words.list, 0) + of
+            pairs = pair & some
+            low, end = (io.load(op.offsets, at, pairs) for at in (start, start + 1))
+            place = io.first_from(node, low, end, pairs, jnp.where(pair, halvings, 0))
+            cell = words.base + jnp.where(pair, place, node)
+            return tally.at[jnp.where(some, cell, sizes.cells)].add(ways, mode="drop")
+
+        return add
+
+    # Lanes of a row are neighbours: its sum is a difference of running sums, which is right if they wrap, too.
+    some_rows = jnp.minimum(head.num_row_tallies, 1)
+
+    def sum_rows(_, sums):
+        running = jnp.concatenate([jnp.zeros(1, jnp.uint64), jnp.cumsum(lanes.ways)])
+        begin = jnp.minimum(flat.starts, flat.total)
+        end = jnp.minimum(flat.starts + lists.lengths, flat.total)
+        return sums + take(running, end) - take(running, begin)
+
+    sums = loop(some_rows, sum_rows, jnp.zeros(sizes.window, jnp.uint64))
+    number = window.first + jnp.arange(sizes.window, dtype=jnp.int32)
+    nothing = jnp.zeros(sizes.window, jnp.int32)
+    tally = loop(head.num_row_tallies, adds(head.row_tallies, number, nothing, sums), tally)
+    row = window.first + lanes.index
+    return loop(head.num_lane_tallies, adds(head.lane_tallies, row, lanes.nodes, lanes.ways), tally)
 
 
 class _Inputs(NamedTuple):
@@ -270,43 +359,56 @@ class _Outputs(NamedTuple):
     counts: Any
 
 
+def _fused_inputs(
+    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: Any, sizes: Sizes
+) -> _Inputs:
+    firsts = jnp.append(LANES * jnp.arange(sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
+    tiles = ex.lists_at(flat.starts, firsts)
+    return _Inputs(
+        table, jnp.zeros(1, jnp.int32), jnp.stack(window), jnp.stack([flat.total, held]), tiles, flat.starts,
+        lists.places - flat.starts, lists.anchors, op,
+    )  # fmt: skip
+
+
+def _tile(read: _Inputs, table: Any, tile: Any, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
+    """Of a tile: the reader, the window, the lanes without ways and counts, and their rows."""
+    io, window = kernel_reader(read.operands, table, sizes), _window(read.window)
+    low, high = read.tiles[tile], read.tiles[tile + 1]
+    index, position, valid = between(read.starts, low, high, read.extent[0], LANES, tile)
+    w = load(io.op.entries, load(read.shifts, index, valid) + position, valid)
+    row = window.first + index
+    ok = filter_lanes(io, window.table, row, w, load(read.anchors, index, valid), valid)
+    return io, window, _Lanes(index, w, ok, None, None), row
+
+
 def _extend_fused(
-    op: Operands, table: jax.Array, window: Window, starts: jax.Array, lists: RowLists, total: Any, block: Any,
-    held: Any, sizes: Sizes,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:  # fmt: skip
-    """:func:`_extend_arrays` as one kernel; programs append in the order in which they come."""
+    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: Any, sizes: Sizes
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Testing and appending as one kernel; programs append in the order in which they come. Returns the tables, rows
+    added, counts, and what :func:`_test_arrays` says of the window's rows."""
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
-    firsts = jnp.append(LANES * jnp.arange(programs + 1, dtype=jnp.int32), block)
-    tiles = ex.lists_at(starts, firsts)
 
     def kernel(read: _Inputs, *refs: Any) -> None:
         out = _Outputs(*refs)
-        count, held = read.extent[0], read.extent[1]
-        window = _window(read.window)
-        first = pl.program_id(0) * LANES
+        tile = pl.program_id(0)
+        idle = tile * LANES >= read.extent[0]
 
-        @pl.when(first >= count)
+        @pl.when(idle)
         def _():
             out.counts[...] = jnp.zeros((1, limbs), jnp.uint32)
 
-        @pl.when(first < count)
+        @pl.when(~idle)
         def _():
-            io = kernel_reader(read.operands, out.table, sizes)
-            head = io.of_table(window.table)
-            tile = pl.program_id(0)
-            low, high = read.tiles[tile], read.tiles[tile + 1]
-            index, position, valid = between(read.starts, low, high, count, LANES, tile)
-            w = load(io.op.entries, load(read.shifts, index, valid) + position, valid)
-            row = window.first + index
-            ok = filter_lanes(io, window.table, row, w, load(read.anchors, index, valid), valid)
+            io, window, lanes, row = _tile(read, out.table, tile, sizes)
+            head, ok = io.of_table(window.table), lanes.ok
             last = head.is_last > 0
 
             @pl.when(last)
             def _():
-                numbers, ways = _ways(io, window, row, w, ok > 0)
+                numbers, ways = _ways(io, window, row, lanes.nodes, ok > 0)
                 for limb, word in enumerate(numbers.sums(ways)):
                     out.counts[0, limb] = word
 
@@ -314,35 +416,72 @@ def _extend_fused(
             def _():
                 out.counts[...] = jnp.zeros((1, limbs), jnp.uint32)
                 # One program after another takes the next places; which comes first is left to the device.
-                here = triton.atomic_add(out.added, (pl.program_id(0) * 0,), jnp.sum(ok))
-                place = head.next_base + held + here + jnp.cumsum(ok, 0) - 1
+                here = triton.atomic_add(out.added, (tile * 0,), jnp.sum(ok))
+                place = head.next_base + read.extent[1] + here + jnp.cumsum(ok, 0) - 1
                 columns, appended, next_room, keep = Columns.of(head), head.columns, head.next_room, ok > 0
 
                 def append(number, carry):
-                    values = io.column(columns, io.word(appended + number), row, w, keep)
+                    values = io.column(columns, io.word(appended + number), row, lanes.nodes, keep)
                     to = jnp.where(keep, place + number * next_room, 0)
                     triton.store(out.table.at[to], values, mask=keep)
                     return carry + number  # nothing reads it, but a loop without a changing value does not lower
 
                 loop(head.num_columns, append, next_room)
 
-    inputs = _Inputs(
-        table, jnp.zeros(1, jnp.int32), jnp.stack(window), jnp.stack([total, held]), tiles, starts,
-        lists.places - starts, lists.anchors, op,
-    )  # fmt: skip
+    inputs = _fused_inputs(op, table, window, flat, lists, held, sizes)
     shapes = _Outputs(
         jax.ShapeDtypeStruct(table.shape, jnp.int32), jax.ShapeDtypeStruct((1,), jnp.int32),
         jax.ShapeDtypeStruct((programs, limbs), jnp.uint32),
     )  # fmt: skip
     specs = _Outputs(whole(), whole(), pl.BlockSpec((1, limbs), lambda i: (i, 0)))
-    found = fused_call(
+    table, added, counts = fused_call(
         kernel, grid=(programs,), out_shape=shapes, out_specs=specs,
         in_specs=(jax.tree.map(lambda _: whole(), inputs),),
         input_output_aliases={0: 0, 1: 1},  # table and added, first in both
         name="extend",
     )(inputs)  # fmt: skip
-    table, added, counts = found
-    return table, added[0], counts, tiles[-1]
+    return table, added[0], counts, inputs.tiles[-1]
+
+
+def _test_fused(
+    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, sizes: Sizes
+) -> tuple[_Lanes, Any]:
+    """:func:`_test_arrays` as one kernel: the tests, which take the time, without the appending, which keeps order."""
+    from jax.experimental import pallas as pl
+
+    programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
+
+    def kernel(read: _Inputs, index: Any, nodes: Any, oks: Any, counts: Any, *words: Any) -> None:
+        tile = pl.program_id(0)
+        idle = tile * LANES >= read.extent[0]
+
+        @pl.when(idle)
+        def _():
+            for ref in (index, nodes, oks, *words):
+                ref[...] = jnp.zeros(ref.shape, ref.dtype)
+            counts[...] = jnp.zeros((1, limbs), jnp.uint32)
+
+        @pl.when(~idle)
+        def _():
+            io, window, lanes, row = _tile(read, read.table, tile, sizes)
+            index[...], nodes[...], oks[...] = lanes.index, lanes.nodes, lanes.ok
+            complete = (lanes.ok > 0) & (io.of_table(window.table).is_last > 0)
+            numbers, ways = _ways(io, window, row, lanes.nodes, complete)
+            for limb, word in enumerate(numbers.sums(ways)):
+                counts[0, limb] = word
+            for ref, word in zip(words, numbers.low_words(ways), strict=False):  # none are asked for without a tally
+                ref[...] = word
+
+    inputs = _fused_inputs(op, table, window, flat, lists, jnp.int32(0), sizes)
+    signed, unsigned = (jax.ShapeDtypeStruct((sizes.block,), kind) for kind in (jnp.int32, jnp.uint32))
+    words = 2 * bool(sizes.cells)
+    each = pl.BlockSpec((LANES,), lambda i: (i,))
+    index, nodes, ok, counts, *ways = fused_call(
+        kernel, grid=(programs,), in_specs=(jax.tree.map(lambda _: whole(), inputs),),
+        out_shape=(*[signed] * 3, jax.ShapeDtypeStruct((programs, limbs), jnp.uint32), *[unsigned] * words),
+        out_specs=(*[each] * 3, pl.BlockSpec((1, limbs), lambda i: (i, 0)), *[each] * words), name="test",
+    )(inputs)  # fmt: skip
+    return _Lanes(index, nodes, ok, _low_words(*ways) if words else None, counts), inputs.tiles[-1]
 
 
 class _Matches:
@@ -351,6 +490,9 @@ class _Matches:
     def sums(self, x: Any) -> list[Any]:
         total = jnp.sum(x, axis=-1, dtype=jnp.int32).astype(jnp.uint32)
         return [total, jnp.zeros_like(total)]
+
+    def low_words(self, x: Any) -> list[Any]:
+        return [x.astype(jnp.uint32), jnp.zeros_like(x).astype(jnp.uint32)]
 
 
 def _ways(io: Reader, window: Window, row: Any, w: Any, where: Any) -> tuple[Any, Any]:

@@ -4,12 +4,13 @@ import math
 import re
 from dataclasses import replace
 
+import jax
 import networkx as nx
 import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching import Search, count_matches, find_matches, has_match, participation_counts
+from jaxmotif.matching import Search, count_matches, find_matches, has_match, iter_matches, participation_counts
 from jaxmotif.patterns import Pattern, automorphism_count
 from tests.compilations import compilations
 from tests.matching.oracle import PAD, brute_force, random_graph
@@ -150,6 +151,21 @@ def test_a_limit_gives_the_first_matches_whatever_the_block():
         assert (first.exact, first.status) == (False, f"stopped at limit={limit}")
     assert find_matches(query, target, limit=len(everything), search=Search(block=256)).exact
     assert has_match(query, target, search=Search(block=64))
+
+
+def test_blocks_of_matches_on_any_devices_are_the_list():
+    query, target = nx.path_graph(3), Graph.from_networkx(nx.gnp_random_graph(300, 0.1, seed=1))
+    everything = find_matches(query, target)
+    assert len(everything) == count_matches(query, target).count
+    for devices in (jax.devices()[:1], jax.devices()[:2]):
+        blocks = list(iter_matches(query, target, devices=devices))
+        assert len(blocks) > 1
+        assert (np.concatenate(blocks) == everything.nodes).all()
+        first = find_matches(query, target, limit=60_000, devices=devices)
+        assert (first.nodes == everything.nodes[:60_000]).all()
+        assert (first.exact, first.status) == (False, "stopped at limit=60000")
+    assert not list(iter_matches(nx.complete_graph(9), target))
+    assert find_matches(query, target, time_limit=0.0).status == "stopped at time_limit=0 s"
 
 
 def test_limits_say_so():

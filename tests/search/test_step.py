@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.search import Operands, Pair, Placement, Progress, Sizes, advance, build_program, start_state
+from jaxmotif.search import Operands, Pair, Placement, Progress, Sizes, Tally, advance, build_program, start_state
 from jaxmotif.search._step import Window, extend, prepare_window
 
 N, BLOCK, WINDOW = 32, 64, 16
@@ -50,8 +50,8 @@ def test_a_step_appends_what_passes_in_order(bitmap, block):
     table[base : base + WINDOW], table[base + room :][:WINDOW] = rows.T
     window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
     prepared = jit64(prepare_window, static_argnums=3)(op, jnp.asarray(table), window, sizes)
-    step = jit64(extend, static_argnums=6)(
-        op, jnp.asarray(table), window, prepared, jnp.int32(block), jnp.int32(3), sizes
+    step = jit64(extend, static_argnums=7)(
+        op, jnp.asarray(table), np.zeros(0, np.uint64), window, prepared, jnp.int32(block), jnp.int32(3), sizes
     )
     flat = []
     for number, (u, v) in enumerate(rows):
@@ -95,12 +95,58 @@ def test_a_whole_search_counts_and_lists():
             assert Progress.read(np.asarray(report), sizes).matches == len(expected)
 
 
-@pytest.mark.parametrize(("bitmap", "limbs"), [(False, 0), (True, 2), (True, 4)])
-def test_the_search_lowers_for_a_gpu(abstract_gpu, bitmap, limbs):
+def tallied_path(near, cells):
+    """A search for paths of three nodes, and its sizes: matches by each node, by the last, and by the first pair."""
+    tallies = [Tally(0, 0), Tally(1, N), Tally(2, 2 * N), Tally(1, 3 * N, of=0, place=0), Tally(2, 0, of=1, place=0)]
+    tallies[4] = tallies[4]._replace(base=3 * N + int(near.sum()))
+    program = build_program(path_steps(), tallies=tallies, rooms=[1536, 1536], stride=1, longest=N)
+    return program, Sizes(1024, 1024, False, limbs=0, cells=cells)
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_matches_are_added_up_by_nodes_and_pairs(fused):
+    near = adjacency(4)
+    pairs, degree = np.argwhere(near), near.sum(axis=1)
+    program, sizes = tallied_path(near, 1024)
+    with compiling_for(Target("cpu", fused=fused)):
+        state = start_state(entries=program.entries, tables=4, sizes=sizes)
+        state, report = advance(operands(near, program, False), state, jnp.int32(99), sizes=sizes)
+    first, second, third, opening, closing, rest = np.split(
+        np.asarray(state.tally).astype(int), np.cumsum([N, N, N, len(pairs), len(pairs)])
+    )
+    ends = near @ (degree - 1)
+    assert first.tolist() == third.tolist() == ends.tolist()
+    assert second.tolist() == (degree * (degree - 1)).tolist()
+    assert opening.tolist() == (degree[pairs[:, 1]] - 1).tolist()
+    assert closing.tolist() == (degree[pairs[:, 0]] - 1).tolist()
+    assert not rest.any()
+    assert Progress.read(np.asarray(report), sizes).matches == ends.sum()
+
+
+def test_a_fused_step_keeps_order_when_asked_to():
+    near = adjacency(5)
+    program = build_program(path_steps(), rooms=[1536, 1536, 8192], stride=1, longest=N, whole=True)
+    found = []
+    for fused in (False, True):
+        sizes = Sizes(1024, 1024, False, limbs=0, in_order=True)
+        with compiling_for(Target("cpu", fused=fused)):
+            state = start_state(entries=program.entries, tables=4, sizes=sizes)
+            state, _ = advance(operands(near, program, False), state, jnp.int32(99), sizes=sizes, ordered=True)
+        count = int(state.rows[0, 3])
+        found.append(np.asarray(state.table)[program.entries - 3 * 8192 : -1].reshape(3, -1)[:, :count].T.tolist())
+    assert found[0] == found[1] == sorted(found[0])
+    assert len(found[0]) == (near.sum(axis=1) * (near.sum(axis=1) - 1)).sum()
+
+
+@pytest.mark.parametrize(
+    ("bitmap", "limbs", "more"),
+    [(False, 0, {}), (True, 2, {}), (True, 4, {}), (True, 0, {"in_order": True}), (True, 4, {"cells": 64})],
+)
+def test_the_search_lowers_for_a_gpu(abstract_gpu, bitmap, limbs, more):
     def vector(size, dtype=jnp.int32):
         return jax.ShapeDtypeStruct(size, dtype)
 
-    sizes = Sizes(2**16, 2**13, bitmap, limbs=limbs)
+    sizes = Sizes(2**16, 2**13, bitmap, limbs=limbs, **more)
     op = Operands(*(vector((size,)) for size in (4096, 4096, 4096, 1024, 64, 64, 64)))
     with compiling_for(Target("cuda", fused=True)), jax.enable_x64(True), abstract_gpu():
         state = jax.eval_shape(lambda: start_state(entries=2**20, tables=16, sizes=sizes))

@@ -1,0 +1,265 @@
+"""Finding the matches of a query graph in a target graph: all of them, a block at a time, or whether there is any."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._ranges import Span, cut
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph._coerce import GraphLike, as_graph
+from jaxmotif.matching._count import Domains, Per, checked_query, plan_search
+from jaxmotif.matching._divided import has_any
+from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
+from jaxmotif.matching._plan import Plan
+from jaxmotif.matching._sizes import SHARES, padded, plan_sizes
+from jaxmotif.patterns import Pattern
+from jaxmotif.search import Images, Listed, ReadySearch, list_matches, list_prefixes
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Matches(Presented):
+    """Where a query matches; ``np.asarray`` of them is ``nodes``.
+
+    Attributes:
+      nodes: int32 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
+        their columns taken by ``order``.
+      exact: whether these are all.
+      status: ``"done"``, or the limit that stopped the search, in words.
+      order: query nodes in the order searched.
+      seconds: by phase.
+    """
+
+    nodes: np.ndarray
+    exact: bool
+    status: str
+    order: list[int]
+    seconds: dict[str, float]
+
+    def __len__(self) -> int:
+        return self.nodes.shape[0]
+
+    def _line(self) -> str:
+        return f"{counted(len(self), 'match')} of {counted(self.nodes.shape[1], 'node')}, {self.status}"
+
+    def table(self) -> dict[str, Column]:
+        return {str(node): self.nodes[:, node] for node in range(self.nodes.shape[1])}
+
+    def _array(self) -> np.ndarray:
+        return self.nodes
+
+
+def find_matches(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> Matches:
+    """List the matches of a query in a target.
+
+    Args:
+      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
+      query, target, induced, wildcard, domains, time_limit, memory, devices: as for
+        :func:`jaxmotif.matching.count_matches`.
+      search: likewise; ``leaves`` and ``symmetry`` are for counts, and ``order`` is that of the matches.
+
+    Returns:
+      The matches, the same for every ``block``, ``memory`` and ``devices``.
+
+    Raises:
+      ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
+
+    Example:
+      >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> find_matches(path, square, limit=2).nodes.tolist()
+      [[1, 0, 3], [3, 0, 1]]
+    """
+    listing = _Listing(query, target, induced, limit, per, wildcard, domains, memory, devices, search)
+    started = time.perf_counter()
+    parts, status = [np.zeros((listing.size, 0), np.int32)], "done"
+    for block in listing.blocks(time_limit):
+        parts.append(block.nodes)
+        status = block.status
+    seconds = listing.seconds | {"search": time.perf_counter() - started}
+    nodes = np.concatenate(parts, axis=1).T
+    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
+
+
+def iter_matches(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> Iterator[np.ndarray]:
+    """List the matches of a query in a target a block at a time, in host memory that does not grow with their number.
+
+    Args:
+      query, target, induced, limit, per, wildcard, domains, memory, devices, search: as for :func:`find_matches`.
+
+    Yields:
+      int32 ``[M, k]``, M at least 1: one after another, the rows of ``find_matches(...).nodes``. The search goes on
+      while a block is looked at, and ends when no more blocks are taken.
+
+    Raises:
+      ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`, before the first block.
+
+    Example:
+      >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> sum(len(block) for block in iter_matches(path, square))
+      8
+    """
+    listing = _Listing(query, target, induced, limit, per, wildcard, domains, memory, devices, search)
+    return (block.nodes.T for block in listing.blocks() if block.nodes.size)
+
+
+def has_match(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    *,
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> bool:
+    """Whether a query matches anywhere in a target: a count that ends with the first match.
+
+    Args:
+      query, target, induced, wildcard, domains, time_limit, memory, search: as for
+        :func:`jaxmotif.matching.count_matches`.
+      devices: likewise; one is used.
+
+    Returns:
+      True or False.
+
+    Raises:
+      TimeoutError: if ``time_limit`` passed before a match was found or ruled out.
+      ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
+
+    Example:
+      >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> has_match(Graph.from_edges([(0, 1), (1, 2), (2, 0)]), square)
+      False
+    """
+    target = as_graph(target, name="target")
+    pattern = checked_query(query, target, wildcard, "map")
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
+    plan, _ = plan_search(pattern, target, domains, options, select_devices(devices).main)
+    found = has_any(plan, search.max_steps, time_limit)
+    if not found.count and found.status != "done":
+        raise TimeoutError(f"no match found so far, {found.status}; allow more time")
+    return found.count > 0
+
+
+def participation_counts(
+    query: GraphLike | Pattern,
+    target: GraphLike,
+    induced: bool = False,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> np.ndarray:
+    """In how many matches each target node takes the part of each query node: features of nodes.
+
+    Args:
+      query, target, induced, per, wildcard, domains, memory, devices, search: as for :func:`find_matches`. With
+        ``per="occurrence"``, counts of query nodes that automorphisms exchange are those of the one map listed for
+        each occurrence.
+
+    Returns:
+      int64 ``[n, k]``; every column sums to the number of matches.
+
+    Raises:
+      ValueError, TypeError: as :func:`count_matches`.
+
+    Example:
+      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> participation_counts(path, star).tolist()
+      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
+    """
+    target = as_graph(target, name="target")
+    listing = _Listing(query, target, induced, None, per, wildcard, domains, memory, devices, search)
+    counts = np.zeros((target.n, listing.size), np.int64)
+    for block in listing.blocks():
+        for u, column in enumerate(block.nodes):
+            counts[:, u] += np.bincount(column, minlength=target.n)
+    return counts
+
+
+class _Listing:
+    """A listing that is planned."""
+
+    def __init__(
+        self, query: GraphLike | Pattern, target: GraphLike, induced: bool, limit: int | None, per: Per,
+        wildcard: int | None, domains: Domains | None, memory: int | None, devices: Devices, search: Search,
+    ):  # fmt: skip
+        self.target = as_graph(target, name="target")
+        self.pattern = checked_query(query, self.target, wildcard, per)
+        self.size = self.pattern.num_nodes
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit must be at least 0, got {limit}")
+        if search.max_steps is not None:
+            raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
+        # All maps are kept, or one of those that automorphisms exchange.
+        search = dataclasses.replace(search, symmetry=per == "occurrence")
+        self.options = Options(
+            induced=induced, wildcard=wildcard, listing=True, limit=limit, memory=memory, search=search
+        )
+        self.selection = select_devices(devices)
+        self.plan, self.seconds = plan_search(self.pattern, self.target, domains, self.options, self.selection.main)
+
+    def blocks(self, time_limit: float | None = None) -> Iterator[Listed]:
+        """Blocks of matches, by all devices of this process."""
+        if self.plan.ready is None:
+            return iter(())
+        images = _images(self.plan, self.selection.main)
+        devices = self.selection.local or (self.selection.main,)
+        limit = self.options.limit
+        if len(devices) == 1:
+            return list_matches([self.plan.ready], images, limit, time_limit)
+        prefixes = list_prefixes(self.plan.ready, "given")
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
+        stretches = [unit.span for unit in cut(starts, [Span(0, len(prefixes.work))], SHARES * len(devices))]
+        searches = [_on(self.plan.ready, device) for device in devices]
+        return list_matches(searches, images, limit, time_limit, prefixes, stretches)
+
+
+def _images(plan: Plan, device: jax.Device) -> Images:
+    ids = plan.ids
+    if isinstance(ids, np.ndarray):
+        ids = padded(ids, plan_sizes(device).read)
+    return Images(np.argsort(plan.order), ids)
+
+
+def _on(ready: ReadySearch, device: jax.Device) -> ReadySearch:
+    """The same search on another device of its kind."""
+    (stage,) = ready.stages
+    operands, code = jax.device_put((ready.operands, stage.code), device)
+    return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
