@@ -161,10 +161,7 @@ class TestRealNetworks:
     """Networks of one padded size, so that they share their compilations."""
 
     CAPACITY = (2**15, 2**18)
-    NAMES = (
-        "karate", "celegans_metabolic", "power", "hep-th", "web-spam", "pgd-C250-9", "PGPgiantcompo", "internet-as",
-        "web-webbase-2001", "facebook_combined", "wiki-Vote",
-    )  # fmt: skip
+    NAMES = ("karate", "celegans_metabolic", "power", "internet-as", "pgd-C250-9", "wiki-Vote")
 
     def _load(self, data, name, pad=CAPACITY):
         return build(stored_graphlets(data)[name]["n"], stored_edges(data, name), pad)
@@ -176,7 +173,7 @@ class TestRealNetworks:
             == stored_graphlets(shared_data)[name]["counts"]
         )
 
-    @pytest.mark.parametrize("name", ["celegans_metabolic", "hep-th", "web-spam", "internet-as"])
+    @pytest.mark.parametrize("name", ["celegans_metabolic", "internet-as"])
     def test_edges_and_nodes(self, shared_data, name):
         answer, graph = stored_graphlets(shared_data)[name], self._load(shared_data, name)
         by_edge, by_node = jaxmotif.edge_graphlets(graph), jaxmotif.node_orbits(graph)

@@ -157,7 +157,7 @@ def test_fewer_than_five_nodes(edges):
 
 
 @pytest.mark.parametrize(
-    "name", ["karate", "celegans_metabolic", pytest.param("PGPgiantcompo", marks=pytest.mark.slow)]
+    "name", ["karate", *(pytest.param(x, marks=pytest.mark.slow) for x in ("celegans_metabolic", "PGPgiantcompo"))]
 )
 def test_stored_answers(shared_data, name):
     stored = json.loads((shared_data / "undirected" / "graphlets5.json").read_text())["graphs"][name]

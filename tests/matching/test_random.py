@@ -34,10 +34,10 @@ def check(seed):
     return expected
 
 
-def test_a_thousand_cases():
-    assert sum(check(seed) > 0 for seed in range(1200)) > 300
+def test_cases():
+    assert sum(check(seed) > 0 for seed in range(400)) > 100
 
 
 @pytest.mark.slow
 def test_more_cases():
-    assert sum(check(seed) > 0 for seed in range(1200, 8000)) > 2000
+    assert sum(check(seed) > 0 for seed in range(400, 8000)) > 2200
