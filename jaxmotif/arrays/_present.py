@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import numbers
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
 Column = Sequence[Any] | np.ndarray
+R = TypeVar("R")
 
 _SHOWN_ROWS = 20
 
@@ -60,6 +62,53 @@ class Presented:
         more = f"<p>{total - _SHOWN_ROWS} more rows</p>" if total > _SHOWN_ROWS else ""
         caption = html.escape(repr(self))
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class PerGraph(Presented, Generic[R]):
+    """The results of many graphs, a sequence of them; ``np.asarray`` of them is ``values``.
+
+    Attributes:
+      columns: what the columns of ``values`` are.
+      values: the rows of all graphs side by side, int64 (Python integers where one is larger) ``[rows, columns]``.
+      starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``; one row a graph
+        for counts of whole graphs, a row an edge or a node elsewhere.
+      notes: what was ignored or had to be done differently, in words.
+      keys: names of rows, beside their graph: the ends of edges, say.
+      single: makes the result of one graph.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    starts: np.ndarray
+    notes: tuple[str, ...]
+    single: Callable[[int], R]
+    keys: Callable[[], Mapping[str, Column]] = dict
+
+    def __len__(self) -> int:
+        return self.starts.size - 1
+
+    def __getitem__(self, i: int) -> R:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there are results of {len(self)} graphs, got index {i}")
+        return self.single(i % len(self))
+
+    def __iter__(self) -> Iterator[R]:
+        return map(self.single, range(len(self)))
+
+    def rows(self, i: int) -> np.ndarray:
+        """The rows of graph ``i``."""
+        return self.values[self.starts[i] : self.starts[i + 1]]
+
+    def _line(self) -> str:
+        return f"{counted(len(self), 'graph')}, {counted(len(self.values), 'row')} x {counted(len(self.columns), 'column')}"
+
+    def table(self) -> Mapping[str, Column]:
+        graph = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return {"graph": graph, **self.keys(), **dict(zip(self.columns, self.values.T, strict=True))}
+
+    def _array(self) -> np.ndarray:
+        return self.values
 
 
 def counted(number: int, thing: str) -> str:

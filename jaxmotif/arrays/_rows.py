@@ -28,6 +28,17 @@ def row_of(offsets: ArrayT, size: int) -> ArrayT:
     return jnp.cumsum(marks, dtype=jnp.int32)
 
 
+def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The places of some rows, one row after another, int64 ``[lengths.sum()]``.
+
+    Example:
+      >>> places_of(np.array([5, 0]), np.array([2, 3])).tolist()
+      [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
+
+
 def offsets_from(lengths: ArrayT) -> ArrayT:
     """Offsets of rows of these lengths, int32 ``[rows + 1]``.
 

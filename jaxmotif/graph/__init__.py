@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jaxmotif.arrays._sizes import bucket_size as bucket_size
+    from jaxmotif.graph._batch import Graphs as Graphs
     from jaxmotif.graph._batch import disjoint_union as disjoint_union
     from jaxmotif.graph._batch import stack_graphs as stack_graphs
     from jaxmotif.graph._batch import unstack as unstack
     from jaxmotif.graph._coerce import GraphLike as GraphLike
+    from jaxmotif.graph._coerce import GraphsLike as GraphsLike
     from jaxmotif.graph._coerce import as_graph as as_graph
+    from jaxmotif.graph._coerce import as_graphs as as_graphs
     from jaxmotif.graph._container import Graph as Graph
     from jaxmotif.graph._fields import BuildReport as BuildReport
     from jaxmotif.graph._formats import format_table as format_table
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BuildReport": "graph._fields", "Graph": "graph._container", "GraphFileError": "graph._textscan",
-    "GraphLike": "graph._coerce", "as_graph": "graph._coerce", "bucket_size": "arrays._sizes",
+    "GraphLike": "graph._coerce", "Graphs": "graph._batch", "GraphsLike": "graph._coerce", "as_graph": "graph._coerce",
+    "as_graphs": "graph._coerce", "bucket_size": "arrays._sizes",
     "disjoint_union": "graph._batch", "format_table": "graph._formats", "read_graph": "graph._read",
     "stack_graphs": "graph._batch", "unstack": "graph._batch",
 }  # fmt: skip

@@ -1,18 +1,295 @@
-"""Many graphs in one: stacked for ``jax.vmap``, or side by side as one disjoint union."""
+"""Many graphs in one: side by side as rows of one union, from there stacked for ``jax.vmap`` or joined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._rows import places_of
+from jaxmotif.graph._build import build, host_array
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields, OptionalArray, Pad, Placement, capacities, pad_fields
 from jaxmotif.graph._words import check_words
 
 
-def stack_graphs(graphs: Sequence[Graph], pad: Pad = "bucket", device: Placement = None) -> Graph:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Graphs:
+    """Many graphs side by side on the host, as a sequence of them; what the front doors take for a data set.
+
+    Building takes no Python step for each graph: all edges are sorted at once. :meth:`stack` and :meth:`union` make
+    what goes to a device.
+
+    Attributes:
+      fields: the arrays of the disjoint union, without padding.
+      directed: whether the graphs are.
+      node_starts: int64 ``[B + 1]``, the first node of each graph in the union (PyTorch Geometric's ``ptr``).
+      given: the graphs it was made of, if it was.
+
+    Example:
+      >>> graphs = Graphs.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
+      >>> len(graphs), graphs[1], graphs.n.tolist(), graphs.m.tolist()
+      (2, Graph(undirected, 3 nodes, 2 edges), [2, 3], [1, 2])
+      >>> graphs.stack()
+      Graph(undirected, 2 x capacity 16 nodes, 16 slots)
+    """
+
+    fields: Fields
+    directed: bool
+    node_starts: np.ndarray
+    given: Sequence[Graph] | None = None
+
+    @classmethod
+    def from_edges(
+        cls, edges: Sequence[Any], num_nodes: ArrayLike | None = None, directed: bool = False,
+        node_labels: Sequence[Any] | None = None, edge_labels: Sequence[Any] | None = None,
+    ) -> Graphs:  # fmt: skip
+        """From an array of edges for each graph.
+
+        Args:
+          edges: for each graph integers ``[E, 2]``: NumPy, JAX, anything with dlpack (PyTorch), or pairs. Self loops
+            and repeated edges are left out, as by :meth:`Graph.from_edges`.
+          num_nodes: for each graph; one more than its largest id when not given.
+          directed: whether a row is an arc.
+          node_labels: for each graph int32 values ``[n]``.
+          edge_labels: for each graph int32 values ``[E]``.
+
+        Raises:
+          TypeError, ValueError: as :meth:`Graph.from_edges`, naming the graph.
+        """
+        arrays = [_edge_rows(one, i) for i, one in enumerate(edges)]
+        lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
+        rows = np.concatenate(arrays) if arrays else np.zeros((0, 2), np.int64)
+        owner = np.repeat(np.arange(len(arrays)), lengths)
+        if rows.size and rows.min() < 0:
+            i = int(owner[np.argmax((rows < 0).any(axis=1))])
+            raise ValueError(f"graphs[{i}] has the node id {rows.min()}; ids are 0, 1, 2, ..")
+        largest = np.full(len(arrays), -1, np.int64)
+        if rows.size:
+            begins = np.cumsum(lengths) - lengths
+            largest[lengths > 0] = np.maximum.reduceat(np.maximum(*rows.T), begins[lengths > 0])
+        if num_nodes is None and node_labels is not None:
+            num_nodes = [len(labels) for labels in node_labels]
+        n = largest + 1 if num_nodes is None else np.asarray(num_nodes, np.int64)
+        if n.shape != largest.shape:
+            raise ValueError(f"num_nodes must have one entry for each of {len(arrays)} graphs, got shape {n.shape}")
+        if (n <= largest).any():
+            i = int(np.argmax(n <= largest))
+            raise ValueError(f"graphs[{i}] has the node id {largest[i]}, which is not below its number of nodes, {n[i]}")
+        starts = _starts(n)
+        capacities(None, int(starts[-1]), 0)
+        rows = rows + starts[owner][:, None]
+        return cls._built(rows, starts, directed, _joined(node_labels), _joined(edge_labels))
+
+    @classmethod
+    def from_edge_index(
+        cls, edge_index: Any, ptr: ArrayLike, directed: bool = False, node_labels: Any = None, edge_labels: Any = None
+    ) -> Graphs:
+        """From one array of edges for all graphs, as PyTorch Geometric holds a batch.
+
+        Args:
+          edge_index: integers ``[2, E]``, ends of edges as nodes of the union; any order, both ways or once.
+          ptr: integers ``[B + 1]``, from 0: graph ``i`` has the nodes ``ptr[i] .. ptr[i + 1] - 1``.
+          directed: whether a column is an arc.
+          node_labels: int32 values ``[ptr[-1]]``.
+          edge_labels: int32 values ``[E]``.
+
+        Raises:
+          TypeError, ValueError: as :meth:`Graph.from_edges`; an edge between two graphs.
+
+        Example:
+          >>> graphs = Graphs.from_edge_index([[0, 2, 3], [1, 3, 4]], [0, 2, 5])
+          >>> [graph.edge_list().tolist() for graph in graphs]
+          [[[0, 1]], [[0, 1], [1, 2]]]
+        """
+        starts, ends = host_array(ptr).astype(np.int64), host_array(edge_index)
+        if starts.ndim != 1 or starts.size == 0 or starts[0] != 0 or (np.diff(starts) < 0).any():
+            raise ValueError(f"ptr must be [B + 1] numbers from 0 that do not fall, got {np.asarray(ptr)!r}")
+        if ends.ndim != 2 or ends.shape[0] != 2:
+            raise ValueError(f"edge_index must have shape (2, E), got {ends.shape}; Graphs.from_edges takes rows")
+        if ends.size:
+            graph = np.searchsorted(starts, ends, side="right") - 1
+            apart = graph[0] != graph[1]
+            if apart.any() and 0 <= ends.min() and ends.max() < starts[-1]:
+                i = int(np.argmax(apart))
+                raise ValueError(f"edge_index[:, {i}] = {ends[:, i].tolist()} joins two graphs, {graph[:, i].tolist()}")
+        labels = (None if x is None else host_array(x) for x in (node_labels, edge_labels))
+        return cls._built(ends.T, starts, directed, *labels)
+
+    @classmethod
+    def from_graphs(cls, graphs: Sequence[Graph] | Graph) -> Graphs:
+        """From graphs of one kind, or from a stack of them; their own padding is ignored.
+
+        Raises:
+          ValueError: no graphs, or graphs that differ in kind.
+        """
+        if isinstance(graphs, Graph):
+            return cls._of_stack(graphs)
+        given = _host_fields(graphs)
+        check_words(graphs)
+        sizes, slots = np.array([graph.n for graph in graphs]), np.array([graph.num_slots for graph in graphs])
+        return cls(_side_by_side(given, sizes, slots), graphs[0].directed, _starts(sizes), tuple(graphs))
+
+    @classmethod
+    def _built(
+        cls, rows: np.ndarray, starts: np.ndarray, directed: bool, node_labels: Any, edge_labels: Any
+    ) -> Graphs:
+        found = build(
+            rows, int(starts[-1]), directed, node_labels, edge_labels, self_loops="drop", duplicates="drop",
+            reverse="merge", isolated="keep", node_names=None, pad=None, device=None, on_device=False,
+        )  # fmt: skip
+        return cls(found.fields, bool(directed), starts)
+
+    @classmethod
+    def _of_stack(cls, batch: Graph) -> Graphs:
+        if np.ndim(batch.num_nodes) != 1:
+            raise ValueError(f"expected a batch of graphs with one leading axis, got {batch!r}")
+        fields: Fields = jax.device_get(batch.fields)
+        sizes = np.asarray(fields.num_nodes, np.int64)
+        slots = np.asarray(fields.num_edges, np.int64) * (1 if batch.directed else 2)
+        starts, first_slot = _starts(sizes), _starts(slots)
+
+        def used(array: OptionalArray, counts: np.ndarray, shifts: np.ndarray) -> OptionalArray:
+            """The used part of each row side by side, its values moved by each graph's shift."""
+            if array is None:
+                return None
+            row = np.repeat(np.arange(counts.size), counts)
+            values = array[row, places_of(np.zeros_like(counts), counts)]
+            return (values + shifts[row]).astype(np.int32)
+
+        def row_starts(array: OptionalArray) -> OptionalArray:
+            found = used(array, sizes, first_slot[:-1])
+            return None if found is None else np.append(found, np.int32(first_slot[-1]))
+
+        zero = np.zeros_like(sizes)
+        union = Fields(
+            row_starts(fields.out_offsets), used(fields.out_targets, slots, starts[:-1]),
+            row_starts(fields.in_offsets), used(fields.in_targets, slots, starts[:-1]),
+            used(fields.in_slots, slots, first_slot[:-1]), used(fields.node_labels, sizes, zero),
+            used(fields.edge_labels, slots, zero), np.int32(starts[-1]), np.int32(fields.num_edges.sum()),
+        )  # fmt: skip
+        return cls(union, batch.directed, starts)
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """Nodes of each graph, int64 ``[B]``."""
+        return np.diff(self.node_starts)
+
+    @cached_property
+    def m(self) -> np.ndarray:
+        """Edges (directed: arcs) of each graph, int64 ``[B]``."""
+        return self.slots if self.directed else self.slots // 2
+
+    @cached_property
+    def slot_starts(self) -> np.ndarray:
+        """The first slot of each graph in the union, int64 ``[B + 1]``."""
+        return np.asarray(self.fields.out_offsets)[self.node_starts].astype(np.int64)
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """Slots in use of each graph, int64 ``[B]``."""
+        return np.diff(self.slot_starts)
+
+    def __len__(self) -> int:
+        return self.node_starts.size - 1
+
+    def __getitem__(self, i: int) -> Graph:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there are {len(self)} graphs, got index {i}")
+        return self.union([i % len(self)]) if self.given is None else self.given[i]
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        return f"Graphs({kind}, {len(self)} graphs, {self.node_starts[-1]} nodes, {int(self.m.sum())} edges)"
+
+    def stack(self, which: Sequence[int] | np.ndarray | None = None, pad: Pad = "bucket") -> Graph:
+        """Some graphs (default: all) as one batch on the host, whose every array has a leading axis.
+
+        Args:
+          which: indices of graphs; past the last graph, an empty one.
+          pad: common capacities, as in :meth:`Graph.from_edges`; ``None`` for the sizes of the largest.
+
+        Raises:
+          ValueError: capacities too small.
+        """
+        which, n, slots, first_node, first_slot = self._chosen(which)
+        N, S = capacities(pad, int(n.max(initial=0)), int(slots.max(initial=0)))
+        node, slot = places_of(first_node, n), places_of(first_slot, slots)
+
+        def rows(name: str, of: np.ndarray, counts: np.ndarray, width: int, shift: Any, fill: int) -> OptionalArray:
+            if (array := getattr(self.fields, name)) is None:
+                return None
+            out = np.full((which.size, width), fill, np.int32)
+            moved = array[of] if shift is None else array[of] - np.repeat(shift, counts)
+            out[np.arange(width) < counts[:, None]] = moved
+            return out
+
+        def offsets(name: str) -> OptionalArray:
+            if (array := getattr(self.fields, name)) is None:
+                return None
+            place = first_node[:, None] + np.minimum(np.arange(N + 1), n[:, None])
+            return (array[place] - first_slot[:, None]).astype(np.int32)
+
+        by_slot = (slot, slots, S)
+        fields = Fields(
+            offsets("out_offsets"), rows("out_targets", *by_slot, first_node, N),
+            offsets("in_offsets"), rows("in_targets", *by_slot, first_node, N), rows("in_slots", *by_slot, first_slot, S),
+            rows("node_labels", node, n, N, None, -1), rows("edge_labels", *by_slot, None, -1),
+            n.astype(np.int32), (slots if self.directed else slots // 2).astype(np.int32),
+        )  # fmt: skip
+        return Graph(*fields, directed=self.directed)
+
+    def union(self, which: Sequence[int] | np.ndarray | None = None, pad: Pad = "bucket") -> Graph:
+        """Some graphs (default: all) side by side as one graph, on the host.
+
+        Args:
+          which: indices of graphs.
+          pad: capacities of the union, as in :meth:`Graph.from_edges`.
+
+        Raises:
+          ValueError: sizes over the int32 limits, or capacities too small.
+        """
+        which, n, slots, first_node, first_slot = self._chosen(which)
+        node, slot = places_of(first_node, n), places_of(first_slot, slots)
+        node_shift, slot_shift = first_node - _starts(n)[:-1], first_slot - _starts(slots)[:-1]
+        total = int(slots.sum())
+
+        def part(name: str, of: np.ndarray, counts: np.ndarray, shift: np.ndarray | None) -> OptionalArray:
+            if (array := getattr(self.fields, name)) is None:
+                return None
+            return array[of] if shift is None else (array[of] - np.repeat(shift, counts)).astype(np.int32)
+
+        def offsets(name: str) -> OptionalArray:
+            found = part(name, node, n, slot_shift)
+            return None if found is None else np.append(found, np.int32(total))
+
+        m = int(slots.sum() if self.directed else slots.sum() // 2)
+        fields = Fields(
+            offsets("out_offsets"), part("out_targets", slot, slots, node_shift),
+            offsets("in_offsets"), part("in_targets", slot, slots, node_shift),
+            part("in_slots", slot, slots, slot_shift), part("node_labels", node, n, None),
+            part("edge_labels", slot, slots, None), np.int32(n.sum()), np.int32(m),
+        )  # fmt: skip
+        return Graph(*pad_fields(fields, node.size, total, *capacities(pad, node.size, total)), directed=self.directed)
+
+    def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[np.ndarray, ...]:
+        """Indices, nodes, slots, first nodes and first slots of the chosen graphs."""
+        which = np.arange(len(self)) if which is None else np.asarray(which, np.int64)
+        starts, slot_starts = self.node_starts, self.slot_starts
+        after = np.minimum(which + 1, len(self))
+        first_node, first_slot = starts[np.minimum(which, len(self))], slot_starts[np.minimum(which, len(self))]
+        return which, starts[after] - first_node, slot_starts[after] - first_slot, first_node, first_slot
+
+
+def stack_graphs(graphs: Sequence[Graph] | Graphs, pad: Pad = "bucket", device: Placement = None) -> Graph:
     """Stack graphs into one batch, whose every array has a leading axis ``[B]``.
 
     Args:
@@ -34,12 +311,8 @@ def stack_graphs(graphs: Sequence[Graph], pad: Pad = "bucket", device: Placement
       >>> jax.vmap(lambda graph: graph.out_offsets[-1])(batch).tolist()
       [2, 4]
     """
-    given = _host_fields(graphs)
-    check_words(graphs)
-    N, S = capacities(pad, max(graph.n for graph in graphs), max(graph.num_slots for graph in graphs))
-    padded = [pad_fields(fields, graph.n, graph.num_slots, N, S) for fields, graph in zip(given, graphs, strict=True)]
-    fields = jax.tree.map(lambda *arrays: np.stack(arrays), *padded)
-    return jax.device_put(Graph(*fields, directed=graphs[0].directed), device)
+    graphs = graphs if isinstance(graphs, Graphs) else Graphs.from_graphs(graphs)
+    return jax.device_put(graphs.stack(pad=pad), device)
 
 
 def unstack(batch: Graph, device: Placement = None) -> list[Graph]:
@@ -56,7 +329,9 @@ def unstack(batch: Graph, device: Placement = None) -> list[Graph]:
     return jax.device_put(graphs, device)
 
 
-def disjoint_union(graphs: Sequence[Graph], pad: Pad = "bucket", device: Placement = None) -> tuple[Graph, jax.Array]:
+def disjoint_union(
+    graphs: Sequence[Graph] | Graphs, pad: Pad = "bucket", device: Placement = None
+) -> tuple[Graph, jax.Array]:
     """Put graphs side by side as one graph.
 
     Args:
@@ -76,38 +351,63 @@ def disjoint_union(graphs: Sequence[Graph], pad: Pad = "bucket", device: Placeme
       >>> union.edge_list().tolist(), graph_ids[: union.n].tolist()
       ([[0, 1], [2, 3], [3, 4]], [0, 0, 1, 1, 1])
     """
-    given = _host_fields(graphs)
-    check_words(graphs)
-    sizes = np.array([graph.n for graph in graphs])
-    slots = np.array([graph.num_slots for graph in graphs])
-    n, num_slots = int(sizes.sum()), int(slots.sum())
-    N, S = capacities(pad, n, num_slots)
-    first_node, first_slot = np.cumsum(sizes) - sizes, np.cumsum(slots) - slots
-    unmoved = np.zeros_like(sizes)
+    graphs = graphs if isinstance(graphs, Graphs) else Graphs.from_graphs(graphs)
+    union = graphs.union(pad=pad)
+    return jax.device_put((union, owners(graphs.n, union.node_capacity)), device)
+
+
+def owners(n: np.ndarray, size: int) -> np.ndarray:
+    """The graph that each node of a union lies in, int32 ``[size]``; padding: as many as there are graphs."""
+    found = np.full(size, n.size, np.int32)
+    found[: n.sum()] = np.repeat(np.arange(n.size, dtype=np.int32), n)
+    return found
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def _joined(labels: Sequence[Any] | None) -> np.ndarray | None:
+    return None if labels is None else np.concatenate([host_array(one) for one in labels])
+
+
+def _edge_rows(edges: Any, i: int) -> np.ndarray:
+    """The edges of graph ``i`` as an array ``[E, 2]`` of integers."""
+    rows = host_array(edges)
+    if rows.size == 0 and rows.ndim < 3:
+        return np.zeros((0, 2), np.int64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise ValueError(f"graphs[{i}]: edges must have shape (E, 2), got {rows.shape}")
+    if rows.dtype.kind not in "iu":
+        raise TypeError(f"graphs[{i}]: edges must be integers, got {rows.dtype}")
+    return rows
+
+
+def _side_by_side(given: list[Fields], sizes: np.ndarray, slots: np.ndarray) -> Fields:
+    """The arrays of a union without padding, from those of its parts."""
+    first_node, first_slot, unmoved = _starts(sizes), _starts(slots), np.zeros_like(sizes)
 
     def joined(name: str, counts: np.ndarray, shifts: np.ndarray) -> OptionalArray:
         """The used parts of an array side by side, their values moved by each graph's shift."""
         arrays = [getattr(fields, name) for fields in given]
         if arrays[0] is None:
             return None
-        parts = zip(arrays, counts.tolist(), shifts.tolist(), strict=True)
-        return np.concatenate([array[:count] + np.int32(shift) for array, count, shift in parts])
+        moved = np.repeat(shifts[: counts.size], counts)
+        whole = np.concatenate([array[:count] for array, count in zip(arrays, counts.tolist(), strict=True)])
+        return (whole + moved).astype(np.int32)
 
     def row_starts(name: str) -> OptionalArray:
         starts = joined(name, sizes, first_slot)
-        return None if starts is None else np.append(starts, np.int32(num_slots))
+        return None if starts is None else np.append(starts, np.int32(first_slot[-1]))
 
-    fields = Fields(
+    capacities(None, int(first_node[-1]), int(first_slot[-1]))
+    return Fields(
         out_offsets=row_starts("out_offsets"), out_targets=joined("out_targets", slots, first_node),
         in_offsets=row_starts("in_offsets"), in_targets=joined("in_targets", slots, first_node),
         in_slots=joined("in_slots", slots, first_slot), node_labels=joined("node_labels", sizes, unmoved),
-        edge_labels=joined("edge_labels", slots, unmoved), num_nodes=np.int32(n),
-        num_edges=np.int32(sum(graph.m for graph in graphs)),
+        edge_labels=joined("edge_labels", slots, unmoved), num_nodes=np.int32(first_node[-1]),
+        num_edges=np.int32(sum(int(fields.num_edges) for fields in given)),
     )  # fmt: skip
-    graph_ids = np.full(N, len(graphs), np.int32)
-    graph_ids[:n] = np.repeat(np.arange(len(graphs), dtype=np.int32), sizes)
-    union = Graph(*pad_fields(fields, n, num_slots, N, S), directed=graphs[0].directed)
-    return jax.device_put((union, graph_ids), device)
 
 
 def _host_fields(graphs: Sequence[Graph]) -> list[Fields]:

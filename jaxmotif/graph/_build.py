@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
 from jaxmotif.graph._build_device import device_rows
 from jaxmotif.graph._fields import INT32_MAX, BuildReport, Fields, Pad, Placement, Rows, capacities, pad_fields
@@ -198,9 +199,21 @@ def _transposition(targets: np.ndarray) -> np.ndarray:
     return keys.astype(np.int32)  # the low word
 
 
+def host_array(values: Any) -> np.ndarray:
+    """An array of any library, or a sequence, as a NumPy array; without a copy where it lies on the host."""
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__") or isinstance(values, jax.Array):
+        return np.asarray(values)
+    if values.__dlpack_device__()[0] == 1:  # kDLCPU
+        return np.from_dlpack(values)
+    with wide_ints():  # through JAX, which knows devices
+        return np.asarray(jax.dlpack.from_dlpack(values))
+
+
 def _edge_array(edges: Any) -> np.ndarray:
     """Edges as a checked ``[E, 2]`` array of non-negative integers."""
-    if not hasattr(edges, "__array__"):
+    if hasattr(edges, "__dlpack__"):
+        edges = host_array(edges)
+    elif not hasattr(edges, "__array__"):
         edges = list(edges)
         for row, edge in enumerate(edges):
             if not hasattr(edge, "__len__") or len(edge) != 2:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import jax
 import numpy as np
 
 from jaxmotif.arrays._fork import using_jax
+from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._read import read_graph
 
@@ -23,6 +25,9 @@ GraphLike: TypeAlias = Union[
     Graph, "networkx.Graph", "scipy.sparse.sparray", "pandas.DataFrame", np.ndarray, list[tuple[int, int]], str,
     os.PathLike[str],
 ]  # fmt: skip
+
+GraphsLike: TypeAlias = Graphs | Sequence[GraphLike]
+"""A data set, where a front door takes many graphs at once; a stack of graphs (:func:`stack_graphs`) is one too."""
 
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"))
 _logger = logging.getLogger("jaxmotif")
@@ -37,7 +42,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     | networkx graph | directed if it is; parallel edges are one | attributes of nodes and edges |
     | scipy.sparse array | undirected if its entries are symmetric, else arcs from row to column | values but 0 and 1 |
     | pandas DataFrame | columns source and target (from, to; src, dst; u, v), or its only two | other columns |
-    | integers ``[m, 2]``: NumPy, JAX, or pairs | rows | |
+    | integers ``[m, 2]``: NumPy, JAX, anything with dlpack, or pairs | rows | |
     | path | as :func:`read_graph` reads the file | as that says |
 
     Nodes of a DataFrame are the values that occur, in ascending order, and its ``node_names``. To keep labels, weights
@@ -74,13 +79,51 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
         return _from_scipy(thing, directed, name)
     if _is(thing, "pandas", "DataFrame"):
         return _from_pandas(thing, directed, name)
-    if isinstance(thing, np.ndarray | jax.Array | list | tuple | set):
+    if isinstance(thing, list | tuple | set) or hasattr(thing, "__dlpack__"):
         return Graph.from_edges(thing, directed=bool(directed))
     raise TypeError(
         f"{name}: expected a graph: a jaxmotif.Graph, a networkx graph, a scipy.sparse array, a pandas DataFrame of "
         f"edges, integer pairs [m, 2] or the path of a file; got {type(thing).__module__}.{type(thing).__qualname__}. "
         "Graph.from_edges, Graph.from_networkx, Graph.from_scipy and read_graph build one"
     )
+
+
+def as_graphs(thing: GraphLike | GraphsLike, directed: bool | None = None) -> Graphs | None:
+    """The data set that an argument means, or ``None`` where it means one graph.
+
+    Many graphs are :class:`Graphs`, a stack of graphs, or a list (or tuple) of what :func:`as_graph` takes; a list of
+    pairs of integers is the edges of one graph. A list of edge arrays is built at once, without a step for each.
+
+    Raises:
+      TypeError, ValueError: as :func:`as_graph`, or graphs that differ in kind.
+
+    Example:
+      >>> as_graphs([[(0, 1)], [(0, 1), (1, 2)]])
+      Graphs(undirected, 2 graphs, 5 nodes, 3 edges)
+      >>> as_graphs([(0, 1), (1, 2)]) is None
+      True
+    """
+    using_jax()
+    if isinstance(thing, Graphs):
+        return thing
+    if isinstance(thing, Graph):
+        return Graphs.from_graphs(thing) if np.ndim(thing.num_nodes) == 1 else None
+    if not isinstance(thing, list | tuple) or not thing or _is_row(thing[0]):
+        return None
+    if all(_is_edges(one) for one in thing):
+        return Graphs.from_edges(thing, directed=bool(directed))
+    return Graphs.from_graphs([as_graph(one, directed, f"graphs[{i}]") for i, one in enumerate(thing)])
+
+
+def _is_row(thing: Any) -> bool:
+    """Whether this is one edge, two node ids."""
+    if isinstance(thing, list | tuple):
+        return len(thing) > 0 and not isinstance(thing[0], list | tuple) and np.ndim(thing[0]) == 0
+    return hasattr(thing, "__dlpack__") and np.ndim(thing) < 2
+
+
+def _is_edges(thing: Any) -> bool:
+    return isinstance(thing, list | tuple) or hasattr(thing, "__dlpack__")
 
 
 def _is(thing: Any, module: str, kind: str) -> bool:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Callable
+from typing import Any, overload
 
 import jax
 import numpy as np
 
-from jaxmotif.arrays._present import Column, Presented, counted, integers
+from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
+from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
 from jaxmotif.graphlets._tuning import run_sizes
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
+from jaxmotif.patterns._totals import NAMES_5
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -100,14 +105,20 @@ class NodeOrbits(Presented):
         return self.values
 
 
+@overload
+def graphlet_counts(graph: GraphLike, **options: Any) -> GraphletCounts: ...
+@overload
+def graphlet_counts(graph: GraphsLike, **options: Any) -> PerGraph[GraphletCounts]: ...
 def graphlet_counts(
-    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    graph: GraphLike | GraphsLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
     schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> GraphletCounts:  # fmt: skip
+) -> GraphletCounts | PerGraph[GraphletCounts]:  # fmt: skip
     """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
 
     Args:
-      graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one.
+      graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs:
+        what :func:`jaxmotif.graph.as_graphs` takes, with one result for each. They run without a schedule and a
+        checkpoint; ``devices`` take batches in turn.
       size: 4, or 5. Five-node counts run on one device, without a schedule or a checkpoint.
       devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
       memory: bytes the run may use on each device beyond the graph, which then keeps its padding (default: half of
@@ -118,7 +129,8 @@ def graphlet_counts(
       progress: show progress on standard error when the run takes long.
 
     Returns:
-      The sizes of the graph and 17 counts by name (51 with ``size=5``), as Python integers.
+      The sizes of the graph and 17 counts by name (51 with ``size=5``), as Python integers. For many graphs a
+      :class:`~jaxmotif.arrays._present.PerGraph`: a row of counts each.
 
     Raises:
       TypeError: for anything that is no graph.
@@ -131,12 +143,17 @@ def graphlet_counts(
       >>> counts = jaxmotif.graphlet_counts(jaxmotif.datasets.load("karate")).counts
       >>> counts["triangle"], counts["4-clique"], counts["4-node-indep"]
       (45, 11, 21939)
+      >>> many = jaxmotif.graphlet_counts([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])  # a list of edge arrays
+      >>> many.values[:, many.columns.index("triangle")].tolist(), many[1].counts["triangle"]
+      ([0, 1], 1)
 
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in
       :mod:`jaxmotif.graphlets._equations`; 4-cycles by codegree instead of its Algorithm 4. Five nodes: see
       :mod:`jaxmotif.graphlets._homs`.
     """
+    if (graphs := as_graphs(graph)) is not None:
+        return _many_counts(graphs, size, devices, memory, schedule, checkpoint, progress)
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         _, counts, notes = _five(graph, devices, memory, False, progress)
@@ -145,10 +162,14 @@ def graphlet_counts(
     return GraphletCounts(graph.n, graph.m, _global(graph, outcome), outcome.notes)
 
 
+@overload
+def edge_graphlets(graph: GraphLike, **options: Any) -> EdgeGraphlets: ...
+@overload
+def edge_graphlets(graph: GraphsLike, **options: Any) -> PerGraph[EdgeGraphlets]: ...
 def edge_graphlets(
-    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    graph: GraphLike | GraphsLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
     schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> EdgeGraphlets:  # fmt: skip
+) -> EdgeGraphlets | PerGraph[EdgeGraphlets]:  # fmt: skip
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
@@ -156,7 +177,8 @@ def edge_graphlets(
 
     Returns:
       17 columns by edge, int64 ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts. With
-      ``size=5`` ORCA's 68 edge orbits instead, of connected subgraphs of 3 to 5 nodes.
+      ``size=5`` ORCA's 68 edge orbits instead, of connected subgraphs of 3 to 5 nodes. For many graphs, the rows of
+      all side by side.
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
@@ -169,6 +191,8 @@ def edge_graphlets(
       >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
       [0, 0, 0, 1]
     """
+    if (graphs := as_graphs(graph)) is not None:
+        return _many_edges(graphs, size, devices, memory, schedule, checkpoint, progress)
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         values, counts, notes = _five(graph, devices, memory, True, progress)
@@ -180,17 +204,22 @@ def edge_graphlets(
     return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome), outcome.notes)
 
 
+@overload
+def node_orbits(graph: GraphLike, **options: Any) -> NodeOrbits: ...
+@overload
+def node_orbits(graph: GraphsLike, **options: Any) -> PerGraph[NodeOrbits]: ...
 def node_orbits(
-    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    graph: GraphLike | GraphsLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
     schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> NodeOrbits:  # fmt: skip
+) -> NodeOrbits | PerGraph[NodeOrbits]:  # fmt: skip
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
       graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
-      15 orbits by node, int64 ``[n, 15]``, and the global counts; with ``size=5`` 73 orbits, ``[n, 73]``.
+      15 orbits by node, int64 ``[n, 15]``, and the global counts; with ``size=5`` 73 orbits, ``[n, 73]``. For many
+      graphs, the rows of all side by side.
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
@@ -205,6 +234,8 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
+    if (graphs := as_graphs(graph)) is not None:
+        return _many_nodes(graphs, size, devices, memory, schedule, checkpoint, progress)
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         return NodeOrbits(NODE_NAMES_5, *_five(graph, devices, memory, False, progress))
@@ -215,11 +246,70 @@ def node_orbits(
     return NodeOrbits(NODE_ORBIT_NAMES, values, _global(graph, outcome), outcome.notes)
 
 
+def _many(
+    graphs: Graphs, detail: Detail, door: Callable[..., Any], size: int, devices: Devices, memory: int | None,
+    schedule: Schedule | None, checkpoint: str | os.PathLike | None, progress: bool,
+) -> Many:  # fmt: skip
+    """What is found in many graphs; ``door``: for those that are counted one by one."""
+    if schedule is not None or checkpoint is not None:
+        raise ValueError("many graphs run batch by batch: they take no schedule and no checkpoint")
+    _check(graphs, size)
+
+    def single(graph: Graph) -> tuple[dict[str, int], np.ndarray | None]:
+        found = door(graph, size=size, devices=devices, memory=memory)
+        return found.counts, None if detail == "graph" else np.asarray(found)
+
+    with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
+        count = count_many if size == 4 else count_many_of_five
+        found = count(graphs, detail, select_devices(devices).local, memory, single, bar.advance)
+    return found._replace(notes=ignored_labels(graphs))
+
+
+def _many_counts(graphs: Graphs, size: int, *options: Any) -> PerGraph[GraphletCounts]:
+    found = _many(graphs, "graph", graphlet_counts, size, *options)
+
+    def single(i: int) -> GraphletCounts:
+        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(found, i), found.notes)
+
+    return PerGraph(_graphlet_names(found), found.counts, found.starts, found.notes, single)
+
+
+def _many_edges(graphs: Graphs, size: int, *options: Any) -> PerGraph[EdgeGraphlets]:
+    found = _many(graphs, "edge", edge_graphlets, size, *options)
+    columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
+
+    def single(i: int) -> EdgeGraphlets:
+        return EdgeGraphlets(columns, found.rows(i), graphs[i].edge_list(), _by_name(found, i), found.notes)
+
+    def ends() -> dict[str, Column]:
+        """The edges of all graphs, by the numbers that nodes have in their own."""
+        edges = graphs.union(pad=None).edge_list() - np.repeat(graphs.node_starts[:-1], graphs.m)[:, None]
+        return {"u": edges[:, 0], "v": edges[:, 1]}
+
+    return PerGraph(columns, found.values, found.starts, found.notes, single, ends)
+
+
+def _many_nodes(graphs: Graphs, size: int, *options: Any) -> PerGraph[NodeOrbits]:
+    found = _many(graphs, "node", node_orbits, size, *options)
+    columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
+
+    def single(i: int) -> NodeOrbits:
+        return NodeOrbits(columns, found.rows(i), _by_name(found, i), found.notes)
+
+    return PerGraph(columns, found.values, found.starts, found.notes, single)
+
+
+def _graphlet_names(found: Many) -> tuple[str, ...]:
+    return (*GRAPHLET_NAMES, *NAMES_5)[: found.counts.shape[1]]
+
+
+def _by_name(found: Many, i: int) -> dict[str, int]:
+    return dict(zip(_graphlet_names(found), found.counts[i].tolist(), strict=True))
+
+
 def _is_five(graph: Graph, size: int, schedule: Schedule | None, checkpoint: str | os.PathLike | None) -> bool:
     """Whether five nodes are asked for; what they cannot be asked for with is refused."""
-    _check(graph)
-    if size not in (4, 5):
-        raise ValueError(f"size must be 4 or 5, got {size}: graphlets of up to so many nodes are counted")
+    _check(graph, size)
     if size == 5 and (schedule is not None or checkpoint is not None):
         raise ValueError("size=5 runs on one device in one go: it takes no schedule and no checkpoint")
     return size == 5
@@ -235,16 +325,18 @@ def _five(
     counts = _global(graph, four)
     if not graph.m:
         rows, columns = (graph.m, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5))
-        return np.zeros((rows, columns), np.int64), counts | five.all_counts(graph.n, None), four.notes
+        return np.zeros((rows, columns), np.int64), counts | five.all_counts(graph.n, [0] * len(NODE_NAMES_5)), four.notes
     padded = graph.with_padding("bucket") if memory is None else graph
     at_nodes, at_edges = five.five_node_orbits(padded, select_devices(devices).main, edges, memory)
     values = np.asarray(at_nodes)[: graph.n] if at_edges is None else np.asarray(at_edges)
-    return values, counts | five.all_counts(graph.n, at_nodes), four.notes
+    return values, counts | five.all_counts(graph.n, five.totals(at_nodes)), four.notes
 
 
-def _check(graph: Graph) -> None:
+def _check(graph: Graph | Graphs, size: int = 4) -> None:
     if graph.directed:
         raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+    if size not in (4, 5):
+        raise ValueError(f"size must be 4 or 5, got {size}: graphlets of up to so many nodes are counted")
 
 
 def _run(

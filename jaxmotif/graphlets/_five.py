@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
 from jaxmotif.graphlets._hubs import Blocks, Places, Ranked, Tables
-from jaxmotif.patterns._orbits import NUM_ORBITS, of_size
+from jaxmotif.patterns._orbits import of_size
 from jaxmotif.patterns._totals import five_node_counts
 
 LARGEST_RESULT = 2.0**60
@@ -236,10 +237,19 @@ def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
     return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
 
 
-def all_counts(nodes: int, orbits: jax.Array | None) -> dict[str, int]:
-    """Induced counts of the 34 graphs of five nodes, by name, from the orbits of all nodes (``None``: all 0)."""
-    low, high = np.zeros((2, NUM_ORBITS["node"][5]), int) if orbits is None else jax.device_get(_halves(orbits))
-    totals = [int(x) + (int(y) << 32) for x, y in zip(low, high, strict=True)]
+def totals(orbits: jax.Array) -> list[int]:
+    """The sum over all nodes of each of the 73 orbits."""
+    low, high = jax.device_get(_halves(orbits))
+    return [int(x) + (int(y) << 32) for x, y in zip(low, high, strict=True)]
+
+
+def all_counts(nodes: Any, totals: Sequence[Any]) -> dict[str, Any]:
+    """Induced counts of the 34 graphs of five nodes, by name.
+
+    Args:
+      nodes: of the graph, or of many, as Python integers in an array.
+      totals: of the 73 orbits over all nodes, likewise.
+    """
     connected = {
         g.name: totals[g.node_orbits[0]] // g.node_orbits.count(g.node_orbits[0])
         for size in (2, 3, 4, 5) for g in of_size(size)

@@ -239,16 +239,23 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
     return sums
 
 
-def edge_columns(order: DegreeOrder, stats: Statistics) -> dict[str, jax.Array]:
-    """All per-edge columns by arc, int64 ``[M]`` (padding arcs: arbitrary)."""
+def edge_columns(
+    order: DegreeOrder, stats: Statistics, sizes: tuple[jax.Array, jax.Array] | None = None
+) -> dict[str, jax.Array]:
+    """All per-edge columns by arc, int64 ``[M]`` (padding arcs: arbitrary).
+
+    Args:
+      sizes: nodes and edges of the graph that each arc lies in, int64 ``[M]``, where ``order`` is of a union.
+    """
+    n, m = sizes or (order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64))
     degree = order.degree.astype(jnp.int64)
     u, v = order.tail, order.head
     ends = degree[u] + degree[v]
     near = sum_at_nodes(order, ends) - degree * degree
     at_node = sum_at_nodes(order, stats.t)
     return equations.edge_columns(
-        order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64), degree[u], degree[v], stats.t, stats.K,
-        stats.cyc, stats.A, stats.B, near[u], near[v], at_node[u], at_node[v],
+        n, m, degree[u], degree[v], stats.t, stats.K, stats.cyc, stats.A, stats.B, near[u], near[v], at_node[u],
+        at_node[v],
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
 from math import factorial
+from typing import Any
 
 from jaxmotif.patterns._orbits import Edge, of_size, pairs, quotients, to_edges, to_mask
 
@@ -85,15 +86,15 @@ def _components(size: int, edges: Sequence[Edge]) -> Iterator[tuple[int, list[Ed
         yield len(place), [(place[a], place[b]) for a, b in edges if a in place]
 
 
-def five_node_counts(nodes: int, connected: Mapping[str, int]) -> dict[str, int]:
+def five_node_counts(nodes: Any, connected: Mapping[str, Any]) -> dict[str, Any]:
     """Induced counts of the 34 graphs of five nodes.
 
     Args:
-      nodes: of the graph.
-      connected: the induced counts of the 30 connected graphs of two to five nodes, by name.
+      nodes: of the graph; or of many, an array of Python integers (dtype object).
+      connected: the induced counts of the 30 connected graphs of two to five nodes, by name, likewise.
 
     Returns:
-      Python integers in the order of :data:`NAMES_5`.
+      Python integers, or arrays of them, in the order of :data:`NAMES_5`.
 
     Example:
       >>> from math import comb
@@ -101,11 +102,11 @@ def five_node_counts(nodes: int, connected: Mapping[str, int]) -> dict[str, int]
       >>> five_node_counts(9, none)["5-node-indep"] == comb(9, 5)
       True
     """
-    induced = {(1, 0): nodes}
+    induced: dict[tuple[int, int], Any] = {(1, 0): nodes}
     for size in (2, 3, 4, 5):
         for g in of_size(size):
             induced[size, _graphs(size)[0].index[to_mask(size, g.edges)]] = connected[g.name]
-    injective_connected = {}  # injective maps of the connected graphs
+    injective_connected: dict[tuple[int, int], Any] = {}  # injective maps of the connected graphs
     for size, graph in induced:
         graphs, inclusion = _graphs(size)
         copies = sum(times * induced[size, whole] for whole, times in inclusion[graph].items())
@@ -115,15 +116,15 @@ def five_node_counts(nodes: int, connected: Mapping[str, int]) -> dict[str, int]
         return size, _graphs(size)[0].index[to_mask(size, edges)]
 
     @lru_cache
-    def maps(size: int, graph: int) -> int:
+    def maps(size: int, graph: int) -> Any:
         """Homomorphisms of a connected graph."""
         edges = to_edges(size, _graphs(size)[0].masks[graph])
         return sum(injective_connected[number(left, image)] for _, left, image in quotients(size, edges))
 
     @lru_cache
-    def injective(size: int, graph: int) -> int:
+    def injective(size: int, graph: int) -> Any:
         edges = to_edges(size, _graphs(size)[0].masks[graph])
-        product = 1
+        product: Any = 1
         for part, inside in _components(size, edges):
             product *= maps(*number(part, inside))
         return product - sum(
@@ -131,7 +132,7 @@ def five_node_counts(nodes: int, connected: Mapping[str, int]) -> dict[str, int]
         )  # fmt: skip
 
     graphs, inclusion = _graphs(5)
-    found: dict[int, int] = {}
+    found: dict[int, Any] = {}
     for graph in reversed(range(len(graphs.masks))):  # by falling number of edges: inclusion is triangular
         copies = injective(5, graph) // graphs.automorphisms[graph]
         found[graph] = copies - sum(times * found[w] for w, times in inclusion[graph].items() if w != graph)

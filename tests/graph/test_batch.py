@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from jaxmotif.graph import Graph, disjoint_union, stack_graphs, unstack
+from jaxmotif.graph import Graph, Graphs, as_graphs, disjoint_union, stack_graphs, unstack
 from jaxmotif.graph.synthetic import erdos_renyi
 
 SIZES = [(0, 0), (1, 0), (5, 4), (8, 12), (3, 3), (12, 0)]
@@ -112,3 +112,80 @@ def test_bad_batches():
         _ = batch.n
     with pytest.raises(ValueError, match="unstack takes a batch"):
         unstack(plain)
+
+
+class Tensor:
+    """An array of another library, by dlpack alone."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+        self.ndim = self.array.ndim
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+ROWS = [[(0, 1), (1, 0), (1, 2), (2, 2)], [], [(4, 0), (0, 1), (4, 1), (4, 0)], [(0, 1)]]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_data_set_is_its_graphs_built_one_by_one(directed):
+    sizes = [3, 2, 6, 2]
+    labels = [list(range(n)) for n in sizes]
+    words = [[7] * len(rows) for rows in ROWS]
+    singles = [Graph.from_edges(*one) for one in zip(ROWS, sizes, [directed] * 4, labels, words, strict=True)]
+    first = np.cumsum([0, *sizes])
+    index = np.concatenate([np.reshape(rows, (-1, 2)) + at for rows, at in zip(ROWS, first, strict=False)]).T.astype(int)
+    shuffled = np.random.default_rng(0).permutation(index.shape[1])
+    ways = {
+        "edges": Graphs.from_edges(ROWS, sizes, directed, labels, words),
+        "tensors": Graphs.from_edges([Tensor(np.reshape(r, (-1, 2)).astype(int)) for r in ROWS], sizes, directed, labels, words),
+        "edge_index": Graphs.from_edge_index(
+            jnp.asarray(index[:, shuffled], jnp.int32), first, directed, np.concatenate(labels), np.full(index.shape[1], 7)
+        ),
+        "graphs": Graphs.from_graphs(singles),
+        "stack": Graphs.from_graphs(stack_graphs(singles)),
+    }  # fmt: skip
+    for graphs in ways.values():
+        assert graphs.n.tolist() == sizes
+        assert graphs.m.tolist() == [graph.m for graph in singles]
+        for graph, found in zip(singles, graphs, strict=True):
+            chex.assert_trees_all_equal(found, graph)
+        chex.assert_trees_all_equal(graphs.stack([2, 4, 0], (8, 12)).out_targets[1], np.full(12, 8, np.int32))
+        chex.assert_trees_all_equal(graphs.stack(), stack_graphs(singles))
+        chex.assert_trees_all_equal(graphs.union([3, 2]), disjoint_union([singles[3], singles[2]])[0])
+    assert repr(ways["edges"]).endswith(f"4 graphs, 13 nodes, {sum(graph.m for graph in singles)} edges)")
+    with pytest.raises(IndexError, match="there are 4 graphs"):
+        ways["edges"][4]
+
+
+def test_what_is_a_data_set():
+    array = np.array([(0, 1), (1, 2)])
+    for one in ([(0, 1)], array, [[0, 1], [1, 2]], [array[0], array[1]], Graph.from_edges(array), "a.txt", []):
+        assert as_graphs(one) is None
+    for many in (ROWS, [array, array], [array.tolist()], (Tensor(array),), [nx.path_graph(3), array]):
+        assert len(as_graphs(many)) == len(many)
+
+
+def test_bad_data_sets():
+    with pytest.raises(ValueError, match=r"graphs\[1\] has the node id 5, which is not below its number of nodes, 5"):
+        Graphs.from_edges([[(0, 1)], [(0, 5)]], [2, 5])
+    with pytest.raises(ValueError, match=r"graphs\[1\] has the node id -2"):
+        Graphs.from_edges([[(0, 1)], [(0, -2)]])
+    with pytest.raises(ValueError, match=r"graphs\[1\]: edges must have shape \(E, 2\), got \(1, 3\)"):
+        Graphs.from_edges([[(0, 1)], [(0, 1, 2)]])
+    with pytest.raises(TypeError, match=r"graphs\[0\]: edges must be integers"):
+        Graphs.from_edges([[(0.5, 1)]])
+    with pytest.raises(ValueError, match="num_nodes must have one entry for each of 2 graphs"):
+        Graphs.from_edges([[(0, 1)], [(0, 1)]], [2])
+    with pytest.raises(ValueError, match=r"edge_index\[:, 1\] = \[1, 2\] joins two graphs"):
+        Graphs.from_edge_index([[0, 1], [1, 2]], [0, 2, 4])
+    with pytest.raises(ValueError, match="not below the number of nodes, 4"):
+        Graphs.from_edge_index([[0, 1], [1, 9]], [0, 2, 4])
+    with pytest.raises(ValueError, match="ptr must be"):
+        Graphs.from_edge_index([[0], [1]], [1, 4])
+    with pytest.raises(ValueError, match="Graphs.from_edges takes rows"):
+        Graphs.from_edge_index([(0, 1), (1, 2), (2, 3)], [0, 4])

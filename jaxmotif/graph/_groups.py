@@ -1,0 +1,78 @@
+"""Which graphs of a data set go through one compiled call: few padded sizes, whatever the graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._sizes import floor_power_of_two, power_of_four
+from jaxmotif.graph._batch import Graphs
+from jaxmotif.graph._container import Graph
+
+MOST_GROUPS = 4
+"""Padded sizes of one data set: each compiles a program."""
+
+_NODES, _SLOTS = 32 << np.arange(27), 64 << 2 * np.arange(14)
+
+WORTH_A_PROGRAM = 2.0**28
+"""Steps (of a nanosecond or so) that another program must save."""
+
+
+class Group(NamedTuple):
+    """Graphs of one padded size. ``which`` int64, their indices; ``nodes``, ``slots`` capacities of each."""
+
+    which: np.ndarray
+    nodes: int
+    slots: int
+
+    def stacks(self, graphs: Graphs, room: int) -> Iterator[tuple[np.ndarray, Graph]]:
+        """The group in batches of one size, the last filled up with empty graphs; and the indices of the real ones.
+
+        Args:
+          room: slots of a batch, about.
+        """
+        most = max(floor_power_of_two(room // self.slots), 1)
+        size = min(power_of_four(self.which.size, 16), most)
+        for first in range(0, self.which.size, size):
+            some = self.which[first : first + size]
+            filled = np.pad(some, (0, size - some.size), constant_values=len(graphs))
+            yield some, graphs.stack(filled, (self.nodes, self.slots))
+
+
+def size_groups(graphs: Graphs, which: np.ndarray, steps: Callable[[int, int], float]) -> list[Group]:
+    """Some graphs of a data set by padded size, in at most :data:`MOST_GROUPS` groups.
+
+    Sizes are powers of two of nodes and of four of slots. Groups become one while they are too many, or while that
+    costs less than to compile another program; always those two next for which it costs least.
+
+    Args:
+      which: int64, indices of the graphs.
+      steps: what a graph of so many nodes and slots (capacities) takes.
+
+    Example:
+      >>> graphs = Graphs.from_edges([[(0, 1)], [(0, 40)], [(0, 1), (1, 2)]])
+      >>> [group.which.tolist() for group in size_groups(graphs, np.arange(3), lambda nodes, slots: nodes * slots)]
+      [[0, 1, 2]]
+    """
+    key = _NODES.size * np.searchsorted(_SLOTS, graphs.slots[which]) + np.searchsorted(_NODES, graphs.n[which])
+    found, member = np.unique(key, return_inverse=True)
+    held = {i: (int(_NODES[k % _NODES.size]), int(_SLOTS[k // _NODES.size])) for i, k in enumerate(found.tolist())}
+    number = dict(enumerate(np.bincount(member, minlength=len(held)).tolist()))
+
+    def joined(i: int, j: int) -> tuple[float, tuple[int, int]]:
+        (a, b), (c, d) = held[i], held[j]
+        size = max(a, c), max(b, d)
+        return sum(number[k] * (steps(*size) - steps(*held[k])) for k in (i, j)), size
+
+    while len(held) > 1:
+        cost, i, j = min((joined(i, j)[0], i, j) for i, j in combinations(held, 2))
+        if cost > WORTH_A_PROGRAM and len(held) <= MOST_GROUPS:
+            break
+        held[i] = joined(i, j)[1]
+        number[i] += number.pop(j)
+        del held[j]
+        member[member == j] = i
+    return [Group(which[member == i], *size) for i, size in held.items()]
