@@ -101,7 +101,8 @@ class PerGraph(Presented, Generic[R]):
         return self.values[self.starts[i] : self.starts[i + 1]]
 
     def _line(self) -> str:
-        return f"{counted(len(self), 'graph')}, {counted(len(self.values), 'row')} x {counted(len(self.columns), 'column')}"
+        rows = counted(len(self.values), "row")
+        return f"{counted(len(self), 'graph')}, {rows} x {counted(len(self.columns), 'column')}"
 
     def table(self) -> Mapping[str, Column]:
         graph = np.repeat(np.arange(len(self)), np.diff(self.starts))

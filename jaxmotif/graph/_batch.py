@@ -80,11 +80,14 @@ class Graphs:
             raise ValueError(f"num_nodes must have one entry for each of {len(arrays)} graphs, got shape {n.shape}")
         if (n <= largest).any():
             i = int(np.argmax(n <= largest))
-            raise ValueError(f"graphs[{i}] has the node id {largest[i]}, which is not below its number of nodes, {n[i]}")
+            raise ValueError(
+                f"graphs[{i}] has the node id {largest[i]}, which is not below its number of nodes, {n[i]}"
+            )
         starts = _starts(n)
         capacities(None, int(starts[-1]), 0)
+        labels = _joined(node_labels, "node_labels", n), _joined(edge_labels, "edge_labels", lengths)
         rows = rows + starts[owner][:, None]
-        return cls._built(rows, starts, directed, _joined(node_labels), _joined(edge_labels))
+        return cls._built(rows, starts, directed, *labels)
 
     @classmethod
     def from_edge_index(
@@ -115,7 +118,7 @@ class Graphs:
         if ends.size:
             graph = np.searchsorted(starts, ends, side="right") - 1
             apart = graph[0] != graph[1]
-            if apart.any() and 0 <= ends.min() and ends.max() < starts[-1]:
+            if apart.any() and ends.min() >= 0 and ends.max() < starts[-1]:
                 i = int(np.argmax(apart))
                 raise ValueError(f"edge_index[:, {i}] = {ends[:, i].tolist()} joins two graphs, {graph[:, i].tolist()}")
         labels = (None if x is None else host_array(x) for x in (node_labels, edge_labels))
@@ -136,9 +139,7 @@ class Graphs:
         return cls(_side_by_side(given, sizes, slots), graphs[0].directed, _starts(sizes), tuple(graphs))
 
     @classmethod
-    def _built(
-        cls, rows: np.ndarray, starts: np.ndarray, directed: bool, node_labels: Any, edge_labels: Any
-    ) -> Graphs:
+    def _built(cls, rows: np.ndarray, starts: np.ndarray, directed: bool, node_labels: Any, edge_labels: Any) -> Graphs:
         found = build(
             rows, int(starts[-1]), directed, node_labels, edge_labels, self_loops="drop", duplicates="drop",
             reverse="merge", isolated="keep", node_names=None, pad=None, device=None, on_device=False,
@@ -183,7 +184,7 @@ class Graphs:
     @cached_property
     def m(self) -> np.ndarray:
         """Edges (directed: arcs) of each graph, int64 ``[B]``."""
-        return self.slots if self.directed else self.slots // 2
+        return self._edges(self.slots)
 
     @cached_property
     def slot_starts(self) -> np.ndarray:
@@ -201,7 +202,7 @@ class Graphs:
     def __getitem__(self, i: int) -> Graph:
         if not -len(self) <= i < len(self):
             raise IndexError(f"there are {len(self)} graphs, got index {i}")
-        return self.union([i % len(self)]) if self.given is None else self.given[i]
+        return jax.device_put(self.union([i % len(self)])) if self.given is None else self.given[i]
 
     def __iter__(self) -> Iterator[Graph]:
         return (self[i] for i in range(len(self)))
@@ -241,9 +242,9 @@ class Graphs:
         by_slot = (slot, slots, S)
         fields = Fields(
             offsets("out_offsets"), rows("out_targets", *by_slot, first_node, N),
-            offsets("in_offsets"), rows("in_targets", *by_slot, first_node, N), rows("in_slots", *by_slot, first_slot, S),
-            rows("node_labels", node, n, N, None, -1), rows("edge_labels", *by_slot, None, -1),
-            n.astype(np.int32), (slots if self.directed else slots // 2).astype(np.int32),
+            offsets("in_offsets"), rows("in_targets", *by_slot, first_node, N),
+            rows("in_slots", *by_slot, first_slot, S), rows("node_labels", node, n, N, None, -1),
+            rows("edge_labels", *by_slot, None, -1), n.astype(np.int32), self._edges(slots).astype(np.int32),
         )  # fmt: skip
         return Graph(*fields, directed=self.directed)
 
@@ -271,14 +272,17 @@ class Graphs:
             found = part(name, node, n, slot_shift)
             return None if found is None else np.append(found, np.int32(total))
 
-        m = int(slots.sum() if self.directed else slots.sum() // 2)
         fields = Fields(
             offsets("out_offsets"), part("out_targets", slot, slots, node_shift),
             offsets("in_offsets"), part("in_targets", slot, slots, node_shift),
             part("in_slots", slot, slots, slot_shift), part("node_labels", node, n, None),
-            part("edge_labels", slot, slots, None), np.int32(n.sum()), np.int32(m),
+            part("edge_labels", slot, slots, None), np.int32(n.sum()),
+            np.int32(self._edges(slots).sum()),
         )  # fmt: skip
         return Graph(*pad_fields(fields, node.size, total, *capacities(pad, node.size, total)), directed=self.directed)
+
+    def _edges(self, slots: np.ndarray) -> np.ndarray:
+        return slots if self.directed else slots // 2
 
     def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[np.ndarray, ...]:
         """Indices, nodes, slots, first nodes and first slots of the chosen graphs."""
@@ -367,8 +371,14 @@ def _starts(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _joined(labels: Sequence[Any] | None) -> np.ndarray | None:
-    return None if labels is None else np.concatenate([host_array(one) for one in labels])
+def _joined(labels: Sequence[Any] | None, name: str, sizes: np.ndarray) -> np.ndarray | None:
+    """Labels of all graphs, one after another."""
+    if labels is None:
+        return None
+    arrays = [host_array(one) for one in labels]
+    if [one.shape[0] for one in arrays] != sizes.tolist():
+        raise ValueError(f"{name} must have for each graph as many as there are: {sizes[:4].tolist()}, ..")
+    return np.concatenate([np.zeros(0, np.int8), *(one for one in arrays if one.size)])  # an empty list is of floats
 
 
 def _edge_rows(edges: Any, i: int) -> np.ndarray:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, Union, cast, overload
 
-import jax
 import numpy as np
 
 from jaxmotif.arrays._fork import using_jax
+from jaxmotif.arrays._present import PerGraph
 from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._read import read_graph
@@ -28,6 +29,9 @@ GraphLike: TypeAlias = Union[
 
 GraphsLike: TypeAlias = Graphs | Sequence[GraphLike]
 """A data set, where a front door takes many graphs at once; a stack of graphs (:func:`stack_graphs`) is one too."""
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"))
 _logger = logging.getLogger("jaxmotif")
@@ -112,7 +116,32 @@ def as_graphs(thing: GraphLike | GraphsLike, directed: bool | None = None) -> Gr
         return None
     if all(_is_edges(one) for one in thing):
         return Graphs.from_edges(thing, directed=bool(directed))
-    return Graphs.from_graphs([as_graph(one, directed, f"graphs[{i}]") for i, one in enumerate(thing)])
+    return Graphs.from_graphs([as_graph(cast(GraphLike, one), directed, f"graphs[{i}]") for i, one in enumerate(thing)])
+
+
+class Door(Protocol[P, R]):
+    """A front door that takes one graph, or many: then the result has one for each."""
+
+    @overload
+    def __call__(self, graph: GraphLike, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, graph: GraphsLike, *args: P.args, **kwargs: P.kwargs) -> PerGraph[R]: ...
+
+
+def for_many(
+    many: Callable[Concatenate[Graphs, ...], PerGraph[R]],
+) -> Callable[[Callable[Concatenate[GraphLike, P], R]], Door[P, R]]:
+    """Makes a front door for one graph take many, which ``many`` is for, with the same options."""
+
+    def decorate(one: Callable[Concatenate[GraphLike, P], R]) -> Door[P, R]:
+        @functools.wraps(one)
+        def door(graph: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+            graphs = as_graphs(graph)
+            return one(graph, *args, **kwargs) if graphs is None else many(graphs, *args, **kwargs)
+
+        return door
+
+    return decorate
 
 
 def _is_row(thing: Any) -> bool:

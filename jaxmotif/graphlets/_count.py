@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,7 +14,8 @@ from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integ
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
+from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
+from jaxmotif.graph._coerce import for_many
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
@@ -105,14 +106,11 @@ class NodeOrbits(Presented):
         return self.values
 
 
-@overload
-def graphlet_counts(graph: GraphLike, **options: Any) -> GraphletCounts: ...
-@overload
-def graphlet_counts(graph: GraphsLike, **options: Any) -> PerGraph[GraphletCounts]: ...
+@for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
-    graph: GraphLike | GraphsLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
     schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> GraphletCounts | PerGraph[GraphletCounts]:  # fmt: skip
+) -> GraphletCounts:  # fmt: skip
     """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
 
     Args:
@@ -152,8 +150,6 @@ def graphlet_counts(
       :mod:`jaxmotif.graphlets._equations`; 4-cycles by codegree instead of its Algorithm 4. Five nodes: see
       :mod:`jaxmotif.graphlets._homs`.
     """
-    if (graphs := as_graphs(graph)) is not None:
-        return _many_counts(graphs, size, devices, memory, schedule, checkpoint, progress)
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         _, counts, notes = _five(graph, devices, memory, False, progress)
@@ -162,14 +158,11 @@ def graphlet_counts(
     return GraphletCounts(graph.n, graph.m, _global(graph, outcome), outcome.notes)
 
 
-@overload
-def edge_graphlets(graph: GraphLike, **options: Any) -> EdgeGraphlets: ...
-@overload
-def edge_graphlets(graph: GraphsLike, **options: Any) -> PerGraph[EdgeGraphlets]: ...
+@for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
-    graph: GraphLike | GraphsLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
     schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> EdgeGraphlets | PerGraph[EdgeGraphlets]:  # fmt: skip
+) -> EdgeGraphlets:  # fmt: skip
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
@@ -191,8 +184,6 @@ def edge_graphlets(
       >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
       [0, 0, 0, 1]
     """
-    if (graphs := as_graphs(graph)) is not None:
-        return _many_edges(graphs, size, devices, memory, schedule, checkpoint, progress)
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         values, counts, notes = _five(graph, devices, memory, True, progress)
@@ -204,14 +195,11 @@ def edge_graphlets(
     return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome), outcome.notes)
 
 
-@overload
-def node_orbits(graph: GraphLike, **options: Any) -> NodeOrbits: ...
-@overload
-def node_orbits(graph: GraphsLike, **options: Any) -> PerGraph[NodeOrbits]: ...
+@for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
-    graph: GraphLike | GraphsLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
+    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
     schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> NodeOrbits | PerGraph[NodeOrbits]:  # fmt: skip
+) -> NodeOrbits:  # fmt: skip
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
@@ -234,8 +222,6 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
-    if (graphs := as_graphs(graph)) is not None:
-        return _many_nodes(graphs, size, devices, memory, schedule, checkpoint, progress)
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         return NodeOrbits(NODE_NAMES_5, *_five(graph, devices, memory, False, progress))
@@ -247,8 +233,9 @@ def node_orbits(
 
 
 def _many(
-    graphs: Graphs, detail: Detail, door: Callable[..., Any], size: int, devices: Devices, memory: int | None,
-    schedule: Schedule | None, checkpoint: str | os.PathLike | None, progress: bool,
+    graphs: Graphs, detail: Detail, door: Callable[..., Any], size: int, devices: Devices = None,
+    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
 ) -> Many:  # fmt: skip
     """What is found in many graphs; ``door``: for those that are counted one by one."""
     if schedule is not None or checkpoint is not None:
@@ -265,8 +252,8 @@ def _many(
     return found._replace(notes=ignored_labels(graphs))
 
 
-def _many_counts(graphs: Graphs, size: int, *options: Any) -> PerGraph[GraphletCounts]:
-    found = _many(graphs, "graph", graphlet_counts, size, *options)
+def _many_counts(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[GraphletCounts]:
+    found = _many(graphs, "graph", graphlet_counts, size, **options)
 
     def single(i: int) -> GraphletCounts:
         return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(found, i), found.notes)
@@ -274,8 +261,8 @@ def _many_counts(graphs: Graphs, size: int, *options: Any) -> PerGraph[GraphletC
     return PerGraph(_graphlet_names(found), found.counts, found.starts, found.notes, single)
 
 
-def _many_edges(graphs: Graphs, size: int, *options: Any) -> PerGraph[EdgeGraphlets]:
-    found = _many(graphs, "edge", edge_graphlets, size, *options)
+def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeGraphlets]:
+    found = _many(graphs, "edge", edge_graphlets, size, **options)
     columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
 
     def single(i: int) -> EdgeGraphlets:
@@ -289,8 +276,8 @@ def _many_edges(graphs: Graphs, size: int, *options: Any) -> PerGraph[EdgeGraphl
     return PerGraph(columns, found.values, found.starts, found.notes, single, ends)
 
 
-def _many_nodes(graphs: Graphs, size: int, *options: Any) -> PerGraph[NodeOrbits]:
-    found = _many(graphs, "node", node_orbits, size, *options)
+def _many_nodes(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[NodeOrbits]:
+    found = _many(graphs, "node", node_orbits, size, **options)
     columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
 
     def single(i: int) -> NodeOrbits:
@@ -325,7 +312,11 @@ def _five(
     counts = _global(graph, four)
     if not graph.m:
         rows, columns = (graph.m, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5))
-        return np.zeros((rows, columns), np.int64), counts | five.all_counts(graph.n, [0] * len(NODE_NAMES_5)), four.notes
+        return (
+            np.zeros((rows, columns), np.int64),
+            counts | five.all_counts(graph.n, [0] * len(NODE_NAMES_5)),
+            four.notes,
+        )
     padded = graph.with_padding("bucket") if memory is None else graph
     at_nodes, at_edges = five.five_node_orbits(padded, select_devices(devices).main, edges, memory)
     values = np.asarray(at_nodes)[: graph.n] if at_edges is None else np.asarray(at_edges)

@@ -243,7 +243,7 @@ def totals(orbits: jax.Array) -> list[int]:
     return [int(x) + (int(y) << 32) for x, y in zip(low, high, strict=True)]
 
 
-def all_counts(nodes: Any, totals: Sequence[Any]) -> dict[str, Any]:
+def all_counts(nodes: Any, totals: Sequence[Any] | np.ndarray) -> dict[str, Any]:
     """Induced counts of the 34 graphs of five nodes, by name.
 
     Args:

@@ -245,9 +245,7 @@ def _joined(
         yield Found(part, *_of_union(graphs, part, detail, found))
 
 
-def _unions(
-    graphs: Graphs, which: np.ndarray, load: np.ndarray, room: int
-) -> tuple[list[np.ndarray], tuple[int, int]]:
+def _unions(graphs: Graphs, which: np.ndarray, load: np.ndarray, room: int) -> tuple[list[np.ndarray], tuple[int, int]]:
     """Parts of some graphs to be joined, whose load is the room or little more, and capacities for each of them."""
     total = np.cumsum(load[which])
     cuts = np.searchsorted(total, np.arange(room, total[-1] if total.size else 0, room))
@@ -283,7 +281,7 @@ def _union_counts(
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
     terms = equations.edge_terms(d_u, d_v, stats.t, stats.K, stats.cyc)
     sums = {name: jax.ops.segment_sum(x, graph, num_segments=numbers.shape[1]) for name, x in terms.items()}
-    counts = jnp.stack(list(equations.global_counts(*numbers, sums).values()), axis=-1)
+    counts = jnp.stack(list(equations.global_counts(numbers[0], numbers[1], sums).values()), axis=-1)
     if detail == "graph":
         return counts, None, order.edge
     of_arc = numbers.at[:, graph].get(mode="clip")

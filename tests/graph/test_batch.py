@@ -136,15 +136,18 @@ def test_a_data_set_is_its_graphs_built_one_by_one(directed):
     sizes = [3, 2, 6, 2]
     labels = [list(range(n)) for n in sizes]
     words = [[7] * len(rows) for rows in ROWS]
+    sevens = np.concatenate(words).astype(int)
     singles = [Graph.from_edges(*one) for one in zip(ROWS, sizes, [directed] * 4, labels, words, strict=True)]
     first = np.cumsum([0, *sizes])
-    index = np.concatenate([np.reshape(rows, (-1, 2)) + at for rows, at in zip(ROWS, first, strict=False)]).T.astype(int)
+    tables = [np.reshape(rows, (-1, 2)).astype(int) for rows in ROWS]
+    index = np.concatenate([table + at for table, at in zip(tables, first, strict=False)]).T
+    tensors = [Tensor(table) for table in tables]
     shuffled = np.random.default_rng(0).permutation(index.shape[1])
     ways = {
         "edges": Graphs.from_edges(ROWS, sizes, directed, labels, words),
-        "tensors": Graphs.from_edges([Tensor(np.reshape(r, (-1, 2)).astype(int)) for r in ROWS], sizes, directed, labels, words),
+        "tensors": Graphs.from_edges(tensors, sizes, directed, labels, words),
         "edge_index": Graphs.from_edge_index(
-            jnp.asarray(index[:, shuffled], jnp.int32), first, directed, np.concatenate(labels), np.full(index.shape[1], 7)
+            jnp.asarray(index[:, shuffled], jnp.int32), first, directed, np.concatenate(labels), sevens
         ),
         "graphs": Graphs.from_graphs(singles),
         "stack": Graphs.from_graphs(stack_graphs(singles)),
@@ -164,10 +167,14 @@ def test_a_data_set_is_its_graphs_built_one_by_one(directed):
 
 def test_what_is_a_data_set():
     array = np.array([(0, 1), (1, 2)])
-    for one in ([(0, 1)], array, [[0, 1], [1, 2]], [array[0], array[1]], Graph.from_edges(array), "a.txt", []):
+    ones: list = [[(0, 1)], array, [[0, 1], [1, 2]], [array[0], array[1]], Graph.from_edges(array), "a.txt", []]
+    for one in ones:
         assert as_graphs(one) is None
-    for many in (ROWS, [array, array], [array.tolist()], (Tensor(array),), [nx.path_graph(3), array]):
-        assert len(as_graphs(many)) == len(many)
+    data: list = [ROWS, [array, array], [array.tolist()], (Tensor(array),), [nx.path_graph(3), array]]
+    for many in data:
+        found = as_graphs(many)
+        assert found is not None
+        assert len(found) == len(many)
 
 
 def test_bad_data_sets():
@@ -179,6 +186,8 @@ def test_bad_data_sets():
         Graphs.from_edges([[(0, 1)], [(0, 1, 2)]])
     with pytest.raises(TypeError, match=r"graphs\[0\]: edges must be integers"):
         Graphs.from_edges([[(0.5, 1)]])
+    with pytest.raises(ValueError, match=r"edge_labels must have for each graph as many as there are: \[1, 2\]"):
+        Graphs.from_edges([[(0, 1)], [(0, 1), (1, 2)]], edge_labels=[[1, 2], [3]])
     with pytest.raises(ValueError, match="num_nodes must have one entry for each of 2 graphs"):
         Graphs.from_edges([[(0, 1)], [(0, 1)]], [2])
     with pytest.raises(ValueError, match=r"edge_index\[:, 1\] = \[1, 2\] joins two graphs"):
