@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jaxmotif import datasets as datasets
     from jaxmotif.arrays._kept import keep_compiled as keep_compiled
+    from jaxmotif.features import pattern_features as pattern_features
     from jaxmotif.graph import Graph as Graph
     from jaxmotif.graph import read_graph as read_graph
     from jaxmotif.graphlets import edge_graphlets as edge_graphlets
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "keep_compiled": "arrays._kept",
+    "pattern_features": "features",
     "Graph": "graph",
     "read_graph": "graph",
     "graphlet_counts": "graphlets",

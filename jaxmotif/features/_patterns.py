@@ -1,0 +1,238 @@
+"""How often each graph, node or edge takes part in small patterns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
+from typing import Literal, NamedTuple, cast
+
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._select import Devices
+from jaxmotif.features._roles import OrbitWeights, Per, Role, called, connected_names, orbit_weights, roles_of
+from jaxmotif.graph import Graph, GraphLike, as_graph, disjoint_union, unstack
+from jaxmotif.graphlets import edge_graphlets, node_orbits
+from jaxmotif.matching import occurrences
+from jaxmotif.motifs import dense_census_classes
+from jaxmotif.patterns import Pattern, as_pattern, class_names
+
+Normalize = Literal["density", "total"] | None
+PatternLike = GraphLike | Pattern
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Features(Presented):
+    """A table of features; ``np.asarray`` of it is ``values``.
+
+    Attributes:
+      columns: one name a column.
+      values: int64 ``[rows, columns]``, float64 with ``log`` or ``normalize``.
+      per: what a row is: a graph, a node or an edge; those of the first graph come first.
+      graph: int64 ``[rows]``, the graph of each row.
+      edges: int64 ``[rows, 2]`` with ``per="edge"``, the ends of each edge in its graph, else ``None``.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    per: Per
+    graph: np.ndarray
+    edges: np.ndarray | None = None
+
+    def _line(self) -> str:
+        return f"{counted(len(self.values), self.per)} x {counted(len(self.columns), 'feature')}"
+
+    def table(self) -> Mapping[str, Column]:
+        ends = {} if self.edges is None else {"u": self.edges[:, 0], "v": self.edges[:, 1]}
+        return {"graph": self.graph, **ends, **dict(zip(self.columns, self.values.T, strict=True))}
+
+    def _array(self) -> np.ndarray:
+        return self.values
+
+
+def pattern_features(
+    graphs: GraphLike | Sequence[GraphLike], patterns: Sequence[PatternLike], *, per: Per = "graph",
+    induced: bool = True, log: bool = False, normalize: Normalize = None, devices: Devices = None,
+) -> Features:  # fmt: skip
+    """Counts, exactly, in how many occurrences of each pattern each graph, node or edge lies, by its role there.
+
+    An occurrence is a set of nodes (``induced=False``: a subgraph) that looks like the pattern. A role is what
+    automorphisms exchange: the two ends of a path are one role and share a column. Connected undirected patterns of up
+    to five nodes without labels come from graphlet orbits, all in one run; others from a search each.
+
+    Args:
+      graphs: a graph, many of one kind, or a stack of them; each what :func:`jaxmotif.graph.as_graph` takes (rows of
+        edges: one graph a list entry that is an array ``[m, 2]``).
+      patterns: small graphs or their names (:func:`jaxmotif.patterns.named_pattern`): ``["triangle", "ffl", "id38"]``;
+        :func:`all_patterns` names many. With labels they are matched with these.
+      per: a row for each graph, node, or edge (directed: arc).
+      induced: whether nodes that a pattern does not join must not be joined in the graph.
+      log: ``log(1 + x)`` of the values.
+      normalize: ``"density"``: divided by the sets of so many nodes (that hold the node, the edge) there are in the
+        graph; ``"total"``: each row divided by its sum.
+      devices: see :data:`jaxmotif.devices.Devices`; searches use one.
+
+    Returns:
+      The table. A column is called by its pattern, with the lowest node or edge of the role where there are several.
+
+    Raises:
+      TypeError, ValueError: what is no graph or pattern, graphs of two kinds, or a pattern that does not suit them.
+      OverflowError: as :func:`jaxmotif.node_orbits`, for hubs around which counts may pass 64 bits.
+
+    Example:
+      >>> paw = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+      >>> found = pattern_features([paw, Graph.from_edges([(0, 1), (1, 2)])], ["triangle", "2-star"], per="node")
+      >>> found.columns, found.values[found.graph == 1].tolist()
+      (('triangle', '2-star:0', '2-star:1'), [[0, 0, 1], [0, 1, 0], [0, 0, 1]])
+      >>> pattern_features(Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True), ["ffl"], per="edge").columns
+      ('ffl:0-1', 'ffl:0-2', 'ffl:1-2')
+    """
+    if per not in ("graph", "node", "edge"):
+        raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
+    if normalize not in (None, "density", "total"):
+        raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
+    source = _Source.of(_many(graphs), per)
+    names = [p if isinstance(p, str) else None for p in patterns]
+    given = [as_pattern(pattern, source.union, name="pattern") for pattern in patterns]
+    roles = [
+        roles_of(pattern, name or called(pattern, number), per)
+        for number, (pattern, name) in enumerate(zip(given, names, strict=True))
+    ]
+    values = np.concatenate([
+        np.zeros((len(source.graph), 0), np.int64), *_counts(source, given, roles, induced, devices)
+    ], axis=1)  # fmt: skip
+    if normalize == "density":
+        sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
+        values = values / source.sets(sizes)
+    elif normalize == "total":
+        sums = values.sum(axis=1, keepdims=True)
+        values = values / np.where(sums == 0, 1, sums)
+    columns = tuple(role.name for found in roles for role in found)
+    return Features(columns, np.log1p(values) if log else values, per, source.graph, source.edges)
+
+
+def all_patterns(size: int, directed: bool = False) -> list[str]:
+    """The connected patterns of a size, for :func:`pattern_features`: names, or the strings of classes without one.
+
+    Args:
+      size: 2 to 5 nodes; directed 2 to 4.
+
+    Example:
+      >>> all_patterns(3), all_patterns(3, directed=True)[:3], len(all_patterns(4, directed=True))
+      (['2-star', 'triangle'], ['021D', '021C', '111U'], 199)
+    """
+    if not 2 <= size <= (4 if directed else 5):
+        raise ValueError(f"size must be 2 to {4 if directed else 5}, got {size}")
+    if not directed:
+        return connected_names(size)
+    classes = ("0010", "0110") if size == 2 else dense_census_classes(size, directed=True)
+    return [class_names(True).get(text, text).split(" feed-forward")[0].split(" 3-cycle")[0] for text in classes]
+
+
+def _many(graphs: GraphLike | Sequence[GraphLike]) -> list[Graph]:
+    """The graphs one by one."""
+    if isinstance(graphs, Graph) and np.ndim(graphs.num_nodes) == 1:
+        return unstack(graphs)
+    if isinstance(graphs, list | tuple) and graphs and not isinstance(graphs[0], list | tuple | int | np.integer):
+        return [as_graph(cast(GraphLike, graph), name=f"graphs[{i}]") for i, graph in enumerate(graphs)]
+    return [as_graph(cast(GraphLike, graphs))]
+
+
+class _Source(NamedTuple):
+    """Graphs side by side.
+
+    ``owner``: the graph of each node of the union; ``graph``, ``edges``: of each row of the result, its graph, and the
+    ends of an edge there; ``keys``: the edges of the union as ascending numbers.
+    """
+
+    graphs: list[Graph]
+    union: Graph
+    per: Per
+    owner: np.ndarray
+    graph: np.ndarray
+    edges: np.ndarray | None
+    keys: np.ndarray
+
+    @classmethod
+    def of(cls, graphs: list[Graph], per: Per) -> _Source:
+        union = graphs[0] if len(graphs) == 1 else disjoint_union(graphs)[0]
+        numbers = np.arange(len(graphs))
+        owner = np.repeat(numbers, [graph.n for graph in graphs])
+        edges, keys, rows = None, np.zeros(0, np.int64), owner if per == "node" else numbers
+        if per == "edge":
+            edges = np.concatenate([graph.edge_list() for graph in graphs])
+            keys, rows = union.edge_list() @ np.array([union.n, 1]), np.repeat(numbers, [graph.m for graph in graphs])
+        return cls(graphs, union, per, owner, rows, edges, keys)
+
+    def sets(self, sizes: list[int]) -> np.ndarray:
+        """Sets of so many nodes that hold what a row stands for, at least 1, float64 ``[rows, sizes]``."""
+        held = {"graph": 0, "node": 1, "edge": 2}[self.per]
+        table = [[max(comb(graph.n - held, size - held), 1) for size in sizes] for graph in self.graphs]
+        return np.array(table, np.float64).reshape(len(self.graphs), len(sizes))[self.graph]
+
+    def add(self, counts: np.ndarray, pattern: Pattern, roles: list[Role], nodes: np.ndarray) -> None:
+        """Count occurrences ``[M, k]``, rows of nodes of the union."""
+        if self.per == "graph":
+            counts[:, 0] += np.bincount(self.owner[nodes[:, 0]], minlength=len(counts))
+            return
+        for column, role in enumerate(roles):
+            for place in role.places:
+                at = nodes[:, place[0]]
+                if self.per == "edge":
+                    ends = nodes[:, place] if pattern.directed else np.sort(nodes[:, place], axis=1)
+                    at = np.searchsorted(self.keys, ends @ np.array([self.union.n, 1]))
+                counts[:, column] += np.bincount(at, minlength=len(counts))
+
+
+def _counts(
+    source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
+) -> Iterator[np.ndarray]:
+    """int64 ``[rows, roles]`` for each pattern: from orbits where it has them, else from its occurrences."""
+    weights = [
+        [orbit_weights(pattern, role.places[0] or (0,), induced) for role in found]
+        for pattern, found in zip(patterns, roles, strict=True)
+    ]
+    size = max((found[0].size for found in weights if found and found[0] is not None), default=0)
+    if size:
+        count = edge_graphlets if source.per == "edge" else node_orbits
+        orbits = count(source.union, size=max(size, 4), devices=devices).values
+    for pattern, found, weighed in zip(patterns, roles, weights, strict=True):
+        known = [w for w in weighed if w is not None]
+        if known:
+            columns = np.stack([_weighed(orbits, w) for w in known], axis=1)
+            yield columns if source.per != "graph" else _added_up(source, columns[:, 0], known[0].sharing)[:, None]
+        else:
+            yield _searched(source, pattern, found, induced, devices)
+
+
+def _searched(source: _Source, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices) -> np.ndarray:
+    counts = np.zeros((len(source.graph), len(roles)), np.int64)
+    whole = len(source.graphs) == 1 or len(pattern.components()) == 1
+    first = np.concatenate([[0], np.cumsum([graph.n for graph in source.graphs])])
+    # What is not connected lies in one graph of the union or in two: each graph is searched on its own.
+    for start, graph in [(0, source.union)] if whole else zip(first.tolist(), source.graphs, strict=False):
+        plain = dataclasses.replace(graph)  # without names of nodes: occurrences are told by number
+        for block in occurrences(plain, pattern, induced=induced, devices=devices):
+            source.add(counts, pattern, roles, block + start)
+    return counts
+
+
+def _weighed(orbits: np.ndarray, weights: OrbitWeights) -> np.ndarray:
+    """A sum of orbit counts at each row, int64."""
+    chosen = orbits[:, weights.first : weights.first + weights.weights.size]
+    if (chosen.astype(np.float64) @ weights.weights).max(initial=0) >= _TOO_MANY:
+        raise OverflowError("counts of subgraphs that are not induced pass 64 bits here; use induced=True")
+    return chosen @ weights.weights
+
+
+def _added_up(source: _Source, at_nodes: np.ndarray, sharing: int) -> np.ndarray:
+    """The occurrences in each graph, of which ``sharing`` nodes each are counted."""
+    sums = np.zeros(len(source.graphs), np.int64)
+    if np.bincount(source.owner, at_nodes, len(sums)).max(initial=0) >= _TOO_MANY:
+        raise OverflowError("counts of a whole graph pass 64 bits here; jaxmotif.graphlet_counts has larger integers")
+    np.add.at(sums, source.owner, at_nodes)
+    return sums // sharing
+
+
+_TOO_MANY = 2.0**62

@@ -1,0 +1,123 @@
+"""Pattern features against all maps of small patterns into small graphs."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from jaxmotif import Graph
+from jaxmotif.features import all_patterns, pattern_features
+from jaxmotif.features._roles import roles_of
+from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
+
+N = 7
+
+
+def random_graph(rng, directed, labels):
+    edges = np.argwhere(rng.random((N, N)) < rng.choice([0.3, 0.5, 0.8]))
+    edges = edges[edges[:, 0] != edges[:, 1]] if directed else edges[edges[:, 0] < edges[:, 1]]
+    node_labels = rng.integers(0, 2, N) if labels else None
+    return Graph.from_edges(edges, N, directed, node_labels, rng.integers(0, 2, len(edges)) if labels else None)
+
+
+def brute_force(graph, pattern, per, induced):
+    """Every injective map, looked at; an occurrence is as many maps as the pattern has automorphisms."""
+    target = Pattern.from_graph(graph)
+    k = pattern.num_nodes
+    maps = np.array(list(permutations(range(N), k)))
+    image = target.adjacency[maps[:, :, None], maps[:, None]]
+    off = ~np.eye(k, dtype=bool)
+    good = ((image == pattern.adjacency) | ~off if induced else image | ~pattern.adjacency).all(axis=(1, 2))
+    if pattern.node_labels is not None:
+        good &= (target.node_labels[maps] == pattern.node_labels).all(axis=1)
+    if pattern.edge_labels is not None:
+        same = target.edge_labels[maps[:, :, None], maps[:, None]] == pattern.edge_labels
+        good &= (same | ~pattern.adjacency).all(axis=(1, 2))
+    maps = maps[good]
+    edges = {tuple(edge): i for i, edge in enumerate(graph.edge_list().tolist())}
+    rows = {"graph": 1, "node": N, "edge": len(edges)}[per]
+    counts = np.zeros((rows, 0), np.int64)
+    for role in roles_of(pattern, "", per):
+        column = np.zeros(rows, np.int64)
+        for place in role.places:
+            for image in maps[:, list(place)].tolist():
+                ends = tuple(image) if pattern.directed else tuple(sorted(image))
+                column[{"graph": lambda ends: 0, "node": lambda ends: ends[0], "edge": edges.get}[per](ends)] += 1
+        assert (column % automorphism_count(pattern) == 0).all()
+        counts = np.column_stack([counts, column // automorphism_count(pattern)])
+    return counts
+
+
+UNDIRECTED = ["edge", "triangle", "wedge", "4-cycle", "paw", "bull", "5-star", "4-node-2-edge", "butterfly"]
+DIRECTED = ["arc", "ffl", "111U", "030C", "bi-fan", "012"]
+LABELLED = [
+    Pattern.from_edges([(0, 1), (1, 2)], node_labels=[0, 1, 0], edge_labels=[1, 1]),
+    Pattern.from_edges([(0, 1), (1, 2), (2, 0)], node_labels=[0, 0, 1], edge_labels=[0, 1, 1]),
+]
+
+
+def check(cases, seed, induced, directed, labels, per):
+    """Six graphs have the padded sizes of karate, whose program of five nodes other tests compile."""
+    rng = np.random.default_rng(seed)
+    graphs = [random_graph(rng, directed, labels) for _ in range(cases)]
+    given = LABELLED if labels else DIRECTED if directed else UNDIRECTED
+    patterns = [named_pattern(p, directed) if isinstance(p, str) else p for p in given]
+    found = pattern_features(graphs, given, per=per, induced=induced)
+    expected = [
+        np.column_stack([brute_force(graph, pattern, per, induced) for pattern in patterns]) for graph in graphs
+    ]
+    np.testing.assert_array_equal(found.values, np.concatenate(expected))
+    assert len(found.columns) == found.values.shape[1] == len(set(found.columns))
+    assert found.graph.tolist() == [i for i, rows in enumerate(expected) for _ in rows]
+    return int(found.values.sum())
+
+
+KINDS = [(False, False), (True, False), (False, True)]
+
+
+@pytest.mark.parametrize("per", ["graph", "node", "edge"])
+@pytest.mark.parametrize(("directed", "labels"), KINDS)
+def test_features_are_brute_force(directed, labels, per):
+    assert check(6, 0, per != "edge", directed, labels, per) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("induced", [False, True])
+@pytest.mark.parametrize(("directed", "labels"), KINDS)
+def test_features_are_brute_force_in_two_thousand_cases(directed, labels, induced, seed):
+    for per in ("graph", "node", "edge"):
+        check(10, seed, induced, directed, labels, per)
+
+
+def test_scales():
+    rng = np.random.default_rng(2)
+    graphs = [random_graph(rng, False, False) for _ in range(3)]
+    counts = pattern_features(graphs, all_patterns(3), per="node")
+    density = pattern_features(graphs, all_patterns(3), per="node", normalize="density").values
+    np.testing.assert_allclose(density, counts.values / 15)  # C(6, 2) pairs of other nodes
+    total = pattern_features(graphs, all_patterns(3), per="node", normalize="total").values
+    assert set(np.round(total.sum(axis=1), 12)) <= {0.0, 1.0}
+    logs = pattern_features(graphs, all_patterns(3), per="node", log=True)
+    np.testing.assert_allclose(logs.values, np.log1p(counts.values))
+    assert list(counts.table()) == ["graph", *counts.columns]
+    assert str(counts) == "Features(21 nodes x 3 features)"
+
+
+def test_nothing_to_count():
+    empty = Graph.from_edges([], 3)
+    assert pattern_features(empty, ["triangle", "5-cycle"]).values.tolist() == [[0, 0]]
+    assert pattern_features([empty], [], per="node").values.shape == (3, 0)
+    assert pattern_features(empty, ["triangle"], per="edge").values.shape == (0, 1)
+
+
+def test_refusals():
+    graph = Graph.from_edges([(0, 1)])
+    with pytest.raises(ValueError, match="per must be"):
+        pattern_features(graph, ["triangle"], per="nodes")
+    with pytest.raises(ValueError, match="normalize must be"):
+        pattern_features(graph, ["triangle"], normalize="l2")
+    with pytest.raises(ValueError, match="directed"):
+        pattern_features(graph, ["ffl"])
+    with pytest.raises(ValueError, match="size must be 2 to 4"):
+        all_patterns(5, directed=True)
