@@ -1,5 +1,21 @@
-"""Where small patterns lie in graphs, as features of graphs, nodes and edges; and how alike two graphs are by them."""
+"""Where small patterns lie in graphs, as features of graphs, nodes and edges; and how alike graphs are by them."""
 
+from jaxmotif.features._compare import (
+    Agreement,
+    gdv_similarity,
+    graphlet_correlation_distance,
+    graphlet_correlation_matrix,
+    graphlet_degree_agreement,
+)
 from jaxmotif.features._patterns import Features, all_patterns, pattern_features
 
-__all__ = ["Features", "all_patterns", "pattern_features"]
+__all__ = [
+    "Agreement",
+    "Features",
+    "all_patterns",
+    "gdv_similarity",
+    "graphlet_correlation_distance",
+    "graphlet_correlation_matrix",
+    "graphlet_degree_agreement",
+    "pattern_features",
+]

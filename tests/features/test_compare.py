@@ -1,0 +1,65 @@
+"""Comparison of graphs against references in plain loops, written from the papers."""
+
+from collections import Counter
+from math import log, prod, sqrt
+
+import numpy as np
+import pytest
+
+from jaxmotif import Graph, features
+from jaxmotif.features._compare import AFFECTED, GCM_ORBITS
+
+orbit_count = pytest.importorskip("orbit_count")
+nx = pytest.importorskip("networkx")
+stats = pytest.importorskip("scipy.stats")
+
+PAIR = [nx.barabasi_albert_graph(30, 3, seed=1), nx.watts_strogatz_graph(26, 4, 0.2, seed=2)]
+ORBITS = [np.asarray(orbit_count.node_orbit_counts(graph, 5, node_list=list(graph))) for graph in PAIR]
+
+
+def test_graphlet_degree_agreement():
+    agreement = []
+    for j in range(73):
+        shares = []
+        for orbits in ORBITS:
+            distribution = Counter(orbits[:, j].tolist())  # d_j(k), nodes that touch the orbit k times
+            scaled = {k: count / k for k, count in distribution.items() if k > 0}
+            shares.append({k: s / sum(scaled.values()) for k, s in scaled.items()})
+        ks = set(shares[0]) | set(shares[1])
+        agreement.append(1 - sqrt(sum((shares[0].get(k, 0) - shares[1].get(k, 0)) ** 2 for k in ks)) / sqrt(2))
+    found = features.graphlet_degree_agreement(*ORBITS)
+    np.testing.assert_allclose(found.orbits, agreement, rtol=1e-12)
+    assert found.arithmetic == pytest.approx(sum(agreement) / 73)
+    assert found.geometric == pytest.approx(prod(agreement) ** (1 / 73))
+
+
+def test_gdv_similarity():
+    weights = [1 - log(o) / log(73) for o in AFFECTED]
+
+    def similarity(u, v):
+        apart = [w * abs(log(x + 1) - log(y + 1)) / log(max(x, y) + 2) for w, x, y in zip(weights, u, v, strict=True)]
+        return 1 - sum(apart) / sum(weights)
+
+    expected = [[similarity(u, v) for v in ORBITS[1].tolist()] for u in ORBITS[0].tolist()]
+    np.testing.assert_allclose(features.gdv_similarity(*ORBITS), expected, atol=2e-6)
+    np.testing.assert_array_equal(np.diag(features.gdv_similarity(ORBITS[0], ORBITS[0])), 1)
+    assert sum(weights) == pytest.approx(45.4827, abs=1e-4)  # as others found it
+
+
+def test_graphlet_correlation_distance():
+    matrices = []
+    for orbits in ORBITS:
+        rows = np.vstack([orbits[:, GCM_ORBITS], np.ones(11)])
+        matrices.append(np.array([[stats.spearmanr(a, b).statistic for a in rows.T] for b in rows.T]))
+    for graph, orbits, expected in zip(PAIR, ORBITS, matrices, strict=True):
+        np.testing.assert_allclose(features.graphlet_correlation_matrix(orbits), expected, atol=1e-12)
+        np.testing.assert_allclose(features.graphlet_correlation_matrix(graph), expected, atol=1e-12)
+    expected = sqrt(sum((matrices[0][i, j] - matrices[1][i, j]) ** 2 for i in range(11) for j in range(i + 1, 11)))
+    assert features.graphlet_correlation_distance(*PAIR) == pytest.approx(expected)
+    assert features.graphlet_correlation_distance(*matrices) == pytest.approx(expected)
+
+
+def test_graphs_without_edges():
+    empty = Graph.from_edges([], 4)
+    assert features.graphlet_degree_agreement(empty, empty).arithmetic == 1
+    assert features.graphlet_correlation_distance(empty, empty) == 0
