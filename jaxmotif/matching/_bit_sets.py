@@ -169,8 +169,9 @@ def ahead_factor(
     anchors, others = before[joined].tolist(), before[~joined].tolist()
     used = np.flatnonzero(~joined & layout.meet[before, x]).tolist()
     width = row_words(size)
-    tests = len(anchors) + len(layout.strangers) * len(others)
-    new_words = layout.nodes * width * (len(anchors) + len(layout.strangers))
+    strange = [(u, kind) for u in others for kind in layout.strangers[:, u, x].tolist() if kind >= 0]
+    tests = len(anchors) + len(strange)
+    new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
     if size > MOST_AHEAD_NODES or (tests == 1 and not used):  # of a single neighbour, consistency has seen to that
         return None
     if tests * width > MOST_AHEAD_WORDS or rows.words + new_words > MOST_ROW_WORDS:
@@ -183,7 +184,6 @@ def ahead_factor(
     ]
     apart = [
         candidate_set(layout, Pair(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), inside=False)
-        for u in others
-        for kind in layout.strangers
+        for u, kind in strange
     ]
     return Factor([*near, *apart], used, width, g * layout.nodes)

@@ -71,7 +71,9 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
 
     rows = [direction(d) for d in range(target.offsets.shape[0])]
     joined = {name: None if rows[0][name] is None else jnp.stack([row[name] for row in rows]) for name in rows[0]}
-    return Reduced(Target(size=size, ids=take(target.ids, ids), node_labels=None, **joined), kept_bits)
+    return Reduced(
+        Target(size=size, ids=take(target.ids, ids), node_labels=None, marks=target.marks, **joined), kept_bits
+    )
 
 
 @jit64

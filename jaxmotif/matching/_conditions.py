@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -17,14 +19,51 @@ MOST_NODES = 1024
 ANY, PRESENT, ABSENT = range(3)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class RuledPattern(Pattern):
+    """A pattern with rules for one target: conditions on nodes and edges, and edges that must not be there.
+
+    Attributes:
+      forbidden: bool ``[k, k]``, without the edges of the pattern: there must be no edge or arc from the image of u to
+        that of x, or none that fulfils its condition. Symmetric unless directed.
+      condition: int64 ``[k, k]``: the number of the condition on the edge (u, x), wanted or forbidden; -1 for none.
+      edges: uint32 ``[W, S]``: bit ``c % 32`` of word ``c // 32``: whether condition c holds for a slot of the target's
+        rows (its padding too); ``None`` where there are no conditions on edges.
+      allowed: bool ``[k, n]``: the target nodes that each node may map to; ``None`` for all.
+      classes: int64 ``[k]``, which nodes have the same conditions; ``None`` if all have.
+      passes: what the search cannot test: of maps int64 ``[M, k]``, which ones count, bool ``[M]``.
+      keeps: of permutations of the query nodes, int64 ``[A, k]``, which ones leave ``passes`` the same, bool ``[A]``.
+    """
+
+    forbidden: np.ndarray
+    condition: np.ndarray
+    edges: np.ndarray | None = None
+    allowed: np.ndarray | None = None
+    classes: np.ndarray | None = None
+    passes: Callable[[np.ndarray], np.ndarray] | None = None
+    keeps: Callable[[np.ndarray], np.ndarray] | None = None
+
+    @cached_property
+    def shape(self) -> Pattern:
+        """The pattern whose automorphisms are those of the query but for ``passes``: each kind of pair is an edge
+        label."""
+        codes = 2 * (self.condition + 1) + self.forbidden
+        return Pattern(self.adjacency | self.forbidden, self.classes, codes, self.directed)
+
+
+def shape_of(query: Pattern) -> Pattern:
+    """What a query's automorphisms are those of."""
+    return query.shape if isinstance(query, RuledPattern) else query
+
+
 class PairKind(NamedTuple):
     """What a query edge asks of the pair (u, w) of target nodes.
 
     Attributes:
       direction: 0: there is an edge or arc from u to w; 1: an arc from w to u.
-      labelled, label: whether it must carry a label, and which.
+      labelled, label: whether it must carry a label, and which; of a :class:`RuledPattern`, fulfil a condition.
       reverse: whether the arc the other way may, must or must not be there too (``ANY``, ``PRESENT``, ``ABSENT``).
-      reverse_labelled, reverse_label: its label, if it must be there.
+      reverse_labelled, reverse_label: its label; with ``ABSENT``, no arc with this label may be there.
     """
 
     direction: int
@@ -66,19 +105,19 @@ class Asked(NamedTuple):
     """What a query asks.
 
     Attributes:
-      query, induced: as given.
-      kinds: of pairs: first the ``edge_kinds`` that edges of the query ask for, then those of ``strangers``.
+      query: as given; shape: what its automorphisms are those of.
+      kinds: of pairs: first those that edges of the query ask for, then those of ``strangers``.
       which: int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined.
-      strangers: kinds that the images of two nodes that are not joined must not fulfil.
+      strangers: int64 ``[R, k, k]``: kinds that the images of (u, x), not joined, must not fulfil, -1 for none; R is
+        0 where nothing is forbidden, else the number of directions.
       conditions: the same and more for the filters, on the device or in NumPy.
     """
 
     query: Pattern
-    induced: bool
+    shape: Pattern
     kinds: list[PairKind]
-    edge_kinds: int
     which: np.ndarray
-    strangers: list[int]
+    strangers: np.ndarray
     conditions: Conditions
 
     def joined(self) -> list[tuple[int, int, int]]:
@@ -97,28 +136,23 @@ def ask(query: Pattern, options: Options) -> Asked:
 
     Example:
       >>> asked = ask(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))
-      >>> asked.joined(), len(asked.kinds), asked.strangers
-      ([(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0)], 1, [0])
+      >>> asked.joined(), len(asked.kinds), asked.strangers.tolist()
+      ([(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0)], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
     """
-    kinds, which = pair_kinds(query, options.induced, options.wildcard)
-    conditions = query_conditions(query, kinds, which, options.wildcard)
-    edge_kinds, strangers = len(kinds), []
-    if options.induced:  # not adjacent: no edge; directed: no arc either way
-        for direction in range(1 + query.directed):
-            if PairKind(direction) not in kinds:
-                kinds = [*kinds, PairKind(direction)]
-            strangers.append(kinds.index(PairKind(direction)))
-    return Asked(query, options.induced, kinds, edge_kinds, which, strangers, conditions)
+    kinds, which, strangers = pair_kinds(query, options.induced, options.wildcard)
+    conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, options.wildcard)
+    return Asked(query, shape_of(query), kinds, which, strangers, conditions)
 
 
-def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray]:
-    """The distinct kinds of pairs, and which one each ordered pair of query nodes asks for.
+def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray, np.ndarray]:
+    """The distinct kinds of pairs, and which ones each ordered pair of query nodes asks for.
 
     Returns:
-      The kinds, and int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined.
+      The kinds; int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined; and the
+      ``strangers`` of :class:`Asked`.
 
     Example:
-      >>> kinds, which = pair_kinds(Pattern.from_edges([(0, 1)], directed=True), induced=True, wildcard=None)
+      >>> kinds, which, _ = pair_kinds(Pattern.from_edges([(0, 1)], directed=True), induced=True, wildcard=None)
       >>> kinds[which[0, 1]]
       PairKind(direction=0, labelled=0, label=0, reverse=2, reverse_labelled=0, reverse_label=0)
       >>> kinds[which[1, 0]].direction
@@ -126,9 +160,17 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
     """
     kinds: dict[PairKind, int] = {}
     which = np.full(query.adjacency.shape, -1)
+    rules = query if isinstance(query, RuledPattern) else None
+    forbidden = ~query.adjacency & ~np.eye(query.num_nodes, dtype=bool)
+    if not induced:
+        forbidden = np.zeros_like(forbidden) if rules is None else rules.forbidden
 
     def label(u: int, x: int) -> tuple[int, int]:
-        if query.edge_labels is None or query.edge_labels[u, x] == wildcard:
+        """Of an edge, wanted or forbidden: induced, every edge that is not wanted is forbidden, whatever it is."""
+        if rules is not None:
+            number = int(rules.condition[u, x]) if query.adjacency[u, x] or not induced else -1
+            return (0, 0) if number < 0 else (1, number)
+        if query.edge_labels is None or not query.adjacency[u, x] or query.edge_labels[u, x] == wildcard:
             return 0, 0
         return 1, int(query.edge_labels[u, x])
 
@@ -139,10 +181,17 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
         elif there and back:
             kind = PairKind(0, *label(u, x), PRESENT, *label(x, u))
         else:
-            alone = ABSENT if induced else ANY
-            kind = PairKind(0, *label(u, x), alone) if there else PairKind(1, *label(x, u), alone)
+            (tail, head) = (u, x) if there else (x, u)
+            other = (ABSENT, *label(head, tail)) if forbidden[head, tail] else (ANY,)
+            kind = PairKind(int(back), *label(tail, head), *other)
         which[u, x] = kinds.setdefault(kind, len(kinds))
-    return list(kinds), which
+    apart = forbidden & (which < 0)
+    strangers = np.full((1 + query.directed if apart.any() else 0, *which.shape), -1)
+    for direction in range(len(strangers)):
+        for u, x in np.argwhere(apart.T if direction else apart).tolist():
+            kind = PairKind(direction, *(label(x, u) if direction else label(u, x)))
+            strangers[direction, u, x] = kinds.setdefault(kind, len(kinds))
+    return list(kinds), which, strangers
 
 
 def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:

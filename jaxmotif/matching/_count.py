@@ -17,7 +17,7 @@ from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph
-from jaxmotif.matching._conditions import MOST_NODES
+from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, shape_of
 from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan, make_plan
@@ -245,7 +245,7 @@ def _match_count(
 ) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
-        count //= automorphism_count(pattern)
+        count //= automorphism_count(shape_of(pattern))
     return MatchCount(
         count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
         found.positions, seconds, notes,
@@ -274,7 +274,8 @@ def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool)
     on_host = max(pairs, 1) * slots <= plan_sizes(device).host_work
     if not on_host and device not in target.out_offsets.devices():
         target = target.to_device(device)
-    index = index_target(target, by_degree, on_host)
+    numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None
+    index = index_target(target, by_degree, on_host, numbered)
     jax.block_until_ready(index.targets)
     return index, time.perf_counter() - started
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from jaxmotif.matching._reduce import Measures
 from jaxmotif.matching._sizes import LEAF_LIMBS, MOST_GROUP_WORDS, MOST_IN_GROUP, MOST_TWIN_WORDS, PAIRS_A_WORD
-from jaxmotif.patterns import Pattern, twin_classes
 from jaxmotif.search._limbs import SPARE_BITS
 
 
@@ -54,28 +53,32 @@ def limbs_for(ways: int) -> int | None:
     return next((limbs for limbs in LEAF_LIMBS if ways <= 2 ** (32 * limbs - SPARE_BITS)), None)
 
 
-def choose_leaves(query: Pattern, measured: Measures, order: Sequence[int]) -> LeafPlan:
+def choose_leaves(
+    neighbors: np.ndarray, twins: np.ndarray, measured: Measures, order: Sequence[int], tied: np.ndarray
+) -> LeafPlan:
     """Pick leaves: an independent set whose removal leaves every component connected.
 
     Nodes of one neighbour come first, then the others from the end of the order, as long as their candidates fit
     short bit rows, or wider ones for twins with many candidates.
 
     Args:
+      neighbors: bool ``[k, k]``, which nodes are joined.
+      twins: int64 ``[k]``, the lowest node that each one can be exchanged with.
       measured: what the candidate lists say of the nodes.
       order: the matching order of all nodes.
+      tied: bool ``[k]``, which nodes cannot be leaves.
     """
     nodes = measured.nodes
-    near, overlap = _masks(query.neighbors), _masks(measured.meet)
+    near, overlap = _masks(neighbors), _masks(measured.meet)
     degree = [mask.bit_count() for mask in near]
     sizes, closest = measured.sizes.tolist(), measured.closest.tolist()
-    twins = twin_classes(query)
     groups: list[list[int]] = []
     chosen, ways = 0, 1
-    rest = (1 << query.num_nodes) - 1
+    rest = (1 << len(near)) - 1
 
     def worth(x: int, words: int) -> bool:
         """Whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
-        mates = sum(1 << y for y in range(query.num_nodes) if twins[y] == twins[x])
+        mates = sum(1 << y for y in range(len(near)) if twins[y] == twins[x])
         return (
             mates.bit_count() > 1
             and not near[x] & mates
@@ -85,7 +88,7 @@ def choose_leaves(query: Pattern, measured: Measures, order: Sequence[int]) -> L
         )
 
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
-        if near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
+        if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
             continue
         left = rest & ~(1 << x)
         if not _connected(near, near[x] & left, left):

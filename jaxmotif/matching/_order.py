@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._leaves import LeafPlan, choose_leaves
 from jaxmotif.matching._options import Order, Search
 from jaxmotif.matching._reduce import Measures
-from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
+from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints, twin_classes
 
 
 class SearchOrder(NamedTuple):
@@ -37,27 +38,30 @@ class SearchOrder(NamedTuple):
 
 
 def choose_order(
-    query: Pattern, measured: Measures, search: Search, *, closed_form: bool, allowed: np.ndarray | None = None
+    asked: Asked, measured: Measures, search: Search, *, closed_form: bool, allowed: np.ndarray | None = None
 ) -> SearchOrder:
     """Choose.
 
     Args:
+      asked: by the query.
       closed_form: whether leaves may be counted in closed form.
       allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
     """
+    query, shape = asked.query, asked.shape
     colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
     order = order_nodes(query, search.order, measured.sizes)
     leaves = LeafPlan([], np.arange(query.num_nodes), 0)
     if search.leaves and closed_form and query.num_nodes > 1:
-        told_apart = query if colors is None else colored(query, colors)
-        leaves = choose_leaves(told_apart, measured, order)
+        told_apart = shape if colors is None else colored(shape, colors)
+        tied = (asked.strangers >= 0).any(axis=(0, 2))  # what a node must not be next to, leaf counts do not see
+        leaves = choose_leaves(query.neighbors, twin_classes(told_apart), measured, order, tied)
     core = [v for v in order if v not in set(leaves.nodes)]
     if leaves.nodes and isinstance(search.order, str):  # RI's order of what is left
         ids = sorted(core)
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
     below, multiplier = [], 1
     if search.symmetry:
-        below, multiplier = symmetry_constraints(query, [*core, *leaves.nodes], leaves.nodes, colors)
+        below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
     free = [v for i, v in enumerate(core) if not query.neighbors[v, core[:i]].any()]
     return SearchOrder(core, free, leaves, below, multiplier)
 

@@ -20,7 +20,7 @@ class Layout(NamedTuple):
       core: query nodes searched, in order; position: of each; free: those without an earlier neighbour.
       which: int64 ``[k, k]``, the pair kind asked of images of (u, x), or -1.
       meet: bool ``[k, k]``, which domains have a node in common.
-      strangers: pair kinds that two nodes must not fulfil where ``which`` is -1.
+      strangers: int64 ``[R, k, k]``, the pair kinds that images of (u, x) must not fulfil, or -1.
       number: int64 ``[kinds, k]``, of the list family of a kind and node.
       nodes: N, of the reduced target: a family has N + 1 offsets, a domain N words.
       matrix_words: of the bit matrix of a kind; 0 if there are none.
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
     free: list[int]
     which: np.ndarray
     meet: np.ndarray
-    strangers: list[int]
+    strangers: np.ndarray
     number: np.ndarray
     nodes: int
     matrix_words: int
@@ -86,24 +86,20 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
             ascending[position[a], position[b]] = True
     # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
     differ = before & layout.meet[np.ix_(core, core)] & (asked < 0) & ~ascending
-    strangers = np.array(layout.strangers, np.int64)
+    strange = layout.strangers[:, core[:, None], core]
 
-    def unlike(earlier: np.ndarray, later: np.ndarray) -> np.ndarray:
-        earlier, later = (np.repeat(places, len(strangers)) for places in (earlier, later))
-        return layout.pairs(earlier, np.resize(strangers, len(later)), core[later])
+    def pairs(kinds: np.ndarray) -> list[np.ndarray]:
+        return _by_later(before & (kinds >= 0), lambda r, a, b: layout.pairs(a, kinds[r, a, b], core[b]))
 
-    anchors = _by_later(before & (asked >= 0), lambda a, b: layout.pairs(a, asked[a, b], core[b]))
-    apart, lower = (_by_later(mask, lambda earlier, _: earlier) for mask in (differ, ascending))
-    foreign = _by_later(before & (asked < 0), unlike)
+    anchors, foreign = pairs(asked[None]), pairs(strange)
+    apart, lower = (_by_later(mask[None], lambda _, earlier, __: earlier) for mask in (differ, ascending))
     return [
         Placement([layout.whole_domain(x)] if x in layout.free else joined, *tests)
         for x, joined, tests in zip(layout.core, anchors, zip(apart, lower, foreign, strict=True), strict=True)
     ]
 
 
-def _by_later(mask: np.ndarray, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
-    """What a function gives for all (earlier, later) pairs of a mask, as many values for each, cut by the later one."""
-    later, earlier = np.nonzero(mask.T)
-    values = of(earlier, later)
-    each = len(values) // max(len(later), 1)
-    return np.split(values, each * np.searchsorted(later, np.arange(1, len(mask))))
+def _by_later(mask: np.ndarray, of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
+    """What a function gives for all (r, earlier, later) of a mask, cut by the later one."""
+    later, earlier, r = np.nonzero(mask.T)
+    return np.split(of(r, earlier, later), np.searchsorted(later, np.arange(1, mask.shape[-1])))

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import jax
 import numpy as np
 
 from jaxmotif.matching._bit_sets import BitRows, leaf_sets
-from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._conditions import RuledPattern, ask
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._placements import Layout
@@ -64,9 +65,15 @@ def make_plan(
 
     Args:
       target: its index, on the device or on the host.
-      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+      allowed: bool ``[k, n]``, domains to begin with besides those of a query with rules, or ``None``.
       device: where to search.
     """
+    if isinstance(query, RuledPattern):
+        if query.allowed is not None:
+            allowed = query.allowed if allowed is None else query.allowed & allowed
+        if query.edges is not None:
+            place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
+            target = dataclasses.replace(target, marks=place(query.edges))
     sizes = plan_sizes(device)
     asked = ask(query, options)
     kept = yield from filtered(target, asked, allowed, options)
@@ -74,7 +81,7 @@ def make_plan(
         return Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)
     lists, measured = yield from reduced(target, asked, kept, options, sizes)
     closed_form = not options.induced and not options.listing
-    order = choose_order(query, measured, options.search, closed_form=closed_form, allowed=allowed)
+    order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
     groups = yield from leaf_sets(order.leaves, layout, rows)
     ready = write(order, lists, measured, layout, groups, rows, options, sizes, device)

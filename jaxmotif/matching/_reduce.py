@@ -155,7 +155,7 @@ def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
     say which nodes are strangers, unless bit matrices do."""
     pairs = {(kind, x) for _, x, kind in asked.joined()}
     if not bitmap:
-        pairs |= {(kind, x) for kind in asked.strangers for x in range(asked.query.num_nodes)}
+        pairs |= {(int(asked.strangers[r, u, x]), x) for r, u, x in np.argwhere(asked.strangers >= 0).tolist()}
     return sorted(pairs)
 
 

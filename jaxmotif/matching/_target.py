@@ -20,9 +20,9 @@ from jaxmotif.arrays._rows import offsets_from, row_of
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
-from jaxmotif.matching._conditions import ABSENT, ANY
+from jaxmotif.matching._conditions import ANY, PRESENT
 
-_cache: weakref.WeakKeyDictionary[Graph, dict[tuple[bool, bool], Target]] = weakref.WeakKeyDictionary()
+_cache: weakref.WeakKeyDictionary[Graph, dict[tuple[bool, bool, bool], Target]] = weakref.WeakKeyDictionary()
 
 
 SLOT_ARRAYS = ("offsets", "sources", "targets", "labels", "reverse", "reverse_labels")
@@ -42,6 +42,8 @@ class Target:
       labels: int32 ``[D, S]`` or ``None``.
       reverse: int32 ``[D, S]``, whether the arc the other way is there; ``None`` if undirected.
       reverse_labels: int32 ``[D, S]`` or ``None``.
+      marks: uint32 ``[W, slots]`` or ``None``: conditions on edges, the bits of ``RuledPattern.edges``. Then the labels
+        of slots are their numbers in the graph, and that of a pair kind is the number of a condition.
     """
 
     size: Any
@@ -53,6 +55,7 @@ class Target:
     labels: Any
     reverse: Any
     reverse_labels: Any
+    marks: Any = None
 
     @property
     def nodes(self) -> int:
@@ -73,41 +76,55 @@ class Target:
         """Which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
         ok = self.targets < self.nodes
         if self.labels is not None:
-            ok &= (kind[1] == 0) | (self.labels == kind[2])
+            ok &= (kind[1] == 0) | self._carries(self.labels, kind[2])
         if self.reverse is not None:
-            wanted = (kind[3] == ANY) | ((self.reverse == 0) == (kind[3] == ABSENT))
+            back = self.reverse != 0
             if self.reverse_labels is not None:
-                wanted &= (kind[4] == 0) | (self.reverse_labels == kind[5])
-            ok &= wanted
+                back &= (kind[4] == 0) | self._carries(self.reverse_labels, kind[5])
+            ok &= (kind[3] == ANY) | (back == (kind[3] == PRESENT))
         return ok
 
+    def _carries(self, labels: Any, wanted: Any) -> Any:
+        """Which slots carry a label, or are marked for a condition."""
+        if self.marks is None:
+            return labels == wanted
+        words = self.marks[wanted >> 5] if self.on_host else lax.dynamic_index_in_dim(self.marks, wanted >> 5, 0, False)
+        words = words[labels] if self.on_host else take(words, labels)
+        return words >> (wanted & 31).astype(np.uint32) & np.uint32(1) != 0
 
-def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False) -> Target:
+
+def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False, numbered: bool = False) -> Target:
     """Index a graph for matching; a graph is indexed once and the index lives as long as the graph.
 
     Args:
       by_degree: number the nodes by ascending degree, so that few of a node's neighbours have higher numbers.
       on_host: in NumPy, at exact sizes.
+      numbered: label slots by their numbers in the graph, for the marks of conditions.
     """
     found = _cache.setdefault(graph, {})
-    if (by_degree, on_host) not in found:
-        found[by_degree, on_host] = _index_on_host(graph, by_degree) if on_host else _index(graph, by_degree)
-    return found[by_degree, on_host]
+    asked = by_degree, on_host, numbered
+    if asked not in found:
+        found[asked] = (_index_on_host if on_host else _index)(graph, by_degree, numbered)
+    return found[asked]
 
 
-@jit64(static_argnames=("by_degree",))
-def _index(graph: Graph, by_degree: bool) -> Target:
+@jit64(static_argnames=("by_degree", "numbered"))
+def _index(graph: Graph, by_degree: bool, numbered: bool) -> Target:
+    if numbered:
+        graph = dataclasses.replace(graph, edge_labels=jnp.arange(graph.slot_capacity, dtype=jnp.int32))
     index = _plain_index(graph)
     return _by_degree(index) if by_degree else index
 
 
-def _index_on_host(graph: Graph, by_degree: bool) -> Target:
+def _index_on_host(graph: Graph, by_degree: bool, numbered: bool) -> Target:
     """:func:`_plain_index` in NumPy."""
     held = jax.device_get(graph)
     n, S = int(held.num_nodes), int(held.out_offsets[held.num_nodes])
     out, targets = held.out_offsets[: n + 1], held.out_targets[:S]
     offsets, heads = out[None], targets[None]
     labels = None if held.edge_labels is None else held.edge_labels[:S][None]
+    if numbered:
+        labels = np.arange(S, dtype=np.int32)[None]
     reverse = reverse_labels = None
     if graph.directed:
         slots = held.in_slots[:S]

@@ -6,6 +6,8 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
+from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import choose_order, order_nodes
 from jaxmotif.matching._placements import Layout, placements
 from jaxmotif.matching._reduce import Measures
@@ -20,7 +22,7 @@ def measured(query, sizes=None):
 
 def chosen(query, search=None, sizes=None, **options):
     options = {"closed_form": True} | options
-    return choose_order(query, measured(query, sizes), search or Search(), **options)
+    return choose_order(ask(query, Options()), measured(query, sizes), search or Search(), **options)
 
 
 def test_a_cycle_is_searched_from_its_rarest_node():
@@ -60,9 +62,10 @@ def test_placements():
     which[[0, 1, 1, 2], [1, 0, 2, 1]] = 0
     meet = np.ones((4, 4), bool)
     meet[0, 3] = meet[3, 0] = False
+    strangers = np.where((which < 0) & ~np.eye(4, dtype=bool), 0, -1)[None]
     core = [1, 0, 2, 3]
     number = np.array([[3, 5, 7, 9]])
-    layout = Layout(core, {v: i for i, v in enumerate(core)}, [1, 3], which, meet, [0], number, 32, 32, 1000)
+    layout = Layout(core, {v: i for i, v in enumerate(core)}, [1, 3], which, meet, strangers, number, 32, 32, 1000)
     placed = placements(layout, [(0, 2)])
     assert np.array(placed[0].anchors).tolist() == [[-1, 1000, 0]]
     assert np.array(placed[1].anchors).tolist() == [[0, 3 * 33, 0]]

@@ -116,6 +116,9 @@ def test_the_shape_of_what_is_asked():
     rng = np.random.default_rng(0)
     query, target = random_graph(rng, 5, 0.5, True, 2, None)
     asked = ask(query, Options(induced=True))
-    assert [asked.kinds[i].direction for i in asked.strangers] == [0, 1]
+    apart = ~query.neighbors & ~np.eye(5, dtype=bool)
+    for direction, strangers in enumerate(asked.strangers):
+        assert {asked.kinds[i].direction for i in strangers[apart]} == {direction}
+        assert (strangers[~apart] == -1).all()
     assert {(u, x) for u, x, _ in asked.joined()} == set(map(tuple, np.argwhere(query.neighbors).tolist()))
     assert target.node_capacity == PAD[0]

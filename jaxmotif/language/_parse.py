@@ -1,0 +1,269 @@
+"""The grammar of the query language, and what a text of it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from jaxmotif.language._query import Clause, Comparison, Edge, Element, Place, Query, QueryError, Value
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+GRAMMAR = r"""
+start: (_statement | ";")*
+_statement: edge | constraint | twins | macro | call
+edge: NAME RELATION NAME [clauses] ["as" NAME]
+clauses: "[" clause ("," clause)* "]"
+clause: _key OPERATOR _value
+constraint: member OPERATOR (_value | member)
+member: NAME "." NAME | NAME "[" _key "]"
+twins: NAME "===" NAME
+macro: NAME "(" names ")" "{" body "}"
+body: (edge | constraint | twins | call | ";")*
+call: NAME "(" names ")"
+names: NAME ("," NAME)*
+_key: NAME | STRING
+_value: NAME | NUMBER | STRING | list
+list: "[" [_value ("," _value)*] "]"
+
+RELATION: /[-~!][-+>|]/
+OPERATOR: /<>|[<>!=]=|[<>=]|!?(contains|in)\b/
+NUMBER: /[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?/
+STRING: /"[^"]*"|'[^']*'/
+NAME: /[^\W\d]\w*/
+COMMENT: /#[^\n]*/
+%ignore COMMENT
+%ignore /\s+/
+"""
+
+MOST_STATEMENTS = 2**16
+"""Statements of a query once its macros are written out: a few lines of macros can stand for more than any memory."""
+
+_READABLE = {
+    "NAME": "a name", "STRING": "text in quotes", "NUMBER": "a number", "RELATION": "-> or !>", "$END": "the end",
+    "OPERATOR": "an operator such as = or <", "SEMICOLON": ";", "LSQB": "[", "RSQB": "]", "LPAR": "(", "RPAR": ")",
+    "LBRACE": "{", "RBRACE": "}", "COMMA": ",", "DOT": ".", "AS": "as",
+}  # fmt: skip
+_SAME = {"=": "==", "<>": "!="}
+_BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
+
+
+def parse(text: str) -> Query:
+    """What a text in the query language says.
+
+    Raises:
+      QueryError: (a ValueError) with the line and column where it goes wrong.
+      ImportError: lark is missing, of the extra ``query``.
+
+    Example:
+      >>> parse('A -> B; B -> C [type = "inhibitory", weight > 20]; A !> C; A.kind = "KC"')
+      Query(3 nodes, 2 edges, 1 forbidden edges, 3 conditions)
+      >>> parse("A -> B; B => C")
+      Traceback (most recent call last):
+      ...
+      jaxmotif.language._query.QueryError: query, line 1, column 11: expected (, -> or !>, ., === or [, found '='
+        A -> B; B => C
+                  ^
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+    if not isinstance(text, str):
+        raise TypeError(f"a query is text, got {type(text).__name__}")
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        expected = error.allowed if isinstance(error, UnexpectedCharacters) else getattr(error, "expected", ())
+        words = sorted({_READABLE.get(name, "===" if name.startswith("__ANON") else name) for name in expected or ()})
+        shown = ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + "".join(words[-1:])
+        ended = isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END")
+        lines = text.split("\n")
+        place = Place(len(lines), len(lines[-1]) + 1) if ended else Place(error.line, error.column)
+        if ended:
+            found = "the end"
+        elif isinstance(error, UnexpectedToken):
+            found = repr(str(error.token)[:30])
+        else:
+            found = repr(lines[place.line - 1][place.column - 1 : place.column])
+        raise QueryError(f"expected {shown}, found {found}", place, text) from None
+    return _Reader(text).read(tree)
+
+
+@cache
+def _parser() -> Lark:
+    try:
+        from lark import Lark
+    except ImportError as error:
+        raise ImportError("the query language needs lark: pip install 'jaxmotif[query]'") from error
+    return Lark(GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=True)
+
+
+class _Macro(NamedTuple):
+    parameters: list[Token]
+    body: Tree
+
+
+class _Scope(NamedTuple):
+    """The names of a statement: parameters of the macro it is in (``None`` outside), and edges named there."""
+
+    nodes: Mapping[str, str] | None
+    edges: dict[str, tuple[int, int]]
+
+
+class _Reader:
+    """Writes out macros and collects statements."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.numbers: dict[str, int] = {}
+        self.macros: dict[str, _Macro] = {}
+        self.wanted: dict[tuple[int, int], Edge] = {}
+        self.forbidden: dict[tuple[int, int], list[Edge]] = {}
+        self.late: list[tuple[Tree, _Scope]] = []
+        self.clauses: list[tuple[int, Clause]] = []
+        self.comparisons: list[Comparison] = []
+        self.twins: list[tuple[int, int, Place]] = []
+        self.statements = 0
+
+    def read(self, tree: Tree) -> Query:
+        self.run(tree, _Scope(None, {}))
+        for statement, scope in self.late:  # once all nodes and edges are known
+            (self.constrain if statement.data == "constraint" else self.declare_twins)(statement, scope)
+        edges = (*self.wanted.values(), *(edge for edges in self.forbidden.values() for edge in edges))
+        if not self.numbers:
+            raise QueryError("a query needs an edge, such as A -> B", Place(1, 1), self.text)
+        return Query(
+            tuple(self.numbers), edges, tuple(self.clauses), tuple(self.comparisons), tuple(self.twins), self.text
+        )
+
+    def run(self, body: Tree, scope: _Scope) -> None:
+        for statement in body.children:
+            self.statements += 1
+            if statement.data == "macro":
+                name, parameters, inner = statement.children
+                for call in inner.find_data("call"):
+                    self.macro(call.children[0])  # macros call those above them, so that no call goes on for ever
+                self.macros[str(name)] = _Macro(parameters.children, inner)
+            elif statement.data == "call":
+                self.call(statement, scope)
+            elif statement.data == "edge":
+                self.edge(statement, scope)
+            else:
+                self.late.append((statement, scope))
+
+    def macro(self, name: Token) -> _Macro:
+        if str(name) not in self.macros:
+            self.refuse(f"there is no macro {name} above", name)
+        return self.macros[str(name)]
+
+    def call(self, statement: Tree, scope: _Scope) -> None:
+        name, given = statement.children
+        macro = self.macro(name)
+        if len(given.children) != len(macro.parameters):
+            count = len(macro.parameters)
+            self.refuse(f"macro {name} takes {count} names, here are {len(given.children)}", name)
+        if self.statements > MOST_STATEMENTS:
+            self.refuse(f"macros written out are over the limit of {MOST_STATEMENTS} statements", name)
+        actual = [self.node_name(token, scope) for token in given.children]
+        self.run(macro.body, _Scope(dict(zip(map(str, macro.parameters), actual, strict=True)), {}))
+
+    def edge(self, statement: Tree, scope: _Scope) -> None:
+        source, relation, target, clauses, alias = statement.children
+        ends = self.number(source, scope), self.number(target, scope)
+        if relation[1] != ">":
+            self.refuse(
+                f'{relation} says what kind of edge, which graphs keep as an attribute: write -> and [type = "..."]',
+                relation,
+            )
+        if ends[0] == ends[1]:
+            self.refuse(f"{source} and {target} are one node; graphs here have no self loops", source)
+        present = relation[0] == "-"
+        conditions = tuple(self.clause(clause) for clause in clauses.children) if clauses is not None else ()
+        edge = Edge(*ends, present, conditions, self.place(source))
+        if (ends in self.forbidden) if present else (ends in self.wanted):
+            self.refuse("this edge is both wanted and forbidden", source)
+        if not present:
+            if alias is not None:
+                self.refuse("an edge that must not be there has no attributes to name", alias)
+            self.forbidden.setdefault(ends, []).append(edge)
+            return
+        before = self.wanted.get(ends)
+        self.wanted[ends] = edge if before is None else before._replace(clauses=before.clauses + conditions)
+        if alias is not None:
+            if str(alias) in scope.edges:
+                self.refuse(f"there are two edges named {alias}", alias)
+            scope.edges[str(alias)] = ends
+
+    def constrain(self, statement: Tree, scope: _Scope) -> None:
+        from lark import Tree
+
+        member, operator, other = statement.children
+        (left, key), sign = self.member(member, scope), _SAME.get(str(operator), str(operator))
+        place = self.place(member.children[0])
+        if isinstance(other, Tree) and other.data == "member":
+            self.comparisons.append(Comparison(left, key, sign, *self.member(other, scope), place))
+            return
+        clause = Clause(key, sign, self.value(other), place)
+        if isinstance(left, int):
+            self.clauses.append((left, clause))
+        else:
+            edge = self.wanted[left]
+            self.wanted[left] = edge._replace(clauses=(*edge.clauses, clause))
+
+    def declare_twins(self, statement: Tree, scope: _Scope) -> None:
+        first, second = (self.known(token, scope) for token in statement.children)
+        if first == second:
+            self.refuse("a node is interchangeable with itself in any case", statement.children[0])
+        self.twins.append((first, second, self.place(statement.children[0])))
+
+    def member(self, member: Tree, scope: _Scope) -> tuple[Element, str]:
+        name, key = member.children
+        element = scope.edges[str(name)] if str(name) in scope.edges else self.known(name, scope)
+        return element, self.string(key)
+
+    def known(self, token: Token, scope: _Scope) -> int:
+        name = self.node_name(token, scope)
+        if name not in self.numbers:
+            self.refuse(f"{token} is neither a node of an edge nor a named edge", token)
+        return self.numbers[name]
+
+    def node_name(self, token: Token, scope: _Scope) -> str:
+        if scope.nodes is not None and str(token) not in scope.nodes:
+            self.refuse(f"{token} is no parameter of the macro, and no edge named in it", token)
+        return str(token) if scope.nodes is None else scope.nodes[str(token)]
+
+    def number(self, token: Token, scope: _Scope) -> int:
+        return self.numbers.setdefault(self.node_name(token, scope), len(self.numbers))
+
+    def clause(self, clause: Tree) -> Clause:
+        key, operator, value = clause.children
+        return Clause(
+            self.string(key), _SAME.get(str(operator), str(operator)), self.value(value), self.place(key)
+        )
+
+    def value(self, value: Token | Tree) -> Value:
+        from lark import Tree
+
+        if isinstance(value, Tree):
+            return tuple(self.value(item) for item in value.children if item is not None)
+        if value.type != "NUMBER":
+            return self.string(value) if value.type == "STRING" else _BOOLEANS.get(str(value), str(value))
+        try:
+            return int(value)
+        except ValueError:
+            try:
+                return float(value)
+            except ValueError:  # pragma: no cover - the grammar's numbers are Python's
+                self.refuse("this is no number", value)
+
+    @staticmethod
+    def string(token: Token) -> str:
+        return str(token)[1:-1] if token.type == "STRING" else str(token)
+
+    def refuse(self, problem: str, token: Token) -> NoReturn:
+        raise QueryError(problem, self.place(token), self.text)
+
+    @staticmethod
+    def place(token: Token) -> Place:
+        return Place(token.line or 0, token.column or 0)

@@ -1,0 +1,98 @@
+"""Forbidden edges and conditions on edges in the engine, against all injective maps tested one condition at a time."""
+
+import numpy as np
+import pytest
+from tests.matching.oracle import _injections, random_graph
+
+from jaxmotif.matching import Search, count_matches, find_matches
+from jaxmotif.matching import _count as counting
+from jaxmotif.matching._conditions import RuledPattern, shape_of
+from jaxmotif.matching._sizes import CPU
+from jaxmotif.patterns import automorphisms
+
+NODES = 9
+
+
+@pytest.fixture(params=["host", "device"])
+def home(request, monkeypatch):
+    """Where a target is planned."""
+    sizes = CPU._replace(host_work=0) if request.param == "device" else CPU
+    monkeypatch.setattr(counting, "plan_sizes", lambda device: sizes)
+    return request.param
+
+
+def case(seed, directed):
+    """A query with rules, and the graph and host pattern of its target, in which each slot has some marks."""
+    rng = np.random.default_rng(seed)
+    host, target = random_graph(rng, NODES, 0.5, directed, None, None)
+    k, conditions = int(rng.integers(2, 5)), int(rng.choice([0, 3, 40]))
+    shape, _ = random_graph(rng, k, 0.5, directed, None, None)
+    forbidden = ~shape.adjacency & (rng.random((k, k)) < 0.5) & ~np.eye(k, dtype=bool)
+    condition = rng.integers(-1, conditions, (k, k)) if conditions else np.full((k, k), -1)
+    slots = target.slot_capacity
+    holds = rng.random((max(conditions, 1), slots)) < 0.6
+    number = np.zeros((NODES, NODES), np.int64)
+    number[np.nonzero(host.adjacency)] = np.arange(host.adjacency.sum())
+    if not directed:  # a condition on an edge is one on its slot from u to v, and one that says the same from v to u
+        forbidden &= forbidden.T
+        back = np.arange(slots)
+        back[number[host.adjacency]] = number.T[host.adjacency]
+        paired = len(holds) > 3
+        if paired:
+            holds[1::2] = holds[::2][:, back]
+        else:
+            holds &= holds[:, back]
+        upper = np.triu(condition, 1)
+        condition = upper + np.where(upper < 0, upper, upper ^ paired).T * np.tri(k, k=-1, dtype=np.int64)
+    words = np.zeros((2, slots), np.uint32)
+    for c, row in enumerate(holds):
+        words[c // 32] |= row.astype(np.uint32) << np.uint32(c % 32)
+    allowed = None if seed % 3 else rng.random((k, NODES)) < 0.8
+    classes = np.arange(k) if allowed is not None else None
+    query = RuledPattern(
+        shape.adjacency, None, None, directed, forbidden, condition, words if conditions else None, allowed, classes
+    )
+    return query, target, host, holds, number
+
+
+def all_maps(query, host, holds, number, induced):
+    maps = _injections(NODES, query.num_nodes)
+    fits = np.ones(len(maps), bool)
+    for u in range(query.num_nodes):
+        if query.allowed is not None:
+            fits &= query.allowed[u, maps[:, u]]
+        for x in range(query.num_nodes):
+            ends = maps[:, u], maps[:, x]
+            there = host.adjacency[ends]
+            matching = there & ((query.condition[u, x] < 0) | holds[query.condition[u, x], number[ends]])
+            if query.adjacency[u, x]:
+                fits &= matching
+            elif u != x and induced:
+                fits &= ~there
+            elif query.forbidden[u, x]:
+                fits &= ~matching
+    return sorted(map(tuple, maps[fits].tolist()))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_against_all_injective_maps(home, directed):
+    found = 0
+    for seed in range(24) if home == "host" else (4, 5, 8):
+        query, target, *host = case(seed, directed)
+        induced = seed % 8 == 7
+        expected = all_maps(query, *host, induced)
+        found += len(expected) > 0
+        assert count_matches(query, target, induced).count == len(expected), seed
+        if home == "device":  # the rest is the same once the lists are made
+            continue
+        looking = Search(lookahead=True, block=64)
+        assert count_matches(query, target, induced, search=looking).count == len(expected), seed
+        if seed % 2:
+            rows = find_matches(query, target, induced).nodes
+            assert sorted(map(tuple, rows.tolist())) == expected, seed
+        if not induced:
+            group = automorphisms(shape_of(query))
+            least = {min(tuple(np.array(row)[image].tolist()) for image in group) for row in expected}
+            assert count_matches(query, target, per="occurrence").count == len(least), seed
+            assert len(find_matches(query, target, per="occurrence")) == len(least), seed
+    assert found > (12 if home == "host" else 1)
