@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import PerGraph
+from jaxmotif.graph._attributes import Attributes
 from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._read import read_graph
@@ -37,7 +38,7 @@ _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"))
 _logger = logging.getLogger("jaxmotif")
 
 
-def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph") -> Graph:
+def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph", *, attributes: bool = False) -> Graph:
     """The graph that an argument means, as every front door takes it.
 
     | given | edges are | passed over, with a note |
@@ -58,6 +59,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
       directed: whether the edges of what does not say itself (all but a Graph and networkx) are arcs; ``None``: as in
         the table, else undirected.
       name: what the caller calls the argument, for messages.
+      attributes: keep attributes of nodes and edges, and other columns, beside the graph.
 
     Raises:
       TypeError: none of these.
@@ -75,14 +77,14 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     if isinstance(thing, Graph):
         return thing
     if isinstance(thing, str | os.PathLike):
-        return read_graph(thing, directed)
+        return read_graph(thing, directed, attributes=attributes)
     # An object of a library that was never imported cannot be here: none of them is imported to look.
     if _is(thing, "networkx", "Graph"):
-        return _from_networkx(thing, name)
+        return _from_networkx(thing, name, attributes)
     if (sparse := sys.modules.get("scipy.sparse")) is not None and sparse.issparse(thing):
         return _from_scipy(thing, directed, name)
     if _is(thing, "pandas", "DataFrame"):
-        return _from_pandas(thing, directed, name)
+        return _from_pandas(thing, directed, name, attributes)
     if isinstance(thing, list | tuple | set) or hasattr(thing, "__dlpack__"):
         return Graph.from_edges(thing, directed=bool(directed))
     raise TypeError(
@@ -160,8 +162,10 @@ def _is(thing: Any, module: str, kind: str) -> bool:
     return found is not None and isinstance(thing, getattr(found, kind))
 
 
-def _from_networkx(source: Any, name: str) -> Graph:
-    graph = Graph.from_networkx(source)
+def _from_networkx(source: Any, name: str, attributes: bool) -> Graph:
+    graph = Graph.from_networkx(source, attributes=attributes)
+    if attributes:
+        return graph
     kinds = (("node", "node_label", source.nodes(data=True)), ("edge", "edge_label", source.edges(data=True)))
     for kind, option, items in kinds:
         attributes = dict.fromkeys(key for *_, data in items for key in data)  # ordered, each once
@@ -184,7 +188,7 @@ def _from_scipy(matrix: Any, directed: bool | None, name: str) -> Graph:
     return graph
 
 
-def _from_pandas(frame: Any, directed: bool | None, name: str) -> Graph:
+def _from_pandas(frame: Any, directed: bool | None, name: str, attributes: bool) -> Graph:
     columns = {str(column).lower(): column for column in frame.columns}
     known = next((pair for pair in _ENDS if pair[0] in columns and pair[1] in columns), None)
     if known is None and len(frame.columns) != 2:
@@ -199,7 +203,7 @@ def _from_pandas(frame: Any, directed: bool | None, name: str) -> Graph:
             f"{name}: row {int(np.argmax(missing))} of the DataFrame has no value in {ends[0]} or {ends[1]}"
         )
     others = [column for column in frame.columns if column not in ends]
-    if others:
+    if others and not attributes:
         _passed_over(name, f"columns {', '.join(map(repr, others))}; Graph.from_edges(.., edge_labels=..) keeps one")
     values = frame[ends].to_numpy()
     if values.dtype.kind == "f":
@@ -207,8 +211,10 @@ def _from_pandas(frame: Any, directed: bool | None, name: str) -> Graph:
     if values.dtype.kind not in "iu":
         values = values.astype(str)  # words, or a mixture: ordered as text, like the ids of a file
     names, edges = np.unique(values, return_inverse=True)
-    plain = np.array_equal(names, np.arange(len(names)))
-    return Graph.from_edges(edges.reshape(-1, 2), len(names), bool(directed), node_names=None if plain else names)
+    plain, edges = np.array_equal(names, np.arange(len(names))), edges.reshape(-1, 2)
+    graph = Graph.from_edges(edges, len(names), bool(directed), node_names=None if plain else names)
+    columns = {str(column): frame[column] for column in others}
+    return graph._with_attributes(Attributes.of_rows(graph, {}, columns, edges)) if attributes else graph
 
 
 def _passed_over(name: str, what: str) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.graph import _convert as convert
 from jaxmotif.graph import _saved as saved
+from jaxmotif.graph._attributes import Attributes, as_column, pair_keys
 from jaxmotif.graph._build import build
 from jaxmotif.graph._fields import BuildReport, Fields, Pad, Placement, capacities, counted, pad_fields
 from jaxmotif.graph._textscan import GraphFileError
@@ -54,6 +55,7 @@ class Graph:
       node_names: original node names, ``[n]``, when they are not 0..n-1 (host only, likewise).
       node_label_names, edge_label_names: the words that labels stand for, where a file's are words (host only,
         likewise).
+      attributes: columns of values of nodes and edges, for queries to ask about (host only, likewise).
     """
 
     out_offsets: Any
@@ -70,6 +72,7 @@ class Graph:
     node_names: np.ndarray | None = dataclasses.field(init=False, default=None, repr=False)
     node_label_names: Mapping[int, str] | None = dataclasses.field(init=False, default=None, repr=False)
     edge_label_names: Mapping[int, str] | None = dataclasses.field(init=False, default=None, repr=False)
+    attributes: Attributes | None = dataclasses.field(init=False, default=None, repr=False)
 
     @classmethod
     def from_edges(
@@ -172,7 +175,13 @@ class Graph:
 
     @classmethod
     def from_networkx(
-        cls, source: Any, node_label: str | None = None, edge_label: str | None = None, **options: Any
+        cls,
+        source: Any,
+        node_label: str | None = None,
+        edge_label: str | None = None,
+        *,
+        attributes: bool = False,
+        **options: Any,
     ) -> Graph:
         """Build a graph from a networkx graph, directed if that is.
 
@@ -181,6 +190,7 @@ class Graph:
         Args:
           source: any networkx graph. Parallel edges of a multigraph are duplicates.
           node_label, edge_label: attributes, present on all nodes or edges, whose integers become labels.
+          attributes: keep all attributes beside the graph, for queries to ask about.
           **options: the keyword options of :meth:`from_edges` but ``node_names``.
 
         Raises:
@@ -192,7 +202,41 @@ class Graph:
           >>> graph, graph.node_names.tolist()
           (Graph(directed, 3 nodes, 3 edges), ['a', 'b', 'c'])
         """
-        return cls.from_edges(**convert.networkx_edges(source, node_label, edge_label)._asdict(), **options)
+        given = convert.networkx_edges(source, node_label, edge_label)
+        graph = cls.from_edges(**given._asdict(), **options)
+        if attributes:
+            if graph.n != given.num_nodes:
+                raise ValueError('attributes=True keeps those of all nodes; leave out isolated="drop"')
+            columns = convert.networkx_attributes(source)
+            ends = np.array(given.edges, np.int64).reshape(-1, 2)
+            return graph._with_attributes(Attributes.of_rows(graph, *columns, ends))
+        return graph
+
+    def with_attributes(self, nodes: Any = None, edges: Any = None) -> Graph:
+        """The same graph with columns of values beside it, for queries to ask about (host).
+
+        Args:
+          nodes: columns ``[n]`` by name: a mapping to arrays or sequences, or a pandas table.
+          edges: columns ``[m]`` by name, in the order of :meth:`edge_list`.
+
+        Raises:
+          ValueError: a column of another length.
+
+        Example:
+          >>> graph = Graph.from_edges([(0, 1), (1, 2)]).with_attributes({"kind": ["KC", "KC", "MBON"]})
+          >>> graph.attributes.nodes["kind"].tolist()
+          ['KC', 'KC', 'MBON']
+        """
+        given = [
+            {} if table is None else {str(name): as_column(values, str(name), size) for name, values in table.items()}
+            for table, size in ((nodes, self.n), (edges, self.m))
+        ]
+        graph = Graph(*self.fields, directed=self.directed)._with_host_fields(*self._host_fields())
+        return graph._with_attributes(Attributes(*given))
+
+    def _with_attributes(self, attributes: Attributes | None) -> Graph:
+        object.__setattr__(self, "attributes", attributes)
+        return self
 
     @cached_property
     def n(self) -> int:
@@ -256,6 +300,14 @@ class Graph:
         sources = np.repeat(np.arange(self.n, dtype=np.int32), self.degrees)
         return np.flatnonzero(sources < np.asarray(self.out_targets)[: sources.shape[0]])
 
+    @cached_property
+    def slot_edges(self) -> np.ndarray:
+        """The row of :meth:`edge_list` of each out slot in use, int64 ``[num_slots]`` (host)."""
+        if self.directed:
+            return np.arange(self.m, dtype=np.int64)
+        ends = np.stack([np.repeat(np.arange(self.n), self.degrees), np.asarray(self.out_targets)[: self.num_slots]], 1)
+        return np.searchsorted(pair_keys(self.edge_list(), self), pair_keys(ends, self))
+
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph (a DiGraph if directed) whose nodes are the names, or 0..n-1 (host).
 
@@ -290,6 +342,7 @@ class Graph:
         """Writes the graph to a file of NumPy's npz format, with its labels and names; whole, or not at all.
 
         Raises:
+          ValueError: the graph has attributes, which this format does not keep.
           TypeError: a node name that is neither a word, a number nor a tuple of these.
           OSError: the file cannot be written.
 
@@ -300,6 +353,10 @@ class Graph:
           ...     Graph.load(os.path.join(folder, "path.npz"))
           Graph(undirected, 3 nodes, 2 edges)
         """
+        if self.attributes is not None and (self.attributes.nodes or self.attributes.edges):
+            raise ValueError(
+                "save keeps labels and names, no attributes; graph.with_attributes() is the same graph without them"
+            )
         words = self.node_label_names, self.edge_label_names
         given = saved.Saved(self.edge_list(), self.n, self.directed, *self._labels(), self.node_names, *words)
         saved.write(path, given)
@@ -364,7 +421,7 @@ class Graph:
         return Fields(*(getattr(self, name) for name in Fields._fields))
 
     def _host_fields(self) -> tuple[Any, ...]:
-        return self.report, self.node_names, self.node_label_names, self.edge_label_names
+        return self.report, self.node_names, self.node_label_names, self.edge_label_names, self.attributes
 
     def _with_host_fields(
         self,
@@ -372,13 +429,14 @@ class Graph:
         node_names: np.ndarray | None,
         node_label_names: Mapping[int, str] | None = None,
         edge_label_names: Mapping[int, str] | None = None,
+        attributes: Attributes | None = None,
     ) -> Graph:
         # The dataclass is frozen for users: these are no pytree data, so a transformation makes graphs without.
         object.__setattr__(self, "report", report)
         object.__setattr__(self, "node_names", node_names)
         object.__setattr__(self, "node_label_names", node_label_names)
         object.__setattr__(self, "edge_label_names", edge_label_names)
-        return self
+        return self._with_attributes(attributes)
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

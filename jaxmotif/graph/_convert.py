@@ -52,6 +52,14 @@ def networkx_edges(source: Any, node_label: str | None, edge_label: str | None) 
     return EdgeArguments(edges, len(names), source.is_directed(), node_labels, edge_labels, node_names)
 
 
+def networkx_attributes(source: Any) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """All attributes of nodes and of edges (parallel ones each), in columns; ``None`` where one is missing."""
+    return tuple(
+        {str(name): [item.get(name) for item in data] for name in dict.fromkeys(key for item in data for key in item)}
+        for data in ([data for *_, data in items] for items in (source.nodes(data=True), source.edges(data=True)))
+    )  # pyright: ignore[reportReturnType]
+
+
 def to_networkx(
     edges: np.ndarray,
     names: list[Any],

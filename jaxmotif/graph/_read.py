@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from jaxmotif.graph._attributes import Attributes, from_words
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._formats import READABLE, UnusedOption, read_contents
 from jaxmotif.graph._formats._base import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
@@ -35,6 +36,7 @@ def read_graph(
     node_labels: str | os.PathLike[str] | None = None,
     text_ids: bool = False,
     label_ids: dict[str, int] | None = None,
+    attributes: bool = False,
     self_loops: Literal["drop", "error"] = "drop",
     duplicates: Literal["drop", "error"] = "drop",
     reverse: Literal["merge", "error"] = "merge",
@@ -71,6 +73,8 @@ def read_graph(
       text_ids: take ids of tables as text even where they are numbers.
       label_ids: take labels as text and number them through this dict, which grows; pass one dict to all files
         whose labels are to agree.
+      attributes: keep all attributes of nodes and edges (of a table: all its columns) as ``attributes`` of the result,
+        for queries to ask about.
       self_loops, duplicates, reverse: as in :meth:`Graph.from_edges`.
       isolated: ``"keep"`` keeps every id from 0 to the largest of an edge list of integers, ``"drop"`` drops nodes
         without an edge; ``None`` takes the nodes that the table of formats says.
@@ -97,7 +101,7 @@ def read_graph(
       >>> graph.report.notes[0]
       "passed over: column 'score'; edge_label= (--edge-label) makes one the edges' label"
     """
-    options = _options(format, columns, edge_label, node_label, text_ids, label_ids)
+    options = _options(format, columns, edge_label, node_label, text_ids, attributes, label_ids)
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
     with TextFile(path) as file:
@@ -108,7 +112,9 @@ def read_graph(
         notes.append("read as undirected: the file does not say; directed=True (--directed) takes rows as arcs")
     nodes = _nodes(file.path, contents, isolated)
     edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
+    rows = np.arange(len(edges))
     if directed and contents.directed is False:
+        rows = np.append(rows, np.flatnonzero(edges[:, 0] != edges[:, 1]))
         edges, edge_labels = _doubled(edges, edge_labels)
     directed = bool(contents.directed if directed is None else directed)
     if node_labels is not None:
@@ -127,17 +133,39 @@ def read_graph(
     report = graph.report and dataclasses.replace(
         graph.report, format=contents.format, notes=tuple(notes), isolated=graph.report.isolated + nodes.left_out
     )
-    return graph._with_host_fields(report, graph.node_names, labels and labels.names, edge_labels and edge_labels.names)
+    graph = graph._with_host_fields(
+        report, graph.node_names, labels and labels.names, edge_labels and edge_labels.names
+    )
+    return graph._with_attributes(_attributes(graph, contents, nodes, edges, rows)) if attributes else graph
+
+
+def _attributes(graph: Graph, contents: Contents, nodes: _Nodes, edges: np.ndarray, rows: np.ndarray) -> Attributes:
+    """The columns of a file beside its graph.
+
+    Args:
+      edges: the rows that the graph was made of; rows: which row of the file each one is.
+    """
+    kept = np.arange(nodes.num_nodes)
+    if graph.n < nodes.num_nodes:  # left out: nodes of self loops alone
+        kept = np.unique(edges[edges[:, 0] != edges[:, 1]])
+        loops = edges[:, 0] == edges[:, 1]
+        edges = np.where(loops[:, None], 0, np.searchsorted(kept, edges))
+    ids = kept if nodes.ids is None else nodes.ids[kept]
+    of_nodes = {name: from_words(values)[ids] for name, values in (contents.node_columns or {}).items()}
+    of_edges = {name: from_words(values)[rows] for name, values in (contents.edge_columns or {}).items()}
+    return Attributes.of_rows(graph, of_nodes, of_edges, edges)
 
 
 class _Nodes(NamedTuple):
-    """Edges between the nodes of a graph, how many these are, their names, and how many declared ones were left out."""
+    """Edges between the nodes of a graph, how many these are, their names, how many declared ones were left out, and
+    the ids that the nodes have in the file (``None``: their numbers)."""
 
     edges: np.ndarray
     num_nodes: int
     names: np.ndarray | None
     node_labels: LabelColumn | None
     left_out: int = 0
+    ids: np.ndarray | None = None
 
 
 def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
@@ -150,7 +178,7 @@ def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
         if labels is not None:
             labels = labels._replace(values=labels.values[kept])
         chosen = None if plain and names is None else kept if names is None else _named(names, kept)
-        return _Nodes(edges, len(kept), chosen, labels, declared - len(kept))
+        return _Nodes(edges, len(kept), chosen, labels, declared - len(kept), kept)
     n = int(edges.max(initial=-1)) + 1 if n is None else n
     if n > INT32_MAX or n > _FREE_NODES + _NODES_PER_ROW * len(edges):
         limit = INT32_MAX if n > INT32_MAX else f"{_FREE_NODES} and {_NODES_PER_ROW} for each of {len(edges)} edges"
@@ -216,7 +244,7 @@ def _placed(error: ValueError, path: str) -> ValueError:
 
 def _options(
     format: str, columns: Sequence[int | str] | None, edge_label: int | str | None, node_label: str | None,
-    text_ids: bool, label_ids: dict[str, int] | None,
+    text_ids: bool, attributes: bool, label_ids: dict[str, int] | None,
 ) -> Options:  # fmt: skip
     if format not in ("auto", *READABLE):
         raise ValueError(f"format must be auto, {', '.join(READABLE)}; got {format!r}")
@@ -232,7 +260,8 @@ def _options(
         raise ValueError(f"columns={columns!r} and edge_label={edge_label!r} name two columns of labels; give one")
     if label_ids is not None and not isinstance(label_ids, dict):
         raise TypeError(f"label_ids must be a dict from label to number, got {label_ids!r}")
-    return Options(columns, edge_label, node_label, text_ids, None if label_ids is None else Labels(label_ids))
+    shared = None if label_ids is None else Labels(label_ids)
+    return Options(columns, edge_label, node_label, text_ids, attributes, shared)
 
 
 def _is_column(column: object) -> bool:

@@ -29,7 +29,7 @@ _value: NAME | NUMBER | STRING | list
 list: "[" [_value ("," _value)*] "]"
 
 RELATION: /[-~!][-+>|]/
-OPERATOR: /<>|[<>!=]=|[<>=]|!?(contains|in)\b/
+OPERATOR.2: /<>|[<>!=]=|[<>=]|!?(contains|in)\b/
 NUMBER: /[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?/
 STRING: /"[^"]*"|'[^']*'/
 NAME: /[^\W\d]\w*/
@@ -238,9 +238,7 @@ class _Reader:
 
     def clause(self, clause: Tree) -> Clause:
         key, operator, value = clause.children
-        return Clause(
-            self.string(key), _SAME.get(str(operator), str(operator)), self.value(value), self.place(key)
-        )
+        return Clause(self.string(key), _SAME.get(str(operator), str(operator)), self.value(value), self.place(key))
 
     def value(self, value: Token | Tree) -> Value:
         from lark import Tree

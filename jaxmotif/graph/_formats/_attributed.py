@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +30,10 @@ class AttributedGraph:
         self._kinds: list[bool | None] = []
         self._edge_words: list[str | None] = []
         self._passed: dict[str, dict[str, None]] = {"node": {}, "edge": {}}
+        self._kept: dict[str, list[Mapping[str, Any]]] = {"node": [], "edge": []}
 
     def node(
-        self, name: str, attributes: Mapping[str, str] | None = None, shown: str | None = None, line: int | None = None
+        self, name: str, attributes: Mapping[str, Any] | None = None, shown: str | None = None, line: int | None = None
     ) -> None:
         """A node: its id, its attributes, and the name to show instead of the id."""
         if name in self.ids:
@@ -44,7 +46,7 @@ class AttributedGraph:
         self,
         source: str,
         target: str,
-        attributes: Mapping[str, str] | None = None,
+        attributes: Mapping[str, Any] | None = None,
         directed: bool | None = None,
         line: int | None = None,
     ) -> None:
@@ -57,11 +59,20 @@ class AttributedGraph:
         self._kinds.append(directed)
         self._edge_words.append(self._label("edge", self.options.edge_label, attributes or {}))
 
-    def _label(self, kind: str, wanted: int | str | None, attributes: Mapping[str, str]) -> str | None:
+    def _label(self, kind: str, wanted: int | str | None, attributes: Mapping[str, Any]) -> str | None:
         for name in attributes:
             if name != wanted:
                 self._passed[kind][name] = None
-        return attributes.get(wanted) if isinstance(wanted, str) else None
+        if self.options.attributes:
+            self._kept[kind].append(attributes)
+        label = attributes.get(wanted) if isinstance(wanted, str) else None
+        return label if label is None or isinstance(label, str) else str(label)
+
+    def _columns(self, kind: str) -> dict[str, list[Any]] | None:
+        """Every attribute as a column, if they are asked for."""
+        items = self._kept[kind]
+        names = dict.fromkeys(name for item in items for name in item)
+        return {name: [item.get(name) for item in items] for name in names} if self.options.attributes else None
 
     def contents(self, directed: bool | None, notes: Sequence[str] = ()) -> Contents:
         """What was collected; ``directed`` holds for edges that do not say it themselves."""
@@ -75,15 +86,21 @@ class AttributedGraph:
         node_labels = self._labels("node", self.options.node_label, self._node_words)
         edge_labels = self._labels("edge", self.options.edge_label, self._edge_words)
         arcs = [directed if kind is None else kind for kind in self._kinds]
-        notes = (*notes, *self._notes())
+        notes = notes if self.options.attributes else (*notes, *self._notes())
+        columns = self._columns("edge")
         if len(set(arcs)) > 1:
             pairs, back, note = both_ways(pairs, np.array([not kind for kind in arcs], bool))
             notes += (note,)
             arcs = [True]
+            repeated = np.flatnonzero(back).tolist()
+            columns = columns and {name: values + [values[i] for i in repeated] for name, values in columns.items()}
             if edge_labels is not None:
                 edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
         kind = arcs[0] if arcs else directed
-        return Contents(pairs, len(self.ids), kind, self._names(), node_labels, edge_labels, notes)
+        return Contents(
+            pairs, len(self.ids), kind, self._names(), node_labels, edge_labels, self._columns("node"), columns,
+            tuple(notes),
+        )  # fmt: skip
 
     def _labels(self, kind: str, wanted: int | str | None, words: list[str | None]) -> LabelColumn | None:
         if wanted is None:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Options(NamedTuple):
     edge_label: int | str | None = None
     node_label: str | None = None
     text_ids: bool = False
+    attributes: bool = False
     shared: Labels | None = None
 
     def labels(self) -> Labels:
@@ -78,6 +79,8 @@ class Contents(NamedTuple):
       directed: whether the file says directed; ``None`` when it does not say.
       names: the name of each id, where it is not the id itself.
       node_labels, edge_labels: one an id and one an edge.
+      node_columns, edge_columns: all attributes, likewise, if they were asked for: text or values, ``None`` or ``""``
+        where one is missing.
       notes: what a user should know: what was passed over, and guesses.
       format: the format it was recognised as, where that took reading it.
     """
@@ -88,6 +91,8 @@ class Contents(NamedTuple):
     names: NodeNames | None = None
     node_labels: LabelColumn | None = None
     edge_labels: LabelColumn | None = None
+    node_columns: Mapping[str, Sequence[Any]] | None = None
+    edge_columns: Mapping[str, Sequence[Any]] | None = None
     notes: tuple[str, ...] = ()
     format: str = ""
 

@@ -52,12 +52,13 @@ def _graph(
         name = str(place) if numbered else _name(file, node, "id", "node")
         shown = node.get("name", node.get("label"))
         own = {key: value for key, value in node.items() if key not in ("id", "name", "label", "shared_name", "SUID")}
-        graph.node(name, _texts(own | ({"name": shown} if options.node_label == "name" else {})), _shown(shown))
+        named = options.node_label == "name" or (options.attributes and shown is not None)
+        graph.node(name, own | ({"name": shown} if named else {}), _shown(shown))
     for edge in edges:
         ends = next((ends for ends in _ENDS if ends[0] in edge or ends[1] in edge), _ENDS[0])
         own = {key: value for key, value in edge.items() if key not in (*ends, "id", "key", "SUID")}
         source, target = (_name(file, edge, end, "edge") for end in ends)
-        graph.edge(source, target, _texts(own))
+        graph.edge(source, target, own)
     return graph.contents(directed)
 
 
@@ -114,11 +115,6 @@ def _name(file: TextFile, row: dict[str, Any], key: str, kind: str) -> str:
 
 def _shown(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _texts(row: dict[str, Any]) -> dict[str, str]:
-    """Attributes as text, labels may be numbers; nested ones cannot be labels and are only named."""
-    return {key: value if isinstance(value, str) else str(value) for key, value in row.items()}
 
 
 def _is_json(sample: Sample, keys: tuple[bytes, ...]) -> bool:

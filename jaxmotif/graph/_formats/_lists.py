@@ -135,12 +135,25 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
     labels = options.labels()
     wanted = [Column(column, "an id" if text else ID, lowest, numbering=names) for column in chosen[:2]]
     wanted += [Column(column, "an edge label", numbering=labels.numbering) for column in chosen[2:]]
+    others = [column for column in range(width) if column not in chosen[:2]] if options.attributes else []
+    wanted += [Column(column, "a value", numbering=Numbering()) for column in others]
     source, target, *codes = read_table(file, width, wanted, delimiter=delimiter)
+    columns = {
+        layout.header[column] if layout.header is not None else str(column): _words(code, read.numbering)
+        for column, code, read in zip(others, codes[len(chosen) - 2 :], wanted[len(chosen) :], strict=True)
+    }
     contents = Contents(
-        np.stack([source, target], axis=1), edge_labels=labels.column(codes[0]) if codes else None,
-        notes=_unread(layout.header, sample, chosen),
+        np.stack([source, target], axis=1), edge_labels=labels.column(codes[0]) if len(chosen) > 2 else None,
+        edge_columns=columns if options.attributes else None,
+        notes=() if options.attributes else _unread(layout.header, sample, chosen),
     )  # fmt: skip
     return contents if names is None else sorted_names(contents, names.known)
+
+
+def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
+    """What a column says, from the codes of its words."""
+    words = [None if word.lower().encode() in MISSING else word for word in (numbering.known if numbering else ())]
+    return [words[code] for code in codes.tolist()]
 
 
 def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:

@@ -1,0 +1,127 @@
+"""Columns of values beside a graph: the attributes of its nodes and edges, on the host."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jaxmotif.graph._container import Graph
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf|nan", re.I)
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_BOOLEANS = {"true": True, "false": False}
+_EXACT = 2**53
+"""Whole numbers below this are floats too."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Attributes:
+    """Attributes of nodes and edges by name; numbers, truth values, or objects with ``None`` where a value is missing
+    (in numbers: not a number).
+
+    Attributes:
+      nodes: columns ``[n]``.
+      edges: columns ``[R]``.
+      rows: int64 ``[R]``, ascending: which row of the graph's edge list a row of ``edges`` belongs to, where edges are
+        parallel and have several; ``None``: each has one, in the order of the edge list.
+    """
+
+    nodes: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    edges: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    rows: np.ndarray | None = None
+
+    @classmethod
+    def of_rows(cls, graph: Graph, nodes: Mapping[str, Any], edges: Mapping[str, Any], ends: np.ndarray) -> Attributes:
+        """Of a graph that was made from rows, of which self loops were left out and equal ones are one edge.
+
+        Args:
+          nodes: columns ``[n]``. edges: columns ``[R]``. ends: integers ``[R, 2]``, the nodes that the rows join.
+        """
+        keys = pair_keys(ends, graph)
+        there = pair_keys(graph.edge_list(), graph)
+        kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
+        row = np.searchsorted(there, keys[kept])
+        order = np.argsort(row, kind="stable")
+        kept, row = kept[order], row[order]
+        single = np.array_equal(row, np.arange(graph.m))
+        columns = {name: as_column(values, name, len(ends))[kept] for name, values in edges.items()}
+        given = {name: as_column(values, name, graph.n) for name, values in nodes.items()}
+        return cls(given, columns, None if single else row)
+
+
+def pair_keys(ends: np.ndarray, graph: Graph) -> np.ndarray:
+    """A number for each pair of nodes, int64 ``[E]``, ascending as the edge list is; undirected, the same both ways."""
+    u, v = ends[:, 0].astype(np.int64), ends[:, 1].astype(np.int64)
+    if not graph.directed:
+        u, v = np.minimum(u, v), np.maximum(u, v)
+    return u * np.int64(max(graph.n, 1)) + v
+
+
+def as_column(values: Any, name: str, length: int) -> np.ndarray:
+    """Values of one attribute as a column: an array, a pandas column or a sequence, ``[length]``.
+
+    Raises:
+      ValueError: of another length, or of several axes.
+
+    Example:
+      >>> as_column([1, None, 3], "weight", 3)
+      array([ 1., nan,  3.])
+    """
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if isinstance(array, np.ndarray) and array.ndim != 1:
+        raise ValueError(f"attribute {name!r}: expected one value for each, [{length}], got {list(array.shape)}")
+    if len(array) != length:
+        raise ValueError(f"attribute {name!r}: expected {length} values, got {len(array)}")
+    if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
+        return array
+    if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+        array = array.astype(str)
+    return _typed(array.tolist() if isinstance(array, np.ndarray) else list(array))
+
+
+def from_words(words: Sequence[Any]) -> np.ndarray:
+    """Values as a file has them: text that is numbers or truth values throughout is these; ``None`` and empty text are
+    missing.
+
+    Example:
+      >>> from_words(["0.5", "", "2"]), from_words(["KC", None]).tolist()
+      (array([0.5, nan, 2. ]), ['KC', None])
+    """
+    values = [None if word == "" else word for word in words]
+    texts = {value for value in values if isinstance(value, str)}
+    if len(texts) and all(value is None or isinstance(value, str) for value in values):
+        kinds = {
+            word: int(word) if _INTEGER.fullmatch(word) else float(word) for word in texts if _NUMBER.fullmatch(word)
+        } or {word: _BOOLEANS[word.lower()] for word in texts if word.lower() in _BOOLEANS}
+        if len(kinds) == len(texts):
+            values = [kinds.get(value) for value in values]
+    return _typed(values)
+
+
+def _typed(values: list[Any]) -> np.ndarray:
+    """The narrowest column of Python values."""
+    missing = [_is_missing(value) for value in values]
+    kinds = {type(value) for value, left_out in zip(values, missing, strict=True) if not left_out}
+    if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds) and not any(missing):
+        return np.array(values, bool)
+    if kinds and all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
+        whole = all(issubclass(kind, int | np.integer) for kind in kinds)
+        sizes = [abs(value) for value, left_out in zip(values, missing, strict=True) if not left_out]
+        if whole and not any(missing) and max(sizes) < 2**63:
+            return np.array(values, np.int64)
+        if not any(issubclass(kind, int | np.integer) for kind in kinds) or max(sizes) < _EXACT:
+            return np.array([np.nan if left_out else value for value, left_out in zip(values, missing, strict=True)])
+    column = np.empty(len(values), object)
+    column[:] = [None if left_out else value for value, left_out in zip(values, missing, strict=True)]
+    return column
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or (isinstance(value, float | np.floating) and value != value):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")  # pandas', without importing it
