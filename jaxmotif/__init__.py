@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jaxmotif.matching import iter_matches as iter_matches
     from jaxmotif.matching import occurrences as occurrences
     from jaxmotif.matching import participation_counts as participation_counts
+    from jaxmotif.matching import query as query
     from jaxmotif.motifs import find_motifs as find_motifs
     from jaxmotif.motifs import random_graphs as random_graphs
     from jaxmotif.motifs import subgraph_census as subgraph_census
@@ -43,6 +44,7 @@ _HOMES = {
     "iter_matches": "matching",
     "occurrences": "matching",
     "participation_counts": "matching",
+    "query": "matching",
     "find_motifs": "motifs",
     "random_graphs": "motifs",
     "subgraph_census": "motifs",

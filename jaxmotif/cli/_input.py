@@ -82,7 +82,11 @@ def column(text: str) -> int | str:
 
 
 def load_graph(
-    args: argparse.Namespace, path: str | os.PathLike[str] | None = None, *, label_ids: dict[str, int] | None = None
+    args: argparse.Namespace,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    label_ids: dict[str, int] | None = None,
+    attributes: bool = False,
 ) -> Graph:
     """Reads a file or bundled network as the options of :func:`add_input_options` say, and logs what was read.
 
@@ -91,6 +95,7 @@ def load_graph(
       path: what to read; ``args.graph`` if not given. Of another file than that, columns and labels are chosen as
         there if its format has any, and ``--node-labels`` says nothing.
       label_ids: numbers of text labels, which grow; one dict for all files whose labels are to agree.
+      attributes: keep all attributes, for queries to ask about.
     """
     from jaxmotif.datasets import resolve
     from jaxmotif.graph import read_graph
@@ -99,6 +104,7 @@ def load_graph(
     chosen = {name: getattr(args, name) for name in ("columns", "edge_label", "node_label", "text_ids")}
     options: dict[str, Any] = {
         "directed": args.directed, "format": args.input_format, "isolated": args.isolated, "label_ids": label_ids,
+        "attributes": attributes,
         # Padded sizes, so that a compilation cache serves all graphs of about this size; who bounds memory wants none.
         "pad": None if getattr(args, "memory", None) else "bucket",
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from jaxmotif.cli._output import Report
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
+    from jaxmotif.language import Query
     from jaxmotif.matching import MatchCount
     from jaxmotif.patterns import Pattern
 
@@ -23,8 +25,9 @@ logger = logging.getLogger("jaxmotif")
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "query", metavar="QUERY",
-        help="a query graph's file, a folder of them, or a pattern's name: triangle, ffl, bi-fan, G7, 4-cycle, id38, "
-        "id:4:204, 000100110",
+        help="a query graph's file, a folder of them, a pattern's name (triangle, ffl, bi-fan, G7, 4-cycle, id38, "
+        "id:4:204, 000100110), or a query in words, perhaps in a file *.motif: "
+        "'A -> B [weight > 20]; B !> A; A.kind = KC'",
     )  # fmt: skip
     parser.add_argument("graph", metavar="FILE|DATASET", help="the target graph's file, or a bundled network")
     add_input_options(parser, positional=False)
@@ -46,6 +49,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    from jaxmotif.language import Query
+    from jaxmotif.matching._bind import bind
     from jaxmotif.patterns import as_pattern
 
     paths = query_paths(args.query)
@@ -55,15 +60,20 @@ def _run(args: argparse.Namespace) -> Report:
     if listing and args.checkpoint is not None:
         raise ValueError("--checkpoint keeps counts, and --limit lists; leave one of them out")
     labels: dict[str, int] = {}
-    target = load_graph(args, label_ids=labels)
-    queries: dict[str, Graph | Pattern] = {path.name: _query(args, path, target, labels) for path in paths}
+    worded = _in_words(args.query, paths)
+    target = load_graph(args, label_ids=labels, attributes=bool(worded))
+    queries: dict[str, Graph | Pattern | Query] = {
+        path.name: worded[path.name] if path.name in worded else _query(args, path, target, labels) for path in paths
+    }
     if not paths:
-        queries[args.query] = as_pattern(args.query, target)
+        queries[args.query] = worded[args.query] if worded else as_pattern(args.query, target)
     options = {
         "per": args.per, "wildcard": _wildcard(args.wildcard, labels), "time_limit": args.seconds,
         "devices": args.device, "memory": args.memory,
     }  # fmt: skip
-    rows = (({"query": name}, query) for name, query in queries.items())
+    rows = (
+        ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
+    )
     write_occurrences(args, target, rows, how(args), induced=args.induced, wildcard=options["wildcard"])
     if listing:
         return _listing(args, queries, target, options)
@@ -74,6 +84,24 @@ def _query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str
     """Reads a query; of a directed target it is directed too: an edge that its file calls undirected is two arcs."""
     own = args.directed or (True if target.directed else args.directed)
     return load_graph(argparse.Namespace(**vars(args) | {"directed": own}), path, label_ids=labels)
+
+
+def _in_words(text: str, paths: list[Path]) -> dict[str, Query]:
+    """The queries in the query language, by their text or file's name."""
+    from jaxmotif.language import QueryError, parse
+
+    found = {}
+    for path in paths:
+        if path.suffix.lower() in (".motif", ".dm"):
+            try:
+                found[path.name] = parse(path.read_text(encoding="utf-8"))
+            except QueryError as error:
+                raise ValueError(f"{path}: {error}") from None
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{path}: this is no text: {error}") from None
+    if not paths and re.search("[-!~]>", text):
+        found[text] = parse(text)
+    return found
 
 
 def _wildcard(label: str | None, labels: dict[str, int]) -> int | None:
@@ -94,7 +122,7 @@ def query_paths(text: str) -> list[Path]:
 
 
 def _counts(
-    args: argparse.Namespace, queries: dict[str, Graph | Pattern], target: Graph, options: dict[str, Any]
+    args: argparse.Namespace, queries: dict[str, Graph | Pattern | Query], target: Graph, options: dict[str, Any]
 ) -> dict[str, MatchCount]:
     from jaxmotif.matching import count_matches, count_queries
 
@@ -102,7 +130,7 @@ def _counts(
         found = (
             count_matches(
                 query, target, args.induced, progress=not args.quiet,
-                checkpoint=None if args.checkpoint is None else args.checkpoint / name, **options,
+                checkpoint=None if args.checkpoint is None else args.checkpoint / _folder(name), **options,
             )
             for name, query in queries.items()
         )  # fmt: skip
@@ -113,6 +141,11 @@ def _counts(
         logger.info("%s: %d matches, %s, %.3f s", name, result.count, result.status, sum(result.seconds.values()))
         results[name] = result
     return results
+
+
+def _folder(query: str) -> str:
+    """The name of a query's folder of checkpoints: a query in words may hold anything."""
+    return query if re.fullmatch(r"[\w.:-]+", query) else "query"
 
 
 def _counted(form: str, results: dict[str, MatchCount]) -> Report:
@@ -138,14 +171,14 @@ def _counted(form: str, results: dict[str, MatchCount]) -> Report:
 
 
 def _listing(
-    args: argparse.Namespace, queries: dict[str, Graph | Pattern], target: Graph, options: dict[str, Any]
+    args: argparse.Namespace, queries: dict[str, Graph | Pattern | Query], target: Graph, options: dict[str, Any]
 ) -> Report:
     from jaxmotif.matching import find_matches
 
     [(name, query)] = queries.items()
     found = find_matches(query, target, args.induced, args.limit, **options)
-    named = getattr(query, "node_names", None)
-    names = range(len(found.order)) if named is None else named.tolist()
+    named = getattr(query, "names", getattr(query, "node_names", None))
+    names = range(len(found.order)) if named is None else list(named)
     nodes = found.nodes if target.node_names is None else target.node_names[found.nodes]
     scalars = {"query": name, "listed": len(found), "exact": found.exact, "status": found.status}
     return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})

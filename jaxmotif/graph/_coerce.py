@@ -168,9 +168,9 @@ def _from_networkx(source: Any, name: str, attributes: bool) -> Graph:
         return graph
     kinds = (("node", "node_label", source.nodes(data=True)), ("edge", "edge_label", source.edges(data=True)))
     for kind, option, items in kinds:
-        attributes = dict.fromkeys(key for *_, data in items for key in data)  # ordered, each once
-        if attributes:
-            shown = ", ".join(map(repr, attributes))
+        names = dict.fromkeys(key for *_, data in items for key in data)  # ordered, each once
+        if names:
+            shown = ", ".join(map(repr, names))
             _passed_over(name, f"{kind} attributes {shown}; Graph.from_networkx(.., {option}=..) keeps one as labels")
     if graph.report is not None and graph.report.duplicates:
         _passed_over(name, f"parallel edges ({graph.report}): each pair of nodes counts once")

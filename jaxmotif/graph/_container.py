@@ -227,12 +227,12 @@ class Graph:
           >>> graph.attributes.nodes["kind"].tolist()
           ['KC', 'KC', 'MBON']
         """
-        given = [
+        of_nodes, of_edges = (
             {} if table is None else {str(name): as_column(values, str(name), size) for name, values in table.items()}
             for table, size in ((nodes, self.n), (edges, self.m))
-        ]
+        )
         graph = Graph(*self.fields, directed=self.directed)._with_host_fields(*self._host_fields())
-        return graph._with_attributes(Attributes(*given))
+        return graph._with_attributes(Attributes(of_nodes, of_edges))
 
     def _with_attributes(self, attributes: Attributes | None) -> Graph:
         object.__setattr__(self, "attributes", attributes)

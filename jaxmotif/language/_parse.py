@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from jaxmotif.language._query import Clause, Comparison, Edge, Element, Place, Query, QueryError, Value
 
@@ -25,8 +25,9 @@ body: (edge | constraint | twins | call | ";")*
 call: NAME "(" names ")"
 names: NAME ("," NAME)*
 _key: NAME | STRING
-_value: NAME | NUMBER | STRING | list
-list: "[" [_value ("," _value)*] "]"
+_value: _single | list
+_single: NAME | NUMBER | STRING
+list: "[" [_single ("," _single)*] "]"
 
 RELATION: /[-~!][-+>|]/
 OPERATOR.2: /<>|[<>!=]=|[<>=]|!?(contains|in)\b/
@@ -59,13 +60,11 @@ def parse(text: str) -> Query:
 
     Example:
       >>> parse('A -> B; B -> C [type = "inhibitory", weight > 20]; A !> C; A.kind = "KC"')
-      Query(3 nodes, 2 edges, 1 forbidden edges, 3 conditions)
+      Query(3 nodes, 2 edges, 1 forbidden edge, 3 conditions)
       >>> parse("A -> B; B => C")
       Traceback (most recent call last):
       ...
-      jaxmotif.language._query.QueryError: query, line 1, column 11: expected (, -> or !>, ., === or [, found '='
-        A -> B; B => C
-                  ^
+      jaxmotif.language._query.QueryError: query, line 1, column 11 ('=> C'): expected (, -> or !>, ., ...
     """
     from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
@@ -97,6 +96,11 @@ def _parser() -> Lark:
     except ImportError as error:
         raise ImportError("the query language needs lark: pip install 'jaxmotif[query]'") from error
     return Lark(GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=True)
+
+
+def _parts(tree: Tree) -> list[Any]:
+    """The tokens and trees that the grammar puts into a tree."""
+    return tree.children
 
 
 class _Macro(NamedTuple):
@@ -138,13 +142,13 @@ class _Reader:
         )
 
     def run(self, body: Tree, scope: _Scope) -> None:
-        for statement in body.children:
+        for statement in _parts(body):
             self.statements += 1
             if statement.data == "macro":
-                name, parameters, inner = statement.children
+                name, parameters, inner = _parts(statement)
                 for call in inner.find_data("call"):
-                    self.macro(call.children[0])  # macros call those above them, so that no call goes on for ever
-                self.macros[str(name)] = _Macro(parameters.children, inner)
+                    self.macro(_parts(call)[0])  # macros call those above them, so that no call goes on for ever
+                self.macros[str(name)] = _Macro(_parts(parameters), inner)
             elif statement.data == "call":
                 self.call(statement, scope)
             elif statement.data == "edge":
@@ -158,18 +162,18 @@ class _Reader:
         return self.macros[str(name)]
 
     def call(self, statement: Tree, scope: _Scope) -> None:
-        name, given = statement.children
+        name, given = _parts(statement)
         macro = self.macro(name)
-        if len(given.children) != len(macro.parameters):
+        if len(_parts(given)) != len(macro.parameters):
             count = len(macro.parameters)
-            self.refuse(f"macro {name} takes {count} names, here are {len(given.children)}", name)
+            self.refuse(f"macro {name} takes {count} names, here are {len(_parts(given))}", name)
         if self.statements > MOST_STATEMENTS:
             self.refuse(f"macros written out are over the limit of {MOST_STATEMENTS} statements", name)
-        actual = [self.node_name(token, scope) for token in given.children]
+        actual = [self.node_name(token, scope) for token in _parts(given)]
         self.run(macro.body, _Scope(dict(zip(map(str, macro.parameters), actual, strict=True)), {}))
 
     def edge(self, statement: Tree, scope: _Scope) -> None:
-        source, relation, target, clauses, alias = statement.children
+        source, relation, target, clauses, alias = _parts(statement)
         ends = self.number(source, scope), self.number(target, scope)
         if relation[1] != ">":
             self.refuse(
@@ -179,7 +183,7 @@ class _Reader:
         if ends[0] == ends[1]:
             self.refuse(f"{source} and {target} are one node; graphs here have no self loops", source)
         present = relation[0] == "-"
-        conditions = tuple(self.clause(clause) for clause in clauses.children) if clauses is not None else ()
+        conditions = tuple(self.clause(clause) for clause in _parts(clauses)) if clauses is not None else ()
         edge = Edge(*ends, present, conditions, self.place(source))
         if (ends in self.forbidden) if present else (ends in self.wanted):
             self.refuse("this edge is both wanted and forbidden", source)
@@ -198,9 +202,9 @@ class _Reader:
     def constrain(self, statement: Tree, scope: _Scope) -> None:
         from lark import Tree
 
-        member, operator, other = statement.children
+        member, operator, other = _parts(statement)
         (left, key), sign = self.member(member, scope), _SAME.get(str(operator), str(operator))
-        place = self.place(member.children[0])
+        place = self.place(_parts(member)[0])
         if isinstance(other, Tree) and other.data == "member":
             self.comparisons.append(Comparison(left, key, sign, *self.member(other, scope), place))
             return
@@ -212,13 +216,13 @@ class _Reader:
             self.wanted[left] = edge._replace(clauses=(*edge.clauses, clause))
 
     def declare_twins(self, statement: Tree, scope: _Scope) -> None:
-        first, second = (self.known(token, scope) for token in statement.children)
+        first, second = (self.known(token, scope) for token in _parts(statement))
         if first == second:
-            self.refuse("a node is interchangeable with itself in any case", statement.children[0])
-        self.twins.append((first, second, self.place(statement.children[0])))
+            self.refuse("a node is interchangeable with itself in any case", _parts(statement)[0])
+        self.twins.append((first, second, self.place(_parts(statement)[0])))
 
     def member(self, member: Tree, scope: _Scope) -> tuple[Element, str]:
-        name, key = member.children
+        name, key = _parts(member)
         element = scope.edges[str(name)] if str(name) in scope.edges else self.known(name, scope)
         return element, self.string(key)
 
@@ -237,14 +241,14 @@ class _Reader:
         return self.numbers.setdefault(self.node_name(token, scope), len(self.numbers))
 
     def clause(self, clause: Tree) -> Clause:
-        key, operator, value = clause.children
+        key, operator, value = _parts(clause)
         return Clause(self.string(key), _SAME.get(str(operator), str(operator)), self.value(value), self.place(key))
 
     def value(self, value: Token | Tree) -> Value:
         from lark import Tree
 
         if isinstance(value, Tree):
-            return tuple(self.value(item) for item in value.children if item is not None)
+            return tuple(self.value(item) for item in _parts(value) if item is not None)
         if value.type != "NUMBER":
             return self.string(value) if value.type == "STRING" else _BOOLEANS.get(str(value), str(value))
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple
 
+from jaxmotif.arrays._present import counted
+
 Value = bool | int | float | str | tuple["Value", ...]
 """A value that an attribute is compared with; a list is a tuple."""
 
@@ -24,12 +26,9 @@ class QueryError(ValueError):
     def __init__(self, problem: str, place: Place | None = None, text: str = ""):
         self.line, self.column = place or NOWHERE
         if self.line:
-            shown = (text.split("\n")[self.line - 1 : self.line] or [""])[0]
-            start = max(0, self.column - 60)
-            problem = (
-                f"query, line {self.line}, column {self.column}: {problem}\n  {shown[start : start + 100]}\n"
-                f"  {' ' * (self.column - 1 - start)}^"
-            )
+            here = text.split("\n")[self.line - 1][self.column - 1 :].strip() if text else ""
+            here = f" ({here[:30]!r})" if here else ""
+            problem = f"query, line {self.line}, column {self.column}{here}: {problem}"
         super().__init__(problem)
 
 
@@ -113,6 +112,6 @@ class Query:
     def __repr__(self) -> str:
         missing = sum(not edge.present for edge in self.edges)
         conditions = len(self.clauses) + len(self.comparisons) + sum(len(edge.clauses) for edge in self.edges)
-        counts = {"nodes": len(self.names), "edges": len(self.edges) - missing}
-        counts |= {"forbidden edges": missing, "conditions": conditions}
-        return f"Query({', '.join(f'{count} {name}' for name, count in counts.items() if count)})"
+        counts = {"node": len(self.names), "edge": len(self.edges) - missing, "forbidden edge": missing}
+        counts |= {"condition": conditions}
+        return f"Query({', '.join(counted(count, name) for name, count in counts.items() if count)})"

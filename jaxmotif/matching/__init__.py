@@ -5,12 +5,14 @@ from jaxmotif.matching._dense import DenseCount, dense_match_count
 from jaxmotif.matching._listing import Matches, find_matches, has_match, iter_matches, participation_counts
 from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
+from jaxmotif.matching._query import QueryMatches, query
 
 __all__ = [
     "FILTERS",
     "DenseCount",
     "MatchCount",
     "Matches",
+    "QueryMatches",
     "Search",
     "count_matches",
     "count_queries",
@@ -20,4 +22,5 @@ __all__ = [
     "iter_matches",
     "occurrences",
     "participation_counts",
+    "query",
 ]

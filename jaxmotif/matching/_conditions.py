@@ -13,7 +13,7 @@ import numpy as np
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
-from jaxmotif.patterns import Pattern
+from jaxmotif.patterns import Pattern, automorphism_count, automorphisms
 
 MOST_NODES = 1024
 ANY, PRESENT, ABSENT = range(3)
@@ -54,6 +54,36 @@ class RuledPattern(Pattern):
 def shape_of(query: Pattern) -> Pattern:
     """What a query's automorphisms are those of."""
     return query.shape if isinstance(query, RuledPattern) else query
+
+
+def automorphisms_of(query: Pattern) -> np.ndarray:
+    """All automorphisms of a query, int64 ``[A, k]``: of its shape, those that leave ``passes`` the same."""
+    found = automorphisms(shape_of(query))
+    return found[query.keeps(found)] if isinstance(query, RuledPattern) and query.keeps is not None else found
+
+
+def automorphism_total(query: Pattern) -> int:
+    """How many automorphisms a query has."""
+    if isinstance(query, RuledPattern) and query.keeps is not None:
+        return len(automorphisms_of(query))
+    return automorphism_count(shape_of(query))
+
+
+def has_passes(query: Pattern) -> bool:
+    """Whether some matches that the search finds do not count."""
+    return isinstance(query, RuledPattern) and query.passes is not None
+
+
+def that_pass(query: Pattern, maps: np.ndarray, one_each: bool) -> np.ndarray:
+    """The maps, int64 ``[M, k]``, that count; of those that automorphisms exchange, if ``one_each``, the least."""
+    if not isinstance(query, RuledPattern) or query.passes is None:
+        return maps
+    maps = maps[query.passes(maps)]
+    for image in automorphisms_of(query)[1:] if one_each else ():
+        other = maps[:, image]
+        first = np.argmax(maps != other, axis=1)[:, None]  # where two maps differ
+        maps = maps[(np.take_along_axis(maps, first, 1) <= np.take_along_axis(other, first, 1))[:, 0]]
+    return maps
 
 
 class PairKind(NamedTuple):

@@ -17,14 +17,16 @@ from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph
-from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, shape_of
+from jaxmotif.language import Query
+from jaxmotif.matching._bind import bind
+from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, automorphism_total, has_passes
 from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan, make_plan
 from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
 from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES, plan_sizes
 from jaxmotif.matching._target import Target, index_target
-from jaxmotif.patterns import Pattern, as_pattern, automorphism_count
+from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.search import Standing, run_searches
 from jaxmotif.search._sizes import table_memory
 
@@ -73,7 +75,7 @@ class MatchCount(Presented):
 
 
 def count_matches(
-    query: GraphLike | Pattern,
+    query: GraphLike | Pattern | Query,
     target: GraphLike,
     induced: bool = False,
     *,
@@ -93,7 +95,7 @@ def count_matches(
       query: 1 to 1024 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
         matched; without labels it matches any.
         It may be a name: ``"triangle"``, ``"ffl"``, ``"G7"``, ``"4-cycle"``, a class string, ``"id38"``
-        (:func:`jaxmotif.patterns.named_pattern`).
+        (:func:`jaxmotif.patterns.named_pattern`); or a :func:`jaxmotif.query`, which asks for attributes too.
       target: the graph searched. Both may be what :func:`jaxmotif.graph.as_graph` takes: a networkx graph, a scipy
         array, rows of edges, a path; a query that does not say is directed if the target is.
       induced: whether non-edges must be preserved too (for directed graphs, each missing arc).
@@ -125,10 +127,18 @@ def count_matches(
       Bonnici, Giugno, Bombieri: An efficient implementation of a subgraph isomorphism algorithm for GPUs, BIBM 2018.
       Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
     """
-    target = as_graph(target, name="target")
+    target = target_of_queries(target, query)
     pattern = checked_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    if has_passes(pattern):
+        from jaxmotif.matching._listing import count_listed  # which counts by listing, and imports this module
+
+        if checkpoint is not None:
+            raise ValueError(
+                "the query compares elements that no edge joins: its matches are listed, without checkpoint"
+            )
+        return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     selection = select_devices(devices)
     divided = checkpoint is not None or _divided(selection)
@@ -150,7 +160,7 @@ def count_matches(
     else:
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             found, notes = count_at_a_stretch(plan, replan, selection.main, search.max_steps, time_limit, meter.advance)
-    return _match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
+    return match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
 
 
 def _divided(selection: Selection) -> bool:
@@ -162,14 +172,18 @@ def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, dom
     filters = options.chosen_filters(pattern.node_labels is not None and target.node_labels is not None)
     search = [str(options.search.order), *filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
     free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
+    rules = ()
+    if isinstance(pattern, RuledPattern):
+        rules = pattern.forbidden, pattern.condition, pattern.edges, pattern.allowed
     return (
         "matching by prefixes, in limbs", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
         target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
+        *rules,
     )  # fmt: skip
 
 
 def count_queries(
-    queries: Iterable[GraphLike | Pattern],
+    queries: Iterable[GraphLike | Pattern | Query],
     target: GraphLike,
     induced: bool = False,
     *,
@@ -204,7 +218,8 @@ def count_queries(
     """
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
-    target = as_graph(target, name="target")
+    queries = list(queries)
+    target = target_of_queries(target, *queries)
     patterns = [checked_query(query, target, wildcard, per) for query in queries]
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     return _count_queries(patterns, target, options, per, time_limit, devices)
@@ -214,7 +229,7 @@ def _count_queries(
     patterns: Sequence[Pattern], target: Graph, options: Options, per: Per, time_limit: float | None, devices: Devices
 ) -> Iterator[MatchCount]:
     selection = select_devices(devices)
-    if _divided(selection):
+    if _divided(selection) or any(map(has_passes, patterns)):
         for pattern in patterns:
             yield count_matches(
                 pattern, target, options.induced, per=per, wildcard=options.wildcard, time_limit=time_limit,
@@ -231,7 +246,7 @@ def _count_queries(
         planned = plan_many(jobs)
         found = run_searches([plan.ready for plan, _ in planned], time_limit, table_memory(options.memory, chip))
         for pattern, (plan, seconds), (standing, more) in zip(some, planned, found, strict=True):
-            yield _match_count(pattern, per, plan, standing, seconds | {"search": more})
+            yield match_count(pattern, per, plan, standing, seconds | {"search": more})
 
 
 def _together(index: Target) -> int:
@@ -240,12 +255,12 @@ def _together(index: Target) -> int:
     return min(max(TOGETHER_ENTRIES // max(matrices, 8 * index.targets.size, 1), 1), TOGETHER)
 
 
-def _match_count(
+def match_count(
     pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float], notes: tuple[str, ...] = ()
 ) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
-        count //= automorphism_count(shape_of(pattern))
+        count //= automorphism_total(pattern)
     return MatchCount(
         count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
         found.positions, seconds, notes,
@@ -280,9 +295,20 @@ def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool)
     return index, time.perf_counter() - started
 
 
-def checked_query(query: GraphLike | Pattern, target: Graph, wildcard: int | None, per: str) -> Pattern:
+def target_of_queries(target: GraphLike, *queries: object) -> Graph:
+    """The graph to search, with its attributes if a query may ask for them."""
+    return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
+
+
+def checked_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:
     if per not in ("map", "occurrence"):
         raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
+    if isinstance(query, Query):
+        if wildcard is not None:
+            raise ValueError("wildcard is a label of labelled queries; in a query leave out what may be anything")
+        if query.num_nodes > MOST_NODES:
+            raise ValueError(f"the query has {query.num_nodes} nodes; it must have 1 to {MOST_NODES}")
+        return bind(query, target)
     pattern = as_pattern(query, target, MOST_NODES)
     for what, labels, held in (
         ("node", pattern.node_labels, target.node_labels),

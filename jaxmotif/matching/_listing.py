@@ -12,14 +12,25 @@ import numpy as np
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph._coerce import GraphLike, as_graph
-from jaxmotif.matching._count import Domains, Per, checked_query, plan_search
+from jaxmotif.graph import Graph
+from jaxmotif.graph._coerce import GraphLike
+from jaxmotif.language import Query
+from jaxmotif.matching._conditions import has_passes, that_pass
+from jaxmotif.matching._count import (
+    Domains,
+    MatchCount,
+    Per,
+    checked_query,
+    match_count,
+    plan_search,
+    target_of_queries,
+)
 from jaxmotif.matching._divided import has_any
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan
 from jaxmotif.matching._sizes import SHARES, padded, plan_sizes
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import Images, Listed, ReadySearch, list_matches, list_prefixes
+from jaxmotif.search import Images, Listed, ReadySearch, Standing, list_matches, list_prefixes
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +66,7 @@ class Matches(Presented):
 
 
 def find_matches(
-    query: GraphLike | Pattern,
+    query: GraphLike | Pattern | Query,
     target: GraphLike,
     induced: bool = False,
     limit: int | None = None,
@@ -100,7 +111,7 @@ def find_matches(
 
 
 def iter_matches(
-    query: GraphLike | Pattern,
+    query: GraphLike | Pattern | Query,
     target: GraphLike,
     induced: bool = False,
     limit: int | None = None,
@@ -134,7 +145,7 @@ def iter_matches(
 
 
 def has_match(
-    query: GraphLike | Pattern,
+    query: GraphLike | Pattern | Query,
     target: GraphLike,
     induced: bool = False,
     *,
@@ -164,8 +175,23 @@ def has_match(
       >>> has_match(Graph.from_edges([(0, 1), (1, 2), (2, 0)]), square)
       False
     """
-    target = as_graph(target, name="target")
+    target = target_of_queries(target, query)
     pattern = checked_query(query, target, wildcard, "map")
+    if has_passes(pattern):
+        found = find_matches(
+            pattern,
+            target,
+            induced,
+            1,
+            domains=domains,
+            time_limit=time_limit,
+            memory=memory,
+            devices=devices,
+            search=search,
+        )
+        if not len(found) and not found.exact:
+            raise TimeoutError(f"no match found so far, {found.status}; allow more time")
+        return len(found) > 0
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     plan, _ = plan_search(pattern, target, domains, options, select_devices(devices).main)
     found = has_any(plan, search.max_steps, time_limit)
@@ -175,7 +201,7 @@ def has_match(
 
 
 def participation_counts(
-    query: GraphLike | Pattern,
+    query: GraphLike | Pattern | Query,
     target: GraphLike,
     induced: bool = False,
     *,
@@ -204,7 +230,7 @@ def participation_counts(
       >>> participation_counts(path, star).tolist()
       [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
     """
-    target = as_graph(target, name="target")
+    target = target_of_queries(target, query)
     listing = _Listing(query, target, induced, None, per, wildcard, domains, memory, devices, search)
     counts = np.zeros((target.n, listing.size), np.int64)
     for block in listing.blocks():
@@ -213,30 +239,63 @@ def participation_counts(
     return counts
 
 
+def count_listed(
+    pattern: Pattern, target: Graph, induced: bool, per: Per, domains: Domains | None, time_limit: float | None,
+    memory: int | None, devices: Devices, search: Search,
+) -> MatchCount:  # fmt: skip
+    """Count matches of which not all that the search finds count, by listing them."""
+    listing = _Listing(pattern, target, induced, None, "map", None, domains, memory, devices, search)
+    started = time.perf_counter()
+    count, status = 0, "done"
+    for block in listing.blocks(time_limit):
+        count, status = count + block.nodes.shape[1], block.status
+    seconds = listing.seconds | {"search": time.perf_counter() - started}
+    note = "comparisons between elements that no edge joins were tested on each match, listed"
+    return match_count(pattern, per, listing.plan, Standing(count, 0, 0, status), seconds, (note,))
+
+
 class _Listing:
     """A listing that is planned."""
 
     def __init__(
-        self, query: GraphLike | Pattern, target: GraphLike, induced: bool, limit: int | None, per: Per,
+        self, query: GraphLike | Pattern | Query, target: GraphLike, induced: bool, limit: int | None, per: Per,
         wildcard: int | None, domains: Domains | None, memory: int | None, devices: Devices, search: Search,
     ):  # fmt: skip
-        self.target = as_graph(target, name="target")
+        self.target = target_of_queries(target, query)
         self.pattern = checked_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
         if limit is not None and limit < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
         if search.max_steps is not None:
             raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
-        # All maps are kept, or one of those that automorphisms exchange.
-        search = dataclasses.replace(search, symmetry=per == "occurrence")
+        # All maps are kept, or one of those that automorphisms exchange; what the search cannot test is told later.
+        self.limit, self.one_each, passes = limit, per == "occurrence", has_passes(self.pattern)
+        search = dataclasses.replace(search, symmetry=self.one_each and not passes)
         self.options = Options(
-            induced=induced, wildcard=wildcard, listing=True, limit=limit, memory=memory, search=search
-        )
+            induced=induced, wildcard=wildcard, listing=True, limit=None if passes else limit, memory=memory,
+            search=search,
+        )  # fmt: skip
         self.selection = select_devices(devices)
         self.plan, self.seconds = plan_search(self.pattern, self.target, domains, self.options, self.selection.main)
 
     def blocks(self, time_limit: float | None = None) -> Iterator[Listed]:
         """Blocks of matches, by all devices of this process."""
+        found = self._found(time_limit)
+        return self._passing(found) if has_passes(self.pattern) else found
+
+    def _passing(self, found: Iterator[Listed]) -> Iterator[Listed]:
+        """Of blocks what counts, up to the limit."""
+        left = self.limit
+        for block in found:
+            nodes = that_pass(self.pattern, block.nodes.T, self.one_each).T
+            if left is not None and nodes.shape[1] > left:
+                yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={self.limit}")
+                return
+            left = None if left is None else left - nodes.shape[1]
+            yield block._replace(nodes=nodes)
+
+    def _found(self, time_limit: float | None) -> Iterator[Listed]:
+        """Blocks of what the search finds."""
         if self.plan.ready is None:
             return iter(())
         images = _images(self.plan, self.selection.main)

@@ -8,13 +8,14 @@ import numpy as np
 
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.language import Query
 from jaxmotif.matching._listing import iter_matches
 from jaxmotif.patterns import Pattern
 
 
 def occurrences(
     graph: GraphLike,
-    pattern: GraphLike | Pattern,
+    pattern: GraphLike | Pattern | Query,
     limit: int | None = None,
     *,
     induced: bool = True,
@@ -27,7 +28,8 @@ def occurrences(
     Args:
       graph: what to look in, or what :func:`jaxmotif.graph.as_graph` takes for one.
       pattern: a small graph, or its name: ``"ffl"``, ``"G7"``, ``"id38"``, the string of a class
-        (:func:`jaxmotif.patterns.named_pattern`), a file. With labels it is matched with these.
+        (:func:`jaxmotif.patterns.named_pattern`), a file, a :func:`jaxmotif.query`. With labels it is matched with
+        these.
       limit: at most so many.
       induced: whether nodes that the pattern does not join must not be joined in the graph, as for the classes of a
         census, whose counts these then are; else an occurrence is a subgraph, perhaps of more edges.
@@ -46,7 +48,7 @@ def occurrences(
       >>> [block.tolist() for block in occurrences(loops, "ffl")]
       [[['x', 'y', 'z']]]
     """
-    target = as_graph(graph)
+    target = as_graph(graph, attributes=isinstance(pattern, Query))
     options = {"wildcard": wildcard, "memory": memory, "devices": devices}
     blocks = iter_matches(pattern, target, induced, limit, per="occurrence", **options)
     names = target.node_names

@@ -53,7 +53,9 @@ def choose_order(
     leaves = LeafPlan([], np.arange(query.num_nodes), 0)
     if search.leaves and closed_form and query.num_nodes > 1:
         told_apart = shape if colors is None else colored(shape, colors)
-        tied = (asked.strangers >= 0).any(axis=(0, 2))  # what a node must not be next to, leaf counts do not see
+        tied = np.asarray(
+            (asked.strangers >= 0).any(axis=(0, 2))
+        )  # what a node must not be next to, leaf counts do not see
         leaves = choose_leaves(query.neighbors, twin_classes(told_apart), measured, order, tied)
     core = [v for v in order if v not in set(leaves.nodes)]
     if leaves.nodes and isinstance(search.order, str):  # RI's order of what is left

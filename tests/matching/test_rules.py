@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.matching.oracle import _injections, random_graph
 
 from jaxmotif.matching import Search, count_matches, find_matches
 from jaxmotif.matching import _count as counting
 from jaxmotif.matching._conditions import RuledPattern, shape_of
 from jaxmotif.matching._sizes import CPU
 from jaxmotif.patterns import automorphisms
+from tests.matching.oracle import _injections, random_graph
 
 NODES = 9
 

@@ -90,7 +90,7 @@ class AttributedGraph:
         columns = self._columns("edge")
         if len(set(arcs)) > 1:
             pairs, back, note = both_ways(pairs, np.array([not kind for kind in arcs], bool))
-            notes += (note,)
+            notes = (*notes, note)
             arcs = [True]
             repeated = np.flatnonzero(back).tolist()
             columns = columns and {name: values + [values[i] for i in repeated] for name, values in columns.items()}

@@ -1,0 +1,90 @@
+"""What clauses and comparisons say of columns of values; nothing that a query says is ever evaluated as code."""
+
+from __future__ import annotations
+
+import operator as ops
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.language._query import Value
+
+_TESTS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": ops.eq, "<": ops.lt, "<=": ops.le, ">": ops.gt, ">=": ops.ge, "contains": ops.contains,
+    "in": lambda value, group: value in group,
+}  # fmt: skip
+_OPPOSITES = {"!=": "==", "!in": "in", "!contains": "contains"}
+_FLIPPED = {">": "<", ">=": "<=", "in": "contains", "!in": "!contains"}
+
+
+def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
+    """Which values of a column fulfil a clause (:class:`jaxmotif.language.Clause`), bool ``[R]``.
+
+    Example:
+      >>> fulfils(np.array([1.0, np.nan, 30.0]), ">", 20).tolist(), fulfils(np.array(["KC", None]), "!=", "KC").tolist()
+      ([False, False, True], [False, True])
+    """
+    if operator in _OPPOSITES:
+        found = ~fulfils(column, _OPPOSITES[operator], value)
+        return found & _present(column) if operator == "!contains" else found
+    numeric = column.dtype.kind in "biuf"
+    if numeric and operator == "in" and isinstance(value, tuple):
+        return np.any([fulfils(column, "==", item) for item in value], axis=0) if value else np.zeros(len(column), bool)
+    if numeric:
+        number = _number(value)
+        if number is None or operator in ("in", "contains"):
+            return np.zeros(len(column), bool)
+        return np.asarray(_TESTS[operator](column, number), bool)
+    return _each(_TESTS[operator], column.tolist(), [value] * len(column))
+
+
+def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:
+    """Where the values of two columns compare; nowhere where one is missing, bool ``[R]``."""
+    there = _present(left) & _present(right)
+    if operator in _OPPOSITES:
+        return there & ~agree(left, _OPPOSITES[operator], right)
+    if left.dtype.kind in "biuf" and right.dtype.kind in "biuf":
+        found = np.zeros(len(left), bool) if operator in ("in", "contains") else _TESTS[operator](left, right)
+        return there & found
+    return there & _each(_TESTS[operator], left.tolist(), right.tolist())
+
+
+def canonical(left: Any, operator: str, right: Any) -> tuple[Any, str, Any]:
+    """The same comparison the one way round in which it is written here."""
+    if operator in _FLIPPED:
+        return right, _FLIPPED[operator], left
+    if operator in ("==", "!=") and repr(right) < repr(left):
+        return right, operator, left
+    return left, operator, right
+
+
+def _present(column: np.ndarray) -> np.ndarray:
+    if column.dtype.kind == "f":
+        return ~np.isnan(column)
+    if column.dtype.kind == "O":
+        return np.array([value is not None for value in column.tolist()], bool)
+    return np.ones(len(column), bool)
+
+
+def _number(value: Value) -> bool | int | float | None:
+    """A value that numbers can be compared with; text may be one in quotes."""
+    if isinstance(value, str):
+        try:
+            return float(value) if not value.lstrip("+-").isdecimal() else int(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, bool | int | float) else None
+
+
+def _each(test: Callable[[Any, Any], Any], left: Sequence[Any], right: Sequence[Any]) -> np.ndarray:
+    """Values one by one; what cannot be compared does not compare."""
+    found = np.zeros(len(left), bool)
+    for i, (value, other) in enumerate(zip(left, right, strict=True)):
+        if value is None:
+            continue
+        try:
+            found[i] = bool(test(value, other))
+        except (TypeError, ValueError):
+            continue
+    return found

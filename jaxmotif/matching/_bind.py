@@ -1,0 +1,331 @@
+"""A query of the language bound to a target: what it asks of attributes becomes domains, and conditions on edges."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.arrays._bits import words_for
+from jaxmotif.graph import Graph
+from jaxmotif.graph._attributes import Attributes, pair_keys
+from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
+from jaxmotif.language._compare import agree, canonical, fulfils
+from jaxmotif.language._query import Element, Place
+from jaxmotif.matching._conditions import RuledPattern, automorphisms_of, shape_of
+from jaxmotif.patterns import node_orbits
+
+Item = tuple[Any, str, Any]
+"""What is asked of a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""
+
+_logger = logging.getLogger("jaxmotif")
+
+
+def bind(query: Query, target: Graph) -> RuledPattern:
+    """The pattern and rules that a query has for a target.
+
+    Clauses on nodes are domains; those on edges, wanted or forbidden, are conditions on the target's slots; so are
+    comparisons between the two ends of a wanted edge, its attributes, and those of the edge back. Comparisons between
+    elements further apart are left to ``passes``.
+
+    Raises:
+      QueryError: an attribute that the target does not have, or nodes that are declared interchangeable and are not.
+
+    Example:
+      >>> from jaxmotif.language import parse
+      >>> graph = Graph.from_edges([(0, 1), (1, 2)], directed=True).with_attributes(edges={"weight": [3, 30]})
+      >>> bind(parse("A -> B [weight > 20]; B !> A"), graph).edges[0, :2].tolist()
+      [0, 1]
+    """
+    if not target.directed:
+        _logger.warning("the target is undirected: A -> B asks for an edge between A and B")
+    return _Binder(query, target).bound()
+
+
+class _Columns:
+    """Attributes of a target, by node and by slot."""
+
+    def __init__(self, target: Graph, query: Query):
+        self.target, self.query = target, query
+        self.held = target.attributes or Attributes()
+
+    def node(self, key: str, place: Place) -> np.ndarray:
+        """A column of all nodes; ``id`` and ``name`` are the names of nodes, and ``label`` their labels, where no
+        attribute is called so."""
+        if key in self.held.nodes:
+            return self.held.nodes[key]
+        graph = self.target
+        if key in ("id", "name"):
+            return np.arange(graph.n) if graph.node_names is None else np.asarray(graph.node_names)
+        if key == "label" and graph.node_labels is not None:
+            return _words(np.asarray(graph.node_labels)[: graph.n], graph.node_label_names)
+        raise self.unknown("node", key, self.held.nodes, place)
+
+    def edge(self, key: str, place: Place) -> np.ndarray:
+        """A column of the rows of edges."""
+        if key in self.held.edges:
+            return self.held.edges[key]
+        graph = self.target
+        if key == "label" and graph.edge_labels is not None and self.held.rows is None:
+            return _words(np.asarray(graph.edge_labels)[graph.edge_slots()], graph.edge_label_names)
+        raise self.unknown("edge", key, self.held.edges, place)
+
+    def unknown(self, kind: str, key: str, known: Iterable[str], place: Place) -> QueryError:
+        names = ", ".join(map(repr, known))
+        remedy = f"{kind} attributes are {names}" if names else f"it has no {kind} attributes"
+        if self.target.attributes is None:
+            remedy += "; read it with attributes=True, or give it some by Graph.with_attributes"
+        return QueryError(f"the target has no {kind} attribute {key!r}: {remedy}", place, self.query.text)
+
+    def single_edge(self, key: str, place: Place) -> np.ndarray:
+        """A column with one value for each edge ``[m]``."""
+        if self.held.rows is not None:
+            raise QueryError(
+                "edges of the target are parallel, and have several values to compare", place, self.query.text
+            )
+        return self.edge(key, place)
+
+    def edge_clause(self, clause: Clause) -> np.ndarray:
+        """Which edges fulfil a clause, bool ``[m]``; of parallel ones, as the query says."""
+        holds = fulfils(self.edge(clause.key, clause.place), clause.operator, clause.value)
+        rows = self.held.rows
+        if rows is None:
+            return holds
+        if self.query.parallel == "any":
+            return np.bincount(rows, holds, self.target.m) > 0
+        return np.bincount(rows, ~holds, self.target.m) == 0
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """The nodes of each slot in use, int64 ``[S, 2]``."""
+        graph = self.target
+        sources = np.repeat(np.arange(graph.n), graph.degrees)
+        return np.stack([sources, np.asarray(graph.out_targets)[: graph.num_slots]], axis=1)
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """A number for each edge of the edge list, ascending."""
+        return pair_keys(self.target.edge_list(), self.target)
+
+    def edge_of(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The row of the edge list that joins pairs of nodes ``[M, 2]``, and whether there is one."""
+        keys = pair_keys(ends, self.target)
+        row = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
+        return row, self.keys[row] == keys if len(self.keys) else np.zeros(len(row), bool)
+
+
+class _Binder:
+    def __init__(self, query: Query, target: Graph):
+        self.query, self.target, self.columns = query, target, _Columns(target, query)
+        k = query.num_nodes
+        self.wanted: dict[tuple[int, int], set[Item]] = {}
+        self.forbidden: dict[tuple[int, int], set[frozenset[Item]]] = {}
+        self.asked: list[set[Item]] = [set() for _ in range(k)]
+        self.clauses: dict[Item, Clause] = {}
+        self.places: dict[Item, Place] = {}
+        self.left: list[Comparison] = []
+
+    def bound(self) -> RuledPattern:
+        query, target, k = self.query, self.target, self.query.num_nodes
+        for edge in query.edges:
+            self.add_edge(edge)
+        for node, clause in query.clauses:
+            self.asked[node].add(self.item(clause))
+        for comparison in query.comparisons:
+            self.add_comparison(comparison)
+        for _ in query.twins:  # whoever is interchangeable with several: as often as it takes at most
+            for a, b, _ in query.twins:
+                self.asked[a] = self.asked[b] = self.asked[a] | self.asked[b]
+        adjacency, forbidden = np.zeros((k, k), bool), np.zeros((k, k), bool)
+        condition, numbers, masks = np.full((k, k), -1), {}, []
+        wanted = {ends: frozenset([frozenset(items)]) for ends, items in self.wanted.items()}
+        unwanted = {ends: frozenset(options) for ends, options in self.forbidden.items()}
+        for rules, matrix in ((wanted, adjacency), (unwanted, forbidden)):
+            for pair, options in rules.items():
+                for ends, choice in self.both_ways(pair, options):
+                    matrix[ends] = True
+                    if frozenset() in choice:  # any edge will do
+                        continue
+                    if choice not in numbers:
+                        numbers[choice] = len(masks)
+                        masks.append(np.any([self.slots(items) for items in choice], axis=0))
+                    condition[ends] = numbers[choice]
+        classes = [frozenset(items) for items in self.asked]
+        passes, keeps = (self.passes, self.keeps) if self.left else (None, None)
+        pattern = RuledPattern(
+            adjacency, None, None, target.directed, forbidden, condition, _marks(masks, target.slot_capacity),
+            self.domains(), np.array([classes.index(items) for items in classes]), passes, keeps,
+        )  # fmt: skip
+        self.check_twins(pattern)
+        return pattern
+
+    def item(self, clause: Clause) -> Item:
+        item = (clause.key, clause.operator, clause.value)
+        self.clauses[item] = clause
+        return item
+
+    def add_edge(self, edge: Edge) -> None:
+        ends = (edge.source, edge.target)
+        ends = ends if self.target.directed else (min(ends), max(ends))
+        items = {self.item(clause) for clause in edge.clauses}
+        if edge.present:
+            self.wanted.setdefault(ends, set()).update(items)
+        else:
+            self.forbidden.setdefault(ends, set()).add(frozenset(items))
+        if ends in self.wanted and ends in self.forbidden:
+            raise QueryError("this edge is both wanted and forbidden", edge.place, self.query.text)
+
+    def add_comparison(self, comparison: Comparison) -> None:
+        """To what is asked of a node or of the slots of an edge, if that has all its elements."""
+        ends = sorted({node for element in (comparison.left, comparison.right) for node in _nodes(element)})
+        arcs = [pair for pair in ((ends[0], ends[-1]), (ends[-1], ends[0])) if pair in self.wanted]
+        if len(ends) > 2 or (len(ends) == 2 and not arcs):
+            self.left.append(comparison)
+            return
+        for arc in arcs or [(ends[0], ends[0])]:  # of both arcs, so that nodes which can be exchanged still can
+
+            def role(element: Element, arc: tuple[int, int] = arc) -> str:
+                if isinstance(element, int):
+                    return "source" if element == arc[0] else "target"
+                return "edge" if element == arc or not self.target.directed else "back"
+
+            left, right = (role(comparison.left), comparison.key), (role(comparison.right), comparison.other_key)
+            item = canonical(left, comparison.operator, right)
+            self.places[item] = comparison.place
+            (self.wanted[arc] if len(ends) == 2 else self.asked[ends[0]]).add(item)
+
+    def both_ways(
+        self, ends: tuple[int, int], options: frozenset[frozenset[Item]]
+    ) -> Iterable[tuple[tuple[int, int], frozenset[frozenset[Item]]]]:
+        """What is asked of an edge from either end; of an arc from its source alone."""
+        yield ends, options
+        if not self.target.directed:
+            flip = {"source": "target", "target": "source"}
+            yield (
+                (ends[1], ends[0]),
+                frozenset(frozenset(self.flipped(item, flip) for item in items) for items in options),
+            )
+
+    def flipped(self, item: Item, flip: dict[str, str]) -> Item:
+        if item in self.clauses:
+            return item
+        left, operator, right = item
+        turned = canonical((flip.get(left[0], left[0]), left[1]), operator, (flip.get(right[0], right[0]), right[1]))
+        self.places[turned] = self.places[item]
+        return turned
+
+    def slots(self, items: frozenset[Item]) -> np.ndarray:
+        """Which slots in use fulfil all items, bool ``[S]``."""
+        holds = np.ones(self.target.num_slots, bool)
+        for item in items:
+            if item in self.clauses:
+                holds &= self.columns.edge_clause(self.clauses[item])[self.target.slot_edges]
+            else:
+                (one, operator, other), place = item, self.places[item]
+                holds &= agree(self.of_slots(one, place), operator, self.of_slots(other, place))
+        return holds
+
+    def of_slots(self, whose: tuple[str, str], place: Place) -> np.ndarray:
+        """An attribute of the source or target, of the edge, or of the edge back, of each slot."""
+        role, key = whose
+        if role in ("source", "target"):
+            return self.columns.node(key, place)[self.columns.ends[:, int(role == "target")]]
+        column = self.columns.single_edge(key, place)
+        if role == "edge":
+            return column[self.target.slot_edges]
+        return self.of_pairs(column, self.columns.ends[:, ::-1])
+
+    def of_pairs(self, column: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Values of edges by their ends, ``None`` where there is no edge."""
+        row, there = self.columns.edge_of(ends)
+        if there.all():
+            return column[row]
+        values = np.full(len(row), None, object)
+        values[there] = column[row[there]]
+        return values
+
+    def domains(self) -> np.ndarray | None:
+        """The target nodes that fulfil what is asked of each node, bool ``[k, n]``."""
+        if not any(self.asked):
+            return None
+        allowed = np.ones((len(self.asked), self.target.n), bool)
+        for row, items in zip(allowed, self.asked, strict=True):
+            for item in items:
+                left, operator, right = item
+                if item in self.clauses:
+                    row &= fulfils(self.columns.node(left, self.clauses[item].place), operator, right)
+                else:
+                    values = (self.columns.node(key, self.places[item]) for _, key in (left, right))
+                    row &= agree(next(values), operator, next(values))
+        return allowed
+
+    def passes(self, maps: np.ndarray) -> np.ndarray:
+        """Which maps fulfil the comparisons that are left, bool ``[M]``."""
+        holds = np.ones(len(maps), bool)
+        for comparison in self.left:
+            left = self.of_maps(comparison.left, comparison.key, comparison.place, maps)
+            right = self.of_maps(comparison.right, comparison.other_key, comparison.place, maps)
+            holds &= agree(left, comparison.operator, right)
+        return holds
+
+    def of_maps(self, element: Element, key: str, place: Place, maps: np.ndarray) -> np.ndarray:
+        if isinstance(element, int):
+            return self.columns.node(key, place)[maps[:, element]]
+        return self.of_pairs(self.columns.single_edge(key, place), maps[:, list(element)])
+
+    def keeps(self, permutations: np.ndarray) -> np.ndarray:
+        """Which permutations of the nodes leave the same comparisons, bool ``[A]``."""
+
+        def moved(image: list[int]) -> set[tuple]:
+            def to(element: Element) -> Element:
+                if isinstance(element, int):
+                    return image[element]
+                u, x = image[element[0]], image[element[1]]
+                return (u, x) if self.target.directed else (min(u, x), max(u, x))
+
+            return {
+                canonical((to(item.left), item.key), item.operator, (to(item.right), item.other_key))
+                for item in self.left
+            }
+
+        as_written = moved(list(range(self.query.num_nodes)))
+        return np.array([moved(image) == as_written for image in permutations.tolist()], bool)
+
+    def check_twins(self, pattern: RuledPattern) -> None:
+        """Raises QueryError where nodes declared interchangeable are not."""
+        if not self.query.twins:
+            return
+        if self.left:
+            orbits = automorphisms_of(pattern).min(axis=0)
+        else:
+            orbits = node_orbits(shape_of(pattern))
+        for a, b, place in self.query.twins:
+            if orbits[a] != orbits[b]:
+                names = self.query.names[a], self.query.names[b]
+                raise QueryError(
+                    f"{names[0]} and {names[1]} cannot be interchanged: other edges or comparisons tell them apart",
+                    place, self.query.text,
+                )  # fmt: skip
+
+
+def _nodes(element: Element) -> tuple[int, ...]:
+    return (element,) if isinstance(element, int) else element
+
+
+def _words(labels: np.ndarray, names) -> np.ndarray:
+    if names is None:
+        return labels
+    return np.array([names.get(label, str(label)) for label in labels.tolist()], object)
+
+
+def _marks(masks: list[np.ndarray], slots: int) -> np.ndarray | None:
+    """Conditions on slots as bits, uint32 ``[W, slots]``."""
+    if not masks:
+        return None
+    words = np.zeros((words_for(len(masks)), slots), np.uint32)
+    for number, mask in enumerate(masks):
+        words[number >> 5, : len(mask)] |= mask.astype(np.uint32) << np.uint32(number & 31)
+    return words

@@ -1,0 +1,187 @@
+"""Queries with attributes, against all injective maps tested in Python by what the query says in words."""
+
+import itertools
+import logging
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif.graph import Graph
+from jaxmotif.language import QueryError
+from jaxmotif.matching import count_matches, count_queries, find_matches, has_match, occurrences, participation_counts
+
+NODES = "abcdefgh"
+
+
+def network(directed):
+    """Nodes with a kind (one without), a size and tags; edges with a weight (some without) and a type."""
+    rng = np.random.default_rng(5)
+    graph = nx.DiGraph() if directed else nx.Graph()
+    for number, name in enumerate(NODES):
+        kind = {} if number == 4 else {"kind": ["KC", "MBON", "PN"][number % 3]}
+        graph.add_node(name, size=int(rng.integers(1, 4)), tags=[["x"], ["x", "y"], []][number % 3], **kind)
+    for u, v in itertools.permutations(NODES, 2):
+        if rng.random() < (0.4 if directed else 0.25):
+            weight = {} if rng.random() < 0.1 else {"weight": float(rng.integers(1, 40))}
+            graph.add_edge(u, v, type=["excitatory", "inhibitory"][int(rng.integers(2))], length=float(v > u), **weight)
+    return graph
+
+
+CASES = {
+    'A -> B; B -> C [type="inhibitory", weight > 20]; A !> C; A.kind = "KC"': lambda g, n, e, a, b, c: (
+        e(a, b) and e(b, c) and e(b, c)["type"] == "inhibitory" and e(b, c).get("weight", 0) > 20 and not e(a, c)
+        and n(a).get("kind") == "KC"
+    ),
+    "A -> B; B -> C; A !> C [weight > 9]; A !> C [length = 0]": (
+        lambda g, n, e, a, b, c: e(a, b) and e(b, c) and not (
+            e(a, c) and (e(a, c).get("weight", 0) > 9 or e(a, c)["length"] == 0)
+        )
+    ),
+    "A -> B [weight >= 5, weight < 30]; B.size > A.size": lambda g, n, e, a, b: (
+        e(a, b) and 5 <= e(a, b).get("weight", 0) < 30 and n(b)["size"] > n(a)["size"]
+    ),
+    "A -> B; B -> C; A.kind != C.kind; A.kind != PN": lambda g, n, e, a, b, c: (
+        e(a, b) and e(b, c) and n(a).get("kind") != "PN" and n(a).get("kind") and n(c).get("kind")
+        and n(a)["kind"] != n(c)["kind"]
+    ),
+    "A -> B as ab; B -> C as bc; ab.weight > bc.weight; A.tags contains y": lambda g, n, e, a, b, c: (
+        e(a, b) and e(b, c) and e(a, b).get("weight", 0) > e(b, c).get("weight", 99) and "y" in n(a)["tags"]
+    ),
+    'A -> B; C -> B; A === C; A.kind in ["KC", "MBON"]': lambda g, n, e, a, b, c: (
+        e(a, b) and e(c, b) and {n(a).get("kind"), n(c).get("kind")} <= {"KC", "MBON"}
+    ),
+    "A -> B; C -> B; A.size = C.size; A.id != h": lambda g, n, e, a, b, c: (
+        e(a, b) and e(c, b) and n(a)["size"] == n(c)["size"] and a != "h"
+    ),
+    "A -> B as e; e.weight > e.length": lambda g, n, e, a, b: (
+        e(a, b) and e(a, b).get("weight", -1) > e(a, b)["length"]
+    ),
+}  # fmt: skip
+DIRECTED = {
+    "A -> B as to; B -> A as back; to.weight > back.weight": lambda g, n, e, a, b: (
+        e(a, b) and e(b, a) and e(a, b).get("weight", 0) > e(b, a).get("weight", 99)
+    ),
+    "A -> B; B !> A [weight > 10]; B -> C; C ~> B": lambda g, n, e, a, b, c: (
+        e(a, b) and not (e(b, a) and e(b, a).get("weight", 0) > 10) and e(b, c) and not e(c, b)
+    ),
+    "A -> B; B -> A; A.size = B.size": lambda g, n, e, a, b: e(a, b) and e(b, a) and n(a)["size"] == n(b)["size"],
+}
+
+
+def answers(graph, fits):
+    """The maps that a predicate accepts, by name."""
+
+    def edge(u, v):
+        return graph.edges[u, v] if graph.has_edge(u, v) else {}
+
+    size = fits.__code__.co_argcount - 3
+    maps = itertools.permutations(NODES, size)
+    return sorted(row for row in maps if fits(graph, lambda v: graph.nodes[v], edge, *row))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_against_all_maps(directed):
+    source = network(directed)
+    graph = Graph.from_networkx(source, attributes=True)
+    for text, fits in (CASES | DIRECTED if directed else CASES).items():
+        expected, query = answers(source, fits), jaxmotif.query(text)
+        assert expected, text
+        assert count_matches(query, graph).count == len(expected), text
+        found = jaxmotif.query(text, source)
+        assert sorted(map(tuple, found.nodes.tolist())) == expected, text
+        assert found.exact
+        assert list(found.table()) == list(query.names)
+        assert participation_counts(query, graph).sum() == len(expected) * query.num_nodes
+    counts = [found.count for found in count_queries(map(jaxmotif.query, CASES), graph)]
+    assert counts == [len(answers(source, fits)) for fits in CASES.values()]
+
+
+def test_occurrences_are_of_what_can_be_exchanged():
+    """Comparisons count too: between ends, which the search tests, and between others, tested on what it lists."""
+    source = network(True)
+    for text, exchanged in (
+        ("A -> B; C -> B", [2, 1, 0]),
+        ('A -> B; C -> B; A === C; A.kind in ["KC", "MBON"]', [2, 1, 0]),
+        ("A -> B; C -> B; A.size = C.size; A.id != h", None),
+        ("A -> B; C -> B; A.size = C.size", [2, 1, 0]),
+        ("A -> B as x; C -> B as y; x.type = y.type", [2, 1, 0]),
+        ("A -> B as x; C -> B as y; x.weight > y.weight", None),
+        ("A -> B; B -> A; A.size = B.size", [1, 0]),
+        ("A -> B; B -> A; A.size < B.size", None),
+        ("A -> B; C -> B; A !> C; C !> A [weight > 10]", None),
+    ):
+        query, graph = jaxmotif.query(text), Graph.from_networkx(source, attributes=True)
+        rows = sorted(map(tuple, find_matches(query, graph).nodes.tolist()))
+        least = rows if exchanged is None else [row for row in rows if row <= tuple(row[i] for i in exchanged)]
+        assert least
+        assert count_matches(query, graph, per="occurrence").count == len(least), text
+        listed = find_matches(query, graph, per="occurrence").nodes
+        assert {min(tuple(row), tuple(row[i] for i in exchanged or range(len(row)))) for row in listed.tolist()} == {
+            min(row, tuple(row[i] for i in exchanged or range(len(row)))) for row in rows
+        }
+        assert len(listed) == len(least)
+    blocks = list(occurrences(source, jaxmotif.query("A -> B; C -> B; A.size = C.size"), induced=False))
+    assert len(np.concatenate(blocks)) == int(
+        count_matches(jaxmotif.query("A -> B; C -> B; A.size = C.size"), source, per="occurrence")
+    )
+
+
+def test_limits_and_devices():
+    source = network(True)
+    text = "A -> B; C -> B; A.size = C.size"
+    assert len(jaxmotif.query(text, source, limit=3)) == 3
+    assert has_match(jaxmotif.query(text), source)
+    assert not has_match(jaxmotif.query(text + "; A.size > 90"), source)
+    found = count_matches(jaxmotif.query(text), source)
+    assert "compar" in found.notes[0]
+    simple = jaxmotif.query("A -> B [weight > 3]; B -> C; A !> C")
+    assert count_matches(simple, source, devices=2).count == count_matches(simple, source).count
+    with pytest.raises(ValueError, match="without checkpoint"):
+        count_matches(jaxmotif.query(text), source, checkpoint="nowhere")
+
+
+def test_parallel_edges():
+    """A clause holds if it does for any of them; a comparison does not know which to take."""
+    source = nx.MultiDiGraph()
+    for u, v, weight in (("a", "b", 10), ("a", "b", 20), ("b", "c", 30), ("b", "c", 40), ("c", "c", 5)):
+        source.add_edge(u, v, weight=weight)
+    assert jaxmotif.query("A -> B [weight >= 15, weight < 19]", source).nodes.tolist() == [["a", "b"]]
+    assert len(jaxmotif.query("A -> B [weight > 20]", source)) == 1
+    with pytest.raises(QueryError, match="line 1, column 20 .*: edges of the target are parallel"):
+        jaxmotif.query("A -> B as e;       e.weight > e.weight", source)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "A -> B; A.knd = 3",
+            "column 9 .*: the target has no node attribute 'knd': node attributes are 'size'",
+        ),
+        ("A -> B [wieght > 3]", "column 9 .*: the target has no edge attribute 'wieght'"),
+        ("A -> B; A === B", "column 9 .*: A and B cannot be interchanged"),
+        ("A -> B as x; C -> B as y; x.weight > y.weight; A === C", "column 48 .*: A and C cannot be interchanged"),
+    ],
+)
+def test_mistakes(text, problem):
+    with pytest.raises(QueryError, match=problem):
+        jaxmotif.query(text, network(True))
+
+
+def test_what_a_target_lacks_is_said(caplog):
+    plain = Graph.from_edges([(0, 1), (1, 2)])
+    with pytest.raises(QueryError, match="read it with attributes=True"):
+        count_matches(jaxmotif.query("A -> B; A.kind = KC"), plain)
+    with caplog.at_level(logging.WARNING, "jaxmotif"):
+        assert count_matches(jaxmotif.query("A -> B; B !> C"), plain).count == 2
+    assert "undirected" in caplog.text
+    with pytest.raises(QueryError, match="both wanted and forbidden"):
+        count_matches(jaxmotif.query("A -> B; B !> A"), plain)
+    with pytest.raises(ValueError, match="leave out what may be anything"):
+        count_matches(jaxmotif.query("A -> B"), plain, wildcard=3)
+    labelled = Graph.from_edges([(0, 1), (1, 2)], node_labels=[7, 8, 7])
+    assert count_matches(jaxmotif.query("A -> B; A.label = 7"), labelled).count == 2
+    with pytest.raises(ValueError, match="expected 3 values, got 2"):
+        plain.with_attributes({"kind": [1, 2]})
