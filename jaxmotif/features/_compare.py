@@ -176,8 +176,9 @@ def graphlet_correlation_distance(first: GraphLike | np.ndarray, second: GraphLi
 
 
 def _matrix(x: GraphLike | np.ndarray) -> np.ndarray:
-    given = isinstance(x, np.ndarray) and x.shape == (11, 11) and x.dtype.kind == "f"
-    return x if given else graphlet_correlation_matrix(x)
+    if isinstance(x, np.ndarray) and x.shape == (11, 11) and x.dtype.kind == "f":
+        return x
+    return graphlet_correlation_matrix(x)
 
 
 def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:

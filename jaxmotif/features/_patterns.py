@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 from typing import Literal, NamedTuple, cast
 
+import jax
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._select import Devices
 from jaxmotif.features._roles import OrbitWeights, Per, Role, called, connected_names, orbit_weights, roles_of
-from jaxmotif.graph import Graph, GraphLike, as_graph, disjoint_union, unstack
+from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
 from jaxmotif.graphlets import edge_graphlets, node_orbits
 from jaxmotif.matching import occurrences
 from jaxmotif.motifs import dense_census_classes
@@ -52,7 +53,7 @@ class Features(Presented):
 
 
 def pattern_features(
-    graphs: GraphLike | Sequence[GraphLike], patterns: Sequence[PatternLike], *, per: Per = "graph",
+    graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], *, per: Per = "graph",
     induced: bool = True, log: bool = False, normalize: Normalize = None, devices: Devices = None,
 ) -> Features:  # fmt: skip
     """Counts, exactly, in how many occurrences of each pattern each graph, node or edge lies, by its role there.
@@ -62,8 +63,7 @@ def pattern_features(
     to five nodes without labels come from graphlet orbits, all in one run; others from a search each.
 
     Args:
-      graphs: a graph, many of one kind, or a stack of them; each what :func:`jaxmotif.graph.as_graph` takes (rows of
-        edges: one graph a list entry that is an array ``[m, 2]``).
+      graphs: a graph, or many of one kind: a list, :class:`jaxmotif.graph.Graphs`, a stack.
       patterns: small graphs or their names (:func:`jaxmotif.patterns.named_pattern`): ``["triangle", "ffl", "id38"]``;
         :func:`all_patterns` names many. With labels they are matched with these.
       per: a row for each graph, node, or edge (directed: arc).
@@ -92,9 +92,10 @@ def pattern_features(
         raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
     if normalize not in (None, "density", "total"):
         raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
-    source = _Source.of(_many(graphs), per)
+    many = as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
+    source, first = _Source.of(many, per), many[0]
     names = [p if isinstance(p, str) else None for p in patterns]
-    given = [as_pattern(pattern, source.union, name="pattern") for pattern in patterns]
+    given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
     roles = [
         roles_of(pattern, name or called(pattern, number), per)
         for number, (pattern, name) in enumerate(zip(given, names, strict=True))
@@ -130,15 +131,6 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
     return [class_names(True).get(text, text).split(" feed-forward")[0].split(" 3-cycle")[0] for text in classes]
 
 
-def _many(graphs: GraphLike | Sequence[GraphLike]) -> list[Graph]:
-    """The graphs one by one."""
-    if isinstance(graphs, Graph) and np.ndim(graphs.num_nodes) == 1:
-        return unstack(graphs)
-    if isinstance(graphs, list | tuple) and graphs and not isinstance(graphs[0], list | tuple | int | np.integer):
-        return [as_graph(cast(GraphLike, graph), name=f"graphs[{i}]") for i, graph in enumerate(graphs)]
-    return [as_graph(cast(GraphLike, graphs))]
-
-
 class _Source(NamedTuple):
     """Graphs side by side.
 
@@ -146,7 +138,7 @@ class _Source(NamedTuple):
     ends of an edge there; ``keys``: the edges of the union as ascending numbers.
     """
 
-    graphs: list[Graph]
+    graphs: Graphs
     union: Graph
     per: Per
     owner: np.ndarray
@@ -155,21 +147,23 @@ class _Source(NamedTuple):
     keys: np.ndarray
 
     @classmethod
-    def of(cls, graphs: list[Graph], per: Per) -> _Source:
-        union = graphs[0] if len(graphs) == 1 else disjoint_union(graphs)[0]
+    def of(cls, graphs: Graphs, per: Per) -> _Source:
+        union = jax.device_put(graphs.union()) if len(graphs) > 1 else dataclasses.replace(graphs[0])  # without names
         numbers = np.arange(len(graphs))
-        owner = np.repeat(numbers, [graph.n for graph in graphs])
-        edges, keys, rows = None, np.zeros(0, np.int64), owner if per == "node" else numbers
-        if per == "edge":
-            edges = np.concatenate([graph.edge_list() for graph in graphs])
-            keys, rows = union.edge_list() @ np.array([union.n, 1]), np.repeat(numbers, [graph.m for graph in graphs])
-        return cls(graphs, union, per, owner, rows, edges, keys)
+        owner = np.repeat(numbers, graphs.n)
+        if per != "edge":
+            return cls(graphs, union, per, owner, owner if per == "node" else numbers, None, np.zeros(0, np.int64))
+        rows, ends = np.repeat(numbers, graphs.m), union.edge_list()
+        return cls(
+            graphs, union, per, owner, rows, ends - graphs.node_starts[rows][:, None], ends @ np.array([union.n, 1])
+        )
 
     def sets(self, sizes: list[int]) -> np.ndarray:
         """Sets of so many nodes that hold what a row stands for, at least 1, float64 ``[rows, sizes]``."""
         held = {"graph": 0, "node": 1, "edge": 2}[self.per]
-        table = [[max(comb(graph.n - held, size - held), 1) for size in sizes] for graph in self.graphs]
-        return np.array(table, np.float64).reshape(len(self.graphs), len(sizes))[self.graph]
+        orders, which = np.unique(self.graphs.n, return_inverse=True)
+        table = [[max(comb(n - held, size - held), 1) for size in sizes] for n in orders.tolist()]
+        return np.array(table, np.float64).reshape(len(orders), len(sizes))[which[self.graph]]
 
     def add(self, counts: np.ndarray, pattern: Pattern, roles: list[Role], nodes: np.ndarray) -> None:
         """Count occurrences ``[M, k]``, rows of nodes of the union."""
@@ -196,7 +190,8 @@ def _counts(
     size = max((found[0].size for found in weights if found and found[0] is not None), default=0)
     if size:
         count = edge_graphlets if source.per == "edge" else node_orbits
-        orbits = count(source.union, size=max(size, 4), devices=devices).values
+        given = source.graphs if len(source.graphs) > 1 else source.union
+        orbits = count(given, size=max(size, 4), devices=devices).values
     for pattern, found, weighed in zip(patterns, roles, weights, strict=True):
         known = [w for w in weighed if w is not None]
         if known:
@@ -209,11 +204,10 @@ def _counts(
 def _searched(source: _Source, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices) -> np.ndarray:
     counts = np.zeros((len(source.graph), len(roles)), np.int64)
     whole = len(source.graphs) == 1 or len(pattern.components()) == 1
-    first = np.concatenate([[0], np.cumsum([graph.n for graph in source.graphs])])
     # What is not connected lies in one graph of the union or in two: each graph is searched on its own.
-    for start, graph in [(0, source.union)] if whole else zip(first.tolist(), source.graphs, strict=False):
-        plain = dataclasses.replace(graph)  # without names of nodes: occurrences are told by number
-        for block in occurrences(plain, pattern, induced=induced, devices=devices):
+    for i in [0] if whole else range(len(source.graphs)):
+        graph, start = (source.union, 0) if whole else (source.graphs[i], source.graphs.node_starts[i])
+        for block in occurrences(dataclasses.replace(graph), pattern, induced=induced, devices=devices):
             source.add(counts, pattern, roles, block + start)
     return counts
 
