@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +45,21 @@ def device_rows(
     if (long_N, long_S) != (N, S):
         fields = _cropped(fields, N=N, S=S)
     return Rows(fields, m, duplicates, reverse_duplicates, bool(conflict))
+
+
+def traced_fields(edge_index: Any, labels: Any, n: int, directed: bool) -> Fields:
+    """The arrays of a graph of ``n`` nodes from columns of ids, inside a user's ``jax.jit`` too: nothing is looked at.
+
+    Columns with an id outside ``0 .. n - 1`` are padding; capacities are ``n`` nodes, and a slot for each way of each
+    column.
+    """
+    ends = jnp.asarray(edge_index)
+    inside = ((ends >= 0) & (ends < n)).all(axis=0)
+    ends = jnp.where(inside, ends, 0).astype(jnp.int32)  # a padding column is a self loop
+    keys, slot_labels, found = _arcs(ends, labels, directed=directed)
+    N, S = max(n, 1), max(ends.shape[1] * (1 if directed else 2), 1)
+    fields = _rows(keys, slot_labels, np.int32(N), np.int32(S), long_N=N, long_S=S, directed=directed)
+    return fields._replace(num_nodes=jnp.int32(n), num_edges=found[0].astype(jnp.int32))
 
 
 @partial(jit64, static_argnames="directed")

@@ -19,6 +19,7 @@ from jaxmotif.graph import _convert as convert
 from jaxmotif.graph import _saved as saved
 from jaxmotif.graph._attributes import Attributes, as_column, pair_keys
 from jaxmotif.graph._build import build
+from jaxmotif.graph._build_device import traced_fields
 from jaxmotif.graph._fields import BuildReport, Fields, Pad, Placement, capacities, counted, pad_fields
 from jaxmotif.graph._textscan import GraphFileError
 
@@ -137,6 +138,53 @@ class Graph:
         )  # fmt: skip
         graph = jax.device_put(cls(*fields, directed=bool(directed)), device)
         return graph._with_host_fields(report, node_names)
+
+    @classmethod
+    def from_edge_index(
+        cls, edge_index: Any, num_nodes: int, directed: bool = False, node_labels: Any = None, edge_labels: Any = None
+    ) -> Graph:
+        """Build a graph from arrays that may be traced: pure, for use inside ``jax.jit`` and ``jax.vmap``.
+
+        Nothing is checked but shapes, and nothing is named; :meth:`from_edges` checks.
+
+        Args:
+          edge_index: integers ``[2, E]``, as PyTorch Geometric and jraph (senders, receivers) have them. Self loops
+            and repeated edges are left out, and columns with an id outside 0..num_nodes-1: the padding.
+          num_nodes: static; also the capacity.
+          directed: static, whether a column is an arc; else edges may be given one way or both.
+          node_labels: int32 values ``[num_nodes]``.
+          edge_labels: int32 values ``[E]``; columns of one edge are taken to agree.
+
+        Returns:
+          A graph of capacities ``num_nodes`` and E slots (2 E where not directed).
+
+        Raises:
+          TypeError, ValueError: arrays of another shape or kind, when traced.
+
+        Example:
+          >>> @jax.jit
+          ... def triangles(senders, receivers):
+          ...     graph = Graph.from_edge_index(jax.numpy.stack([senders, receivers]), num_nodes=4)
+          ...     return jaxmotif.graphlets.dense_graphlet_counts(graph).astype("float32")[2]
+          >>> import jaxmotif
+          >>> triangles(jax.numpy.array([0, 1, 2, 2]), jax.numpy.array([1, 2, 0, 3]))
+          Array(1., dtype=float32)
+        """
+        if np.ndim(edge_index) != 2 or np.shape(edge_index)[0] != 2:
+            raise ValueError(f"edge_index must have shape (2, E), got {np.shape(edge_index)}; from_edges takes rows")
+        edge_index = jax.numpy.asarray(edge_index)
+        if not jax.numpy.issubdtype(edge_index.dtype, np.integer):
+            raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")
+        expected = {"node_labels": (node_labels, num_nodes), "edge_labels": (edge_labels, edge_index.shape[1])}
+        for name, (labels, size) in expected.items():
+            if labels is not None and np.shape(labels) != (size,):
+                raise ValueError(f"{name} must have shape ({size},), got {np.shape(labels)}")
+        labels = None if edge_labels is None else jax.numpy.asarray(edge_labels, np.int32)
+        fields = traced_fields(edge_index, labels, int(num_nodes), directed)
+        if node_labels is not None:
+            at_nodes = jax.numpy.asarray(node_labels, np.int32)
+            fields = fields._replace(node_labels=at_nodes if num_nodes else np.full(1, -1, np.int32))
+        return cls(*fields, directed=bool(directed))
 
     @classmethod
     def from_scipy(
@@ -266,13 +314,14 @@ class Graph:
     @property
     def degrees(self) -> np.ndarray:
         """Degrees, directed: out-degrees, int64 ``[n]`` (host)."""
-        return np.diff(np.asarray(self.out_offsets)[: self.n + 1]).astype(np.int64)
+        n = self.n
+        return np.diff(np.asarray(self.out_offsets)[: n + 1]).astype(np.int64)
 
     @property
     def in_degrees(self) -> np.ndarray:
         """In-degrees (undirected: degrees), int64 ``[n]`` (host)."""
-        offsets = self.in_offsets if self.directed else self.out_offsets
-        return np.diff(np.asarray(offsets)[: self.n + 1]).astype(np.int64)
+        offsets, n = self.in_offsets if self.directed else self.out_offsets, self.n
+        return np.diff(np.asarray(offsets)[: n + 1]).astype(np.int64)
 
     def edge_list(self) -> np.ndarray:
         """The edges in the row order of all per-edge results (host).
@@ -472,6 +521,13 @@ def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> lis
 
 
 def _host_scalar(value: Any) -> int:
+    if isinstance(value, Tracer):
+        raise TypeError(
+            "this function works on the host, and the graph is traced (inside jax.jit, vmap, grad or scan), so its sizes "
+            "are not known. Inside, use the pure functions: jaxmotif.graphlets.dense_graphlet_counts, "
+            "dense_node_orbits, dense_edge_columns or their sparse_ forms, jaxmotif.matching.dense_match_count, "
+            "jaxmotif.motifs.dense_census; or take the call out of the transformation"
+        )
     if np.ndim(value) != 0:
         raise ValueError(f"a batch of {np.shape(value)[0]} graphs has no single size; take it apart with unstack()")
     return int(value)

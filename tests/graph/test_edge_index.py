@@ -1,0 +1,62 @@
+"""Graphs from traced arrays against those built on the host."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif import Graph
+from jaxmotif.graphlets import dense_graphlet_counts
+
+N, E = 9, 24
+
+
+def columns(seed):
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, N, (2, E))
+    ends[:, rng.random(E) < 0.3] = N + 5  # padding
+    return ends.astype(np.int32)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_traced_graphs_are_those_of_the_host(directed):
+    make = jax.jit(lambda ends, labels, kinds: Graph.from_edge_index(ends, N, directed, labels, kinds))
+    for seed in range(8):
+        ends = columns(seed)
+        low, high = np.sort(ends, axis=0) if not directed else ends
+        labels, kinds = np.arange(N), (low * 31 + high) % 4
+        found, real = make(ends, labels, kinds), ends[0] < N
+        expected = Graph.from_edges(
+            ends.T[real], N, directed, labels, kinds[real], pad=(found.node_capacity, found.slot_capacity)
+        )
+        for name, array in expected.fields._asdict().items():
+            np.testing.assert_array_equal(getattr(found, name), array, err_msg=name)
+        assert found.n == N
+
+
+def test_batches_inside_jit():
+    many = np.stack([columns(seed) for seed in range(5)])
+    counts = jax.jit(jax.vmap(lambda ends: dense_graphlet_counts(Graph.from_edge_index(ends, N))))(many)
+    for ends, found in zip(many, counts.to_numpy(), strict=True):
+        graph = Graph.from_edges(ends.T[ends[0] < N], N)
+        assert found.tolist() == list(jaxmotif.graphlet_counts(graph).counts.values())
+
+
+def test_wrong_arrays_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(2, E\)"):
+        Graph.from_edge_index(np.zeros((4, 2), int), 3)
+    with pytest.raises(TypeError, match="integers"):
+        Graph.from_edge_index(np.zeros((2, 4)), 3)
+    with pytest.raises(ValueError, match=r"node_labels must have shape \(3,\)"):
+        Graph.from_edge_index(np.zeros((2, 4), int), 3, node_labels=[1, 2])
+
+
+@pytest.mark.parametrize("door", [
+    jaxmotif.graphlet_counts, jaxmotif.node_orbits, lambda graph: jaxmotif.subgraph_census(graph, 3),
+    lambda graph: jaxmotif.count_matches([(0, 1)], graph), lambda graph: jaxmotif.pattern_features(graph, ["triangle"]),
+    lambda graph: jaxmotif.find_motifs(graph, 3, key=0), lambda graph: jaxmotif.random_graphs(graph, 2, key=0),
+])  # fmt: skip
+def test_front_doors_name_the_pure_functions(door):
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    with pytest.raises(TypeError, match=r"inside jax.jit.*dense_graphlet_counts.*dense_match_count.*dense_census"):
+        jax.jit(door)(graph)
