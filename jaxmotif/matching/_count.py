@@ -21,6 +21,7 @@ from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, automorphism_total, has_passes
 from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
+from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan, make_plan
 from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
@@ -74,6 +75,7 @@ class MatchCount(Presented):
         return integers([self.count])[0]
 
 
+@for_many_targets
 def count_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -97,7 +99,8 @@ def count_matches(
         It may be a name: ``"triangle"``, ``"ffl"``, ``"G7"``, ``"4-cycle"``, a class string, ``"id38"``
         (:func:`jaxmotif.patterns.named_pattern`); or a :func:`jaxmotif.query`, which asks for attributes too.
       target: the graph searched. Both may be what :func:`jaxmotif.graph.as_graph` takes: a networkx graph, a scipy
-        array, rows of edges, a path; a query that does not say is directed if the target is.
+        array, rows of edges, a path; a query that does not say is directed if the target is. Or many targets: what
+        :func:`jaxmotif.graph.as_graphs` takes, with one result for each.
       induced: whether non-edges must be preserved too (for directed graphs, each missing arc).
       per: count ``"map"``s, or ``"occurrence"``s: maps that differ by an automorphism of the query are one.
       wildcard: a label of query nodes and edges that any label matches.

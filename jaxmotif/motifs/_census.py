@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import jax
 import numpy as np
 
 from jaxmotif.arrays._label_words import in_words
-from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.arrays._present import Column, PerGraph, Presented, counted
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
+from jaxmotif.graph._coerce import for_many
 from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes, count_participation
@@ -80,6 +82,7 @@ class Census(Presented):
         return dict(zip(self.classes, self.counts.tolist(), strict=True))
 
 
+@for_many(lambda graphs, *args, **options: census_of_many(graphs, *args, **options))
 def subgraph_census(
     graph: GraphLike,
     size: int,
@@ -94,7 +97,8 @@ def subgraph_census(
     Node and edge labels, where the graph has them, are part of a class.
 
     Args:
-      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs: what
+        :func:`jaxmotif.graph.as_graphs` takes, with one result for each.
       size: 2 to 8.
       per_node: also count the occurrences that each node lies in, in a second pass.
       devices: as everywhere; one is used.
@@ -102,7 +106,8 @@ def subgraph_census(
       progress: show a meter.
 
     Returns:
-      The classes that occur, with their counts.
+      The classes that occur, with their counts. For many graphs a :class:`~jaxmotif.arrays._present.PerGraph`: a row of
+      counts each, of the classes that occur in any.
 
     Raises:
       ValueError: a size out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
@@ -138,6 +143,13 @@ def subgraph_census(
     return with_smaller_steps(attempt, memory, halve, device)[0]
 
 
+def census_of_many(graphs: Graphs, size: int, **options: Any) -> PerGraph[Census]:
+    """:func:`subgraph_census` of every graph of a data set."""
+    from jaxmotif.motifs._census_many import count_many  # which needs this module
+
+    return count_many(graphs, size, **options)
+
+
 def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
     found = [i for i in np.argsort(classes).tolist() if counts[i]]
     names = tuple(classes[i] for i in found)
@@ -145,7 +157,7 @@ def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nod
     return Census(size, graph.directed, names, counts[found], None if nodes is None else nodes[:, found], words)
 
 
-def check_size(graph: Graph, size: int, more_bits: int = 0) -> None:
+def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
     """Raises unless subgraphs of this size can be counted (``more_bits``: of a graph's number)."""
     if not SMALLEST <= size <= LARGEST:
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}")

@@ -84,18 +84,18 @@ def count_classes(
 
 
 def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes) -> np.ndarray:
-    """How many subgraphs of each class each node lies in, for one graph.
+    """How many subgraphs of each class each node lies in.
 
     Args:
       size: at least 3. classifier: that knows every form that occurs.
 
     Returns:
-      int64 ``[n, classes]``, nodes in the order of the dyads.
+      int64 ``[graphs * n, classes]``, nodes in the order of the dyads.
     """
     forms, index = classifier.known
     classes = len(classifier.classes)
     if not classes:
-        return np.zeros((graphs.n, 0), np.int64)
+        return np.zeros((graphs.num_nodes, 0), np.int64)
     dyads, width = graphs.dyads, power_of_two(classes, 16)
     room = power_of_two(forms.size, 256) - forms.size
     known = np.pad(forms, (0, room), constant_values=np.iinfo(np.uint64).max), np.pad(index.astype(np.int32), (0, room))
@@ -108,7 +108,7 @@ def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier,
         )
 
     search(graphs, size - 1, sizes, close)
-    return np.asarray(counts).reshape(-1, width)[: graphs.n, :classes]
+    return np.asarray(counts).reshape(-1, width)[: graphs.num_nodes, :classes]
 
 
 @partial(jit64, static_argnums=0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._sizes import bucket_size, power_of_two
-from jaxmotif.graph import Graph
+from jaxmotif.graph import Graph, Graphs
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.motifs._null_models import Sample
@@ -45,11 +45,13 @@ class Alphabet:
     node_labels: tuple[int, ...] | None
 
     @classmethod
-    def of(cls, graph: Graph) -> Alphabet:
+    def of(cls, graph: Graph | Graphs) -> Alphabet:
         def values(array: Any, used: int) -> tuple[int, ...] | None:
             return None if array is None else tuple(np.unique(np.asarray(array)[:used]).tolist())
 
-        return cls(graph.directed, values(graph.edge_labels, graph.num_slots), values(graph.node_labels, graph.n))
+        fields = graph.fields
+        n, slots = int(fields.num_nodes), int(fields.num_edges) * (1 if graph.directed else 2)
+        return cls(graph.directed, values(fields.edge_labels, slots), values(fields.node_labels, n))
 
     @property
     def entries(self) -> int:
@@ -167,24 +169,31 @@ class Slots(NamedTuple):
 
 def slots_of(graph: Graph, edges: Edges) -> Slots:
     """Rows from edges between the nodes of ``graph``."""
-    alphabet = Alphabet.of(graph)
-    n, graphs, bits = graph.n, edges.tails.shape[0], alphabet.state_bits
+    alphabet, n = Alphabet.of(graph), graph.n
     number = degree_rank(graph)
     u, v = number[edges.tails], number[edges.heads]
-    entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1])
+    entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
+    first = np.broadcast_to(np.arange(u.shape[0], dtype=np.int64)[:, None] * n, u.shape)
+    return sorted_slots(alphabet, first.ravel(), u.ravel(), v.ravel(), entry.ravel(), u.shape[0] * n, n)
+
+
+def sorted_slots(
+    alphabet: Alphabet, first: np.ndarray, u: np.ndarray, v: np.ndarray, entry: np.ndarray, rows: int, n: int
+) -> Slots:
+    """Rows from edges ``u v`` (int64, each within its own graph, whose rows begin at ``first``) and their entries."""
+    bits = alphabet.state_bits
     mirrored = entry * alphabet.entries if alphabet.directed else entry
-    first = np.arange(graphs, dtype=np.int64)[:, None] * n
     both_ways = ((u, v, entry), (v, u, mirrored))
-    cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways], axis=1)
-    cells = np.sort(cells.ravel())
+    cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways])
+    cells.sort()
     places, states = cells >> bits, cells & ((1 << bits) - 1)
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
     if begins.size < places.size:  # a dyad with arcs both ways has two keys: their states add up
         states = np.add.reduceat(states, begins)
         places = places[begins]
     row = places // max(n, 1)
-    offsets = np.zeros(graphs * n + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=graphs * n), out=offsets[1:])
+    offsets = np.zeros(rows + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=rows), out=offsets[1:])
     return Slots(offsets, places - row * n, states)
 
 
@@ -206,9 +215,7 @@ def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Dev
     nodes = power_of_two(count * n, least.nodes)
     slots = power_of_two(2 * graph.m * count, least.slots)
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
-    fit, true_cells = matrix_bytes // state_type.itemsize, count * n**2
-    fit = min(fit, 2**31 - 2)  # int32 numbers the cells, and one more for what is left out
-    cells = min(power_of_two(true_cells, least.cells), fit) if true_cells <= fit else 0
+    cells = _cells(count * n**2, least, matrix_bytes, state_type)
     number = degree_rank(graph)
     if target_of(device).is_accelerator:
         arrays = _sorted_on_device(alphabet, edges, number, n, (nodes, slots, cells), state_type, device)
@@ -218,16 +225,63 @@ def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Dev
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
         codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
-        node_codes = jax.device_put(np.pad(np.tile(codes, count), (0, nodes - count * n)), device)
-    degree_bits = int(_total_degrees(graph).max(initial=0)).bit_length()
+        node_codes = np.tile(codes, count)
+    degree = int(_total_degrees(graph).max(initial=0))
+    return _on_device(alphabet, arrays, node_codes, (nodes, n, count), degree, device)
+
+
+def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype) -> int:
+    """Room for a matrix of states, or 0 where it takes too many bytes."""
+    fit = min(matrix_bytes // state_type.itemsize, 2**31 - 2)  # int32 numbers cells, and one more for what is left out
+    return min(power_of_two(true_cells, least.cells), fit) if true_cells <= fit else 0
+
+
+def _on_device(
+    alphabet: Alphabet, arrays: tuple[Any, ...], node_codes: np.ndarray | None, room: tuple[int, int, int],
+    degree: int, device: jax.Device,
+) -> CensusGraphs:  # fmt: skip
+    """Graphs for a census. ``room``: for nodes, the nodes of a graph, and how many graphs; ``degree``: the largest."""
+    nodes, n, count = room
+    codes = None
+    if node_codes is not None:
+        codes = jax.device_put(np.pad(node_codes.astype(np.int32), (0, nodes - node_codes.size)), device)
     sizes = np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)
     offsets, near, states, matrix = arrays
     dyads = Dyads(
-        offsets, near, states, matrix, node_codes, jax.device_put(sizes, device),
+        offsets, near, states, matrix, codes, jax.device_put(sizes, device),
         entries=alphabet.entries if alphabet.directed else 0, state_bits=alphabet.state_bits,
-        label_bits=alphabet.label_bits, search_steps=max(9, -(-degree_bits // 3) * 3),
+        label_bits=alphabet.label_bits, search_steps=max(9, -(-degree.bit_length() // 3) * 3),
     )  # fmt: skip
     return CensusGraphs(dyads, n, count, alphabet)
+
+
+def mixed_graphs(
+    graphs: Graphs, which: np.ndarray, n: int, count: int, alphabet: Alphabet, matrix_bytes: int, device: jax.Device
+) -> tuple[CensusGraphs, np.ndarray]:
+    """Graphs of a data set, each with room for ``n`` nodes, with empty ones up to ``count``; and where each node of
+    theirs is, int64."""
+    union = graphs.union(which, pad=None)
+    owner = np.repeat(np.arange(which.size), graphs.n[which])
+    start = np.repeat(np.cumsum(graphs.n[which]) - graphs.n[which], graphs.n[which])
+    degrees = _total_degrees(union)
+    place = np.empty(union.n, np.int64)  # the highest degree of each graph first
+    place[np.lexsort((-degrees, owner))] = np.arange(union.n) - start
+    place += owner * n
+    edges = graph_edges(union)
+    u, v = place[edges.tails[0]], place[edges.heads[0]]
+    first = u - u % n
+    entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.size)
+    found = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)
+    least = CPU_SAMPLE
+    nodes, slots = power_of_two(count * n, least.nodes), power_of_two(2 * union.m, least.slots)
+    state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
+    cells = _cells(count * n**2, least, matrix_bytes, state_type)
+    arrays = put64(_padded(found, n, (nodes, slots, cells), state_type), device)
+    codes = None
+    if alphabet.label_bits:
+        codes = np.zeros(count * n, np.int32)
+        codes[place] = alphabet.ranks(np.asarray(union.node_labels)[: union.n], alphabet.node_labels, union.n) - 1
+    return _on_device(alphabet, arrays, codes, (nodes, n, count), int(degrees.max(initial=0)), device), place
 
 
 CPU_SAMPLE = Room(2**15, 2**17, 2**23)

@@ -1,0 +1,101 @@
+"""The census of the graphs of a data set: many together, very large ones one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._present import PerGraph
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.devices._progress import progress as meter
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import Graphs
+from jaxmotif.motifs._census import Census, check_size, subgraph_census
+from jaxmotif.motifs._census_sizes import plan
+from jaxmotif.motifs._classes import Classifier
+from jaxmotif.motifs._enumerate import count_classes, count_participation
+from jaxmotif.motifs._pair_states import CPU_SAMPLE, Alphabet, mixed_graphs
+
+MOST_NODES = 1024
+"""Graphs of at most so many nodes are counted together."""
+
+
+def count_many(
+    graphs: Graphs, size: int, *, per_node: bool = False, devices: Devices = None, memory: int | None = None,
+    progress: bool = False,
+) -> PerGraph[Census]:  # fmt: skip
+    """What :func:`jaxmotif.subgraph_census` gives for many graphs; arguments as there."""
+    check_size(graphs, size)
+    device = select_devices(devices).main
+    together = np.flatnonzero((graphs.n <= MOST_NODES) & (graphs.slots <= CPU_SAMPLE.slots // 2))
+    classifier = Classifier(Alphabet.of(graphs), size)
+    found: dict[int, Census] = {}
+    rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]] = []
+    with meter(len(graphs), "graphs", "census", enabled=progress) as bar:
+        for part, n, count in _parts(graphs, together, size):
+            sizes, matrix_bytes = plan(device, memory)
+            mixed, place = mixed_graphs(graphs, part, n, count, classifier.alphabet, matrix_bytes, device)
+            with jax.default_device(device):
+                counts = count_classes(mixed, size, classifier, sizes)[: part.size]
+                nodes: list[np.ndarray | None] = [None] * part.size
+                if per_node:
+                    by_node = count_participation(mixed, size, classifier, sizes)[place]
+                    nodes = list(np.split(by_node, np.cumsum(graphs.n[part])[:-1]))
+            rows.append((part, counts, nodes))
+            bar.advance(part.size)
+        for i in sorted(set(range(len(graphs))) - set(together.tolist())):
+            found[i] = subgraph_census(graphs[i], size, per_node=per_node, devices=devices, memory=memory)
+            bar.advance()
+    return _result(graphs, size, classifier.classes, rows, found)
+
+
+def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Graphs of about one size, the nodes each has room for, and how many there is room for."""
+    n = graphs.n[which]
+    room = np.array([power_of_four(int(x), 16) for x in range(int(n.max(initial=0)) + 1)], np.int64)[n]
+    most = 63 - Alphabet.of(graphs).code_bits(size)  # bits left for the number of a graph
+    for nodes in np.unique(room).tolist():
+        some = which[room == nodes]
+        count = max(1, min(CPU_SAMPLE.nodes // nodes, CPU_SAMPLE.cells // nodes**2, 2 ** min(most, 20)))
+        slots = np.cumsum(graphs.slots[some])
+        first = 0
+        while first < some.size:
+            before = slots[first - 1] if first else 0
+            stop = min(first + count, int(np.searchsorted(slots, before + CPU_SAMPLE.slots, side="right")))
+            yield some[first:stop], nodes, count
+            first = stop
+
+
+def _result(
+    graphs: Graphs, size: int, classes: list[str], rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]],
+    alone: dict[int, Census],
+) -> PerGraph[Census]:  # fmt: skip
+    names = sorted({*classes, *(name for one in alone.values() for name in one.classes)})
+    column = {name: i for i, name in enumerate(names)}
+    known = np.array([column[name] for name in classes], np.int64)
+    values = np.zeros((len(graphs), len(names)), np.int64)
+    of_nodes: dict[int, np.ndarray | None] = {}
+    for part, counts, nodes in rows:
+        values[part[:, None], known[: counts.shape[1]]] = counts
+        of_nodes |= dict(zip(part.tolist(), nodes, strict=True))
+    for i, one in alone.items():
+        values[i, [column[name] for name in one.classes]] = one.counts
+    used = np.flatnonzero(values.any(axis=0))
+
+    def single(i: int) -> Census:
+        if i in alone:
+            return alone[i]
+        there = np.flatnonzero(values[i])
+        found = of_nodes[i]
+        back = np.zeros(len(names), np.int64)
+        back[known] = np.arange(known.size)
+        nodes = None if found is None else found[:, back[there]]
+        return Census(
+            size, graphs.directed, tuple(names[k] for k in there), values[i, there], nodes,
+            (graphs[i].node_label_names, graphs[i].edge_label_names),
+        )  # fmt: skip
+
+    shown = tuple(names[k] for k in used)
+    return PerGraph(shown, values[:, used], np.arange(len(graphs) + 1), (), single)

@@ -1,0 +1,38 @@
+"""The census of many graphs: each as it is counted alone."""
+
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.motifs import _census_many, subgraph_census
+
+SIZES = (9, 3, 0, 14, 30)
+
+
+# Graphs of more than 14 nodes are counted alone.
+@pytest.mark.parametrize(("directed", "labels"), [(False, False), (True, True)])
+def test_equals_each_alone(directed, labels, monkeypatch):
+    monkeypatch.setattr(_census_many, "MOST_NODES", 14)
+    rng = np.random.default_rng(1)
+    graphs: list[Graph] = []
+    for n in SIZES:
+        edges = np.unique(np.sort(rng.integers(0, max(n, 1), (2 * n, 2)), axis=1), axis=0)
+        if directed:
+            edges = np.concatenate([edges, edges[: n // 2, ::-1]])
+        edges = edges[edges[:, 0] != edges[:, 1]]
+        kinds = (rng.integers(0, 2, n), rng.integers(5, 7, len(edges))) if labels else (None, None)
+        graphs.append(Graph.from_edges(edges, n, directed, *kinds))
+    found = subgraph_census(graphs, 3, per_node=True)
+    assert len(found) == len(SIZES)
+    for i, (graph, one) in enumerate(zip(graphs, found, strict=True)):
+        alone = subgraph_census(graph, 3, per_node=True)
+        assert one.as_dict() == alone.as_dict()
+        np.testing.assert_array_equal(one.per_node, alone.per_node)
+        row = dict(zip(found.columns, found.values[i].tolist(), strict=True))
+        assert {name: count for name, count in row.items() if count} == alone.as_dict()
+    assert found.values.sum() > 50
+
+
+def test_bad_size():
+    with pytest.raises(ValueError, match="size must be between"):
+        subgraph_census([[(0, 1)], [(0, 1)]], 9)
