@@ -523,7 +523,7 @@ def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> lis
 def _host_scalar(value: Any) -> int:
     if isinstance(value, Tracer):
         raise TypeError(
-            "this function works on the host, and the graph is traced (inside jax.jit, vmap, grad or scan), so its sizes "
+            "this function works on the host, and the graph is traced (inside jax.jit, vmap, grad or scan): its sizes "
             "are not known. Inside, use the pure functions: jaxmotif.graphlets.dense_graphlet_counts, "
             "dense_node_orbits, dense_edge_columns or their sparse_ forms, jaxmotif.matching.dense_match_count, "
             "jaxmotif.motifs.dense_census; or take the call out of the transformation"
