@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -35,6 +36,10 @@ class Presented:
         name = type(self).__name__
         raise TypeError(f"{name} is a table, not an array; take one of its attributes, or {name}.to_pandas()")
 
+    def _pictures(self, rows: int) -> list[str]:
+        """SVG elements that a notebook shows before the first rows of the table, or none."""
+        return []
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._line()})"
 
@@ -57,8 +62,10 @@ class Presented:
         table = self.table()
         total = max(map(len, table.values()), default=0)
         rows = zip(*(_plain(column[:_SHOWN_ROWS]) for column in table.values()), strict=True)
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in table)
-        body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+        pictures = self._pictures(_SHOWN_ROWS)
+        head = "<th></th>" * bool(pictures) + "".join(f"<th>{html.escape(name)}</th>" for name in table)
+        first = (f"<td>{picture}</td>" for picture in pictures) if pictures else itertools.repeat("")
+        body = "".join(f"<tr>{picture}{''.join(map(_cell, row))}</tr>" for picture, row in zip(first, rows))  # noqa: B905
         more = f"<p>{total - _SHOWN_ROWS} more rows</p>" if total > _SHOWN_ROWS else ""
         caption = html.escape(repr(self))
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

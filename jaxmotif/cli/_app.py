@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import logging
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -52,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         parser = build_parser()
         args = parser.parse_args(argv)
+        args.argv = shlex.join(["jaxmotif", *(sys.argv[1:] if argv is None else argv)])
         if args.command is None:
             parser.print_help(sys.stderr)
             return BAD_USAGE

@@ -11,6 +11,7 @@ from jaxmotif.cli._output import Column, Report
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
+    from jaxmotif.patterns import Pattern
 
 _WIDEST_CLASS = 36  # a class of 6 nodes; a table shows larger ones by their number, or with --wide
 
@@ -94,6 +95,16 @@ def explained(columns: Mapping[str, Mapping[str, str]] = COLUMNS) -> str:
         ]
         blocks.append("\n".join([command, *lines]))
     return "\n\n".join(blocks) + "\n"
+
+
+def class_patterns(classes: Sequence[str], directed: bool) -> dict[str, Pattern]:
+    """Classes as patterns, by names for files: their numbers, or their strings where they are labelled."""
+    from jaxmotif.patterns import class_id, named_pattern
+
+    return {
+        f"id{number}" if (number := class_id(text)) is not None else text: named_pattern(text, directed)
+        for text in classes
+    }
 
 
 def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[str]) -> Report:

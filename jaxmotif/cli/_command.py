@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 _NOT_IN_RESULT = frozenset((
-    "command", "run", "format", "output", "occurrences", "wide", "quiet", "device", "memory", "cluster", "checkpoint",
-    "cache",
+    "command", "run", "format", "output", "occurrences", "report", "svg", "argv", "wide", "quiet", "device", "memory",
+    "cluster", "checkpoint", "cache",
 ))  # fmt: skip
 """Options that leave every bit of the result as it is: it does not tell them."""
 
@@ -64,8 +64,9 @@ class Command(NamedTuple):
     def _run(self, args: argparse.Namespace) -> None:
         args.format = form = choose_format(args.format, args.output)
         check_output(form, args.output)
-        if getattr(args, "occurrences", None) is not None:
-            check_output("csv", args.occurrences)
+        for more in ("occurrences", "report"):
+            if getattr(args, more, None) is not None:
+                check_output("csv", getattr(args, more))
         if not self.works:
             write_report(self.run(args), form, args.output, args.wide)
             return

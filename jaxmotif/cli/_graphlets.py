@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, timed, without_directions
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._command import Command, how, timed, without_directions
+from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._output import Report
+from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -19,10 +20,12 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
     parser.add_argument("-k", "--size", type=int, choices=(4, 5), default=4, help="up to so many nodes (default: 4)")
+    add_report_options(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
     from jaxmotif import graphlets
+    from jaxmotif.patterns import named_pattern
 
     count = {
         "graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits
@@ -36,6 +39,14 @@ def _run(args: argparse.Namespace) -> Report:
             memory=args.memory,
             checkpoint=args.checkpoint,
             progress=not args.quiet,
+        )
+    if args.svg is not None:
+        write_drawings(args, {name: named_pattern(name, directed=False) for name in result.counts}, (None, None))
+    if args.report is not None:
+        options = {"size": args.size, "devices": args.device, "memory": args.memory}
+        nodes = result if args.per == "node" else graphlets.node_orbits(graph, progress=not args.quiet, **options)
+        write_page(
+            args, how(args), lambda report, run: report.graphlets_report(network_name(args.graph), graph, nodes, run)
         )
     sizes = {"nodes": graph.n, "edges": graph.m}
     if args.per == "graph":

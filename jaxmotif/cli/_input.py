@@ -81,6 +81,17 @@ def column(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) < 10 else text
 
 
+def network_name(path: str) -> str:
+    """What a network is called: its file's name without endings.
+
+    Example:
+      >>> network_name("data/yeast.edges.gz"), network_name("celegans")
+      ('yeast', 'celegans')
+    """
+    name = Path(path).name
+    return name.split(".")[0] or name
+
+
 def load_graph(
     args: argparse.Namespace,
     path: str | os.PathLike[str] | None = None,

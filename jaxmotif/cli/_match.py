@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxmotif.cli._command import Command, how, limit
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
 from jaxmotif.cli._output import Report
+from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -46,6 +47,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=float, metavar="S", help="stop each search after so long (reading and planning not counted)"
     )
     add_occurrences_option(parser)
+    add_report_options(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -59,6 +61,8 @@ def _run(args: argparse.Namespace) -> Report:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
     if listing and args.checkpoint is not None:
         raise ValueError("--checkpoint keeps counts, and --limit lists; leave one of them out")
+    if listing and args.report is not None:
+        raise ValueError("--report shows counts, and --limit lists; leave one of them out")
     labels: dict[str, int] = {}
     worded = _in_words(args.query, paths)
     target = load_graph(args, label_ids=labels, attributes=bool(worded))
@@ -77,7 +81,23 @@ def _run(args: argparse.Namespace) -> Report:
     write_occurrences(args, target, rows, how(args), induced=args.induced, wildcard=options["wildcard"])
     if listing:
         return _listing(args, queries, target, options)
-    return _counted(args.format, _counts(args, queries, target, options))
+    results = _counts(args, queries, target, options)
+    if args.report is not None or args.svg is not None:
+        _show(args, queries, target, results)
+    return _counted(args.format, results)
+
+
+def _show(
+    args: argparse.Namespace, queries: dict[str, Graph | Pattern], target: Graph, results: dict[str, MatchCount]
+) -> None:
+    """Drawings of the queries, and the page."""
+    from jaxmotif.patterns import as_pattern
+
+    patterns = {name: as_pattern(query, target) for name, query in queries.items()}
+    write_drawings(args, patterns, (target.node_label_names, target.edge_label_names))
+    both = {name: (patterns[name], result) for name, result in results.items()}
+    name, induced, per = network_name(args.graph), args.induced, args.per
+    write_page(args, how(args), lambda report, run: report.match_report(name, target, both, induced, per, run))
 
 
 def _query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._columns import class_report
+from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import Command, add_seed, add_size, how, timed
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
-from jaxmotif.cli._output import Report
+from jaxmotif.cli._output import Column, Report
+from jaxmotif.cli._report import add_report_options, write_drawings, write_page
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+    from jaxmotif.motifs import Motifs
 
 _READ_FIRST = ("count", "mean", "sd", "z", "q", "verdict")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    add_input_options(parser)
+    parser.add_argument(
+        "graph", nargs="+", metavar="FILE|DATASET", help="graph files, plain or .gz, or bundled networks; several are "
+        "told beside each other",
+    )  # fmt: skip
+    add_input_options(parser, positional=False)
     add_size(parser)
     parser.add_argument(
         "--random", type=int, default=1000, metavar="R", help="random graphs to compare with (default: %(default)s)"
@@ -48,29 +61,77 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_seed(parser)
     add_occurrences_option(parser)
+    add_report_options(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
+    if len(args.graph) > 1 and args.occurrences is not None:
+        raise ValueError("--occurrences is of one network; give them one by one")
+    names = [network_name(path) for path in args.graph]
+    if len(set(names)) < len(names):
+        names = args.graph
+    labels: dict[str, int] = {}  # of all networks, so that a word means the same in each
+    graphs = [load_graph(_of_one(args, path), label_ids=labels) for path in args.graph]
+    founds = []
+    for name, graph in zip(names, graphs, strict=True):
+        checkpoint = args.checkpoint if args.checkpoint is None or len(names) == 1 else args.checkpoint / name
+        with timed(f"{name}: found" if len(names) > 1 else "found"):
+            founds.append(_find(args, graph, checkpoint))
+    reports = [_report(graph, found) for graph, found in zip(graphs, founds, strict=True)]
+    if len(names) == 1:
+        write_occurrences(args, graphs[0], class_rows(reports[0].columns, founds[0].table()["class"]), how(args))
+    classes = {text for found in founds for text in found.classes}
+    words = graphs[0].node_label_names, graphs[0].edge_label_names
+    write_drawings(args, class_patterns(sorted(classes), graphs[0].directed), words)
+    found = list(zip(names, graphs, founds, strict=True))
+    write_page(args, how(args), lambda report, run: report.motifs_report(found, run))
+    return reports[0] if len(names) == 1 else _beside(names, reports)
+
+
+def _of_one(args: argparse.Namespace, path: str) -> argparse.Namespace:
+    return argparse.Namespace(**vars(args) | {"graph": path})
+
+
+def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Motifs:
     from jaxmotif.motifs import find_motifs
 
-    graph = load_graph(args)
-    with timed("found"):
-        found = find_motifs(
-            graph, args.size, args.random, args.seed, args.keep, threshold=args.threshold,
-            switches=args.switches,
-            attempts=args.attempts, step=args.step, engine=args.engine, checkpoint=args.checkpoint, devices=args.device,
-            memory=args.memory, progress=not args.quiet,
-        )  # fmt: skip
+    return find_motifs(
+        graph, args.size, args.random, args.seed, args.keep, threshold=args.threshold, switches=args.switches,
+        attempts=args.attempts, step=args.step, engine=args.engine, checkpoint=checkpoint, devices=args.device,
+        memory=args.memory, progress=not args.quiet,
+    )  # fmt: skip
+
+
+def _report(graph: Graph, found: Motifs) -> Report:
     summary = {
-        "size": found.size, "directed": found.directed, "total": int(found.counts.sum()), "random_graphs": args.random,
+        "size": found.size, "directed": found.directed, "total": int(found.counts.sum()),
+        "random_graphs": len(found.random_counts),
         "null_model": found.null_model, "attempts_per_edge": found.attempts, "accepted_per_edge": found.accepted,
         "engine": found.engine, "absent_classes": "counted" if found.engine == "census" else "not looked for",
         "threshold": found.threshold, "double_length_z": _farthest(found.mixing.double_length_z),
         "notes": "; ".join(found.notes),
     }  # fmt: skip
-    report = class_report(found.table(), graph, _READ_FIRST)
-    write_occurrences(args, graph, class_rows(report.columns, found.table()["class"]), how(args))
-    return dataclasses.replace(report, scalars=summary)
+    return dataclasses.replace(class_report(found.table(), graph, _READ_FIRST), scalars=summary)
+
+
+def _beside(names: Sequence[str], reports: Sequence[Report]) -> Report:
+    """One table of several networks; what is not the same for all is told of each."""
+    scalars = {}
+    for key in reports[0].scalars:
+        values = [report.scalars[key] for report in reports]
+        if all(value == values[0] for value in values):
+            scalars[key] = values[0]
+        else:
+            scalars |= {f"{key} ({name})": value for name, value in zip(names, values, strict=True)}
+    rows = [[name] * len(report.columns["class"]) for name, report in zip(names, reports, strict=True)]
+    columns: dict[str, Column] = {"network": list(itertools.chain.from_iterable(rows))}
+    for key in reports[0].columns:
+        parts = [np.asarray(report.columns[key]) for report in reports]
+        columns[key] = np.concatenate(parts)
+    wanted = {name for report in reports for name in report.narrow or ()}
+    return Report(
+        scalars, columns, narrow=[name for name in columns if name in wanted | {"network"}], objects="classes"
+    )
 
 
 def _farthest(values: np.ndarray) -> float:
@@ -83,7 +144,7 @@ COMMAND = Command(
     "find subgraphs that occur unexpectedly often",
     "Count the connected induced subgraphs of K nodes by class, in the graph and in random graphs with the same "
     "degrees, and say which classes are unusual.",
-    "FILE|DATASET",
+    "FILE|DATASET...",
     _options,
     _run,
 )

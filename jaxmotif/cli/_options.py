@@ -113,20 +113,32 @@ def use_devices(args: argparse.Namespace) -> None:
         check_alike(_given(args), jax.process_count() > 1)
     select_devices(args.device)
     if jax.process_index() > 0:
-        args.output, args.occurrences, args.quiet = Path(os.devnull), None, True
+        args.output, args.quiet = Path(os.devnull), True
+        args.occurrences = args.report = args.svg = None
         logger.setLevel(logging.ERROR)
+
+
+_EACH_ITS_OWN = frozenset(("cache", "cluster", "output", "occurrences", "report", "svg", "argv", "quiet", "wide"))
+"""Options that may differ from process to process."""
+
+
+def _content(value: object) -> str:
+    """An option as text; of a file, what is in it."""
+    if isinstance(value, str | Path) and os.path.isfile(value):
+        with open(value, "rb") as file:
+            return f"with the content {hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+    return str(value)
 
 
 def _given(args: argparse.Namespace) -> dict[str, str]:
     """What must be the same in all processes: the options, and the contents of the files they name."""
     given = {}
     for name, value in vars(args).items():
-        if name in ("cache", "cluster", "output", "occurrences", "quiet", "wide") or callable(value):
+        if name in ("cache", "cluster", "output", "occurrences", "report", "svg", "argv", "quiet", "wide") or callable(
+            value
+        ):
             continue
         if name == "checkpoint":  # its path may differ from machine to machine
             value = value is not None
-        elif isinstance(value, str | Path) and os.path.isfile(value):
-            with open(value, "rb") as file:
-                value = f"with the content {hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
-        given[name] = str(value)
+        given[name] = ", ".join(map(_content, value)) if isinstance(value, list) else _content(value)
     return given

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, add_seed, limit, timed, without_directions
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._command import Command, add_seed, how, limit, timed, without_directions
+from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._output import Report
+from jaxmotif.cli._report import add_report_options, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -37,6 +38,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="how many matches to list (default: %(default)s; there may be very many)",
     )  # fmt: skip
     add_seed(parser)
+    add_report_options(parser, drawings=False)
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -49,6 +51,8 @@ def _run(args: argparse.Namespace) -> Report:
             graph, colors, args.motif, args.seed, error=args.error, limit=args.limit, devices=args.device,
             memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
         )  # fmt: skip
+    name, motif = network_name(args.graph), args.motif
+    write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, run))
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     summary = {
         "found": result.found, "repetitions": result.repetitions, "false_negative_bound": result.false_negative_bound

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +26,7 @@ from jaxmotif.graph._textscan import GraphFileError
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
+    from matplotlib.axes import Axes
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=Fields._fields, meta_fields=("directed",))
@@ -386,6 +387,20 @@ class Graph:
         labels = None if self.edge_labels is None else np.asarray(self.edge_labels)[:slots]
         offsets, targets = np.asarray(self.out_offsets)[: self.n + 1], np.asarray(self.out_targets)[:slots]
         return convert.to_scipy(offsets, targets, labels)
+
+    def plot(self, ax: Axes | None = None, highlight: Collection[Any] = ()) -> Axes:
+        """A picture in matplotlib, for graphs of at most 2000 nodes, placed by springs (extra ``plot``).
+
+        Args:
+          ax: axes to draw on; new ones when not given.
+          highlight: nodes, by name, that stand out with the edges between them: an occurrence of a motif.
+
+        Raises:
+          ValueError: too many nodes, or a name that no node has.
+        """
+        from jaxmotif.report._plots import plot_graph
+
+        return plot_graph(self, ax, highlight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the graph to a file of NumPy's npz format, with its labels and names; whole, or not at all.

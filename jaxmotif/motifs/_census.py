@@ -9,8 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxmotif.arrays._label_words import in_words
-from jaxmotif.arrays._present import Column, PerGraph, Presented, counted
+from jaxmotif.arrays._present import Column, PerGraph, counted
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
@@ -20,13 +19,14 @@ from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes, count_participation
 from jaxmotif.motifs._pair_states import Alphabet, census_graphs, degree_rank, graph_edges
+from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns
 
 SMALLEST, LARGEST = 2, 8
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Census(Presented):
+class Census(OfClasses):
     """Counts of connected induced subgraphs by class.
 
     Attributes:
@@ -50,26 +50,6 @@ class Census(Presented):
     def total(self) -> int:
         """All connected induced subgraphs of this size."""
         return int(self.counts.sum())
-
-    @property
-    def names(self) -> list[str]:
-        """The name each class has in the field, ``""`` where it has none."""
-        return class_columns(self.classes, self.directed)["name"]
-
-    @property
-    def words(self) -> list[str]:
-        """The classes for readers: the words of labels in the place of their numbers.
-
-        Example:
-          >>> Census(2, True, ("0,1:.,0,.,.",), np.array([4]), None, ({0: "cell", 1: "gene"}, {0: "+"})).words
-          ['cell,gene:.,+,.,.']
-        """
-        return [in_words(text, *self.label_words) for text in self.classes]
-
-    @property
-    def ids(self) -> list[int | None]:
-        """The numbers of the classes in mfinder and FANMOD, ``None`` with labels."""
-        return class_columns(self.classes, self.directed)["id"]
 
     def _line(self) -> str:
         return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"

@@ -7,13 +7,14 @@ import functools
 import itertools
 import os
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import Target, target_of
-from jaxmotif.arrays._present import Column, Presented
+from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import default_memory
@@ -30,12 +31,12 @@ from jaxmotif.motifs._null_models import NullModel, Sample, States
 from jaxmotif.motifs._pair_states import Alphabet, in_one_room, sample_graphs
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
-from jaxmotif.motifs._tables import motifs_line, motifs_table
+from jaxmotif.motifs._tables import OfClasses, motifs_line, motifs_table
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
-from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from chex import PRNGKey
+    from matplotlib.axes import Axes
 
 Engine = Literal["auto", "census", "matching"]
 
@@ -48,7 +49,7 @@ MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see w
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Motifs(Presented):
+class Motifs(OfClasses):
     """Every class that occurs in the graph or, with a census of these, in a random graph; and how unusual its count is.
 
     Attributes:
@@ -64,6 +65,7 @@ class Motifs(Presented):
       engine: how the random graphs were counted: by a ``"census"`` of each, or by ``"matching"`` the classes of the
         graph, which finds none that the graph itself does not have.
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
+      label_words: as in :class:`jaxmotif.motifs.Census`.
     """
 
     size: int
@@ -79,6 +81,7 @@ class Motifs(Presented):
     accepted: float
     engine: str
     notes: tuple[str, ...] = ()
+    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
 
     def _line(self) -> str:
         return motifs_line(self)
@@ -86,10 +89,16 @@ class Motifs(Presented):
     def table(self) -> dict[str, Column]:
         return motifs_table(self)
 
-    @property
-    def names(self) -> list[str]:
-        """The name each class has in the field, ``""`` where it has none."""
-        return class_columns(self.classes, self.directed)["name"]
+    def plot_profile(self, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """The significance profile in matplotlib, with where 95 % of the random graphs lie (extra ``plot``).
+
+        Args:
+          ax: axes to draw on, perhaps over another network's; new ones when not given.
+          label: what a legend calls it.
+        """
+        from jaxmotif.report._plots import plot_profile
+
+        return plot_profile(self, ax, label)
 
     @property
     def is_motif(self) -> np.ndarray:
@@ -361,6 +370,7 @@ def _motifs(
         work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
         significance_of(counts, random_counts, mixing), mixing, chains.model.claim(chains.wiring.walks),
         chains.attempts, float(moves.mean() / labels), engine, (*chain_notes(chains, moves), *notes),
+        (graph.node_label_names, graph.edge_label_names),
     )  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+"""``--report FILE.html`` and ``--svg DIR``: a page to look at beside the table, and drawings as files."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jaxmotif.cli._output import whole_file
+
+if TYPE_CHECKING:
+    from jaxmotif.patterns import Pattern
+
+logger = logging.getLogger("jaxmotif")
+
+
+def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
+    """The option of a page, and that of a folder of drawings."""
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
+    )
+    if drawings:
+        parser.add_argument("--svg", type=Path, metavar="DIR", help="also draw every class or query, an SVG file each")
+
+
+def write_page(args: argparse.Namespace, run: Mapping[str, Any], make: Callable[[Any, Mapping[str, Any]], str]) -> None:
+    """Writes the page that the user asked for, if any.
+
+    Args:
+      run: what it takes to make the same again.
+      make: the page, of the package ``jaxmotif.report``, which is imported when it is needed, and of what to tell.
+    """
+    if args.report is not None:
+        from jaxmotif import report
+
+        with whole_file(args.report) as stream:
+            stream.write(make(report, {"argv": args.argv, **run}))
+        logger.info("report written to %s", args.report)
+
+
+def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], words: tuple[Any, Any]) -> None:
+    """Writes the drawings that the user asked for, if any, each by its name.
+
+    Args:
+      patterns: by the names of the files, without their ending.
+      words: of node labels and edge labels.
+    """
+    if args.svg is None:
+        return
+    from jaxmotif.report import draw_pattern
+    from jaxmotif.report._drawing import MOST_NODES
+
+    args.svg.mkdir(parents=True, exist_ok=True)
+    drawn = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
+    for name, pattern in drawn.items():
+        plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
+        draw_pattern(pattern, *words, title=name).save(args.svg / f"{plain}.svg")
+    logger.info("%d drawings written to %s", len(drawn), args.svg)
+    if len(drawn) < len(patterns):
+        logger.warning("%d patterns of more than %d nodes are not drawn", len(patterns) - len(drawn), MOST_NODES)

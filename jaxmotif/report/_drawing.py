@@ -1,0 +1,319 @@
+"""A small graph as a picture: where its nodes go, and the lines and heads between them; written as SVG."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from jaxmotif.patterns import Pattern
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIDE = 64.0
+"""Of the square that a picture fills."""
+
+MOST_NODES = 40
+"""That are drawn; the lines of more cannot be told apart."""
+
+_ARRANGED = 12  # nodes whose places are chosen so that few lines cross; more stand in a circle as they come
+_EVERY_ORDER = 5  # nodes of which every order is tried
+_HEAD, _HALF = 7.5, 3.1  # length and half width of an arrow's head
+_NEGATIVE = frozenset(("-", "−", "inhibitory", "inhibition", "inhibits", "repression", "represses", "negative"))
+_POSITIVE = frozenset(("+", "excitatory", "activation", "activates", "positive"))
+
+Words = Mapping[int, str] | None
+Point = tuple[float, float]
+
+
+class Drawing(NamedTuple):
+    """A picture in a square of :data:`SIDE`, y downwards.
+
+    Attributes:
+      nodes: the centres. radius: of each. marked: the nodes that stand out.
+      lines: pairs of ends. heads: triangles.
+      words: node labels, one a node, or none. texts: edge labels, where they stand.
+      title: what it shows, for those who cannot see it.
+    """
+
+    nodes: tuple[Point, ...]
+    radius: float
+    marked: frozenset[int]
+    lines: tuple[tuple[Point, Point], ...]
+    heads: tuple[tuple[Point, Point, Point], ...]
+    words: tuple[str, ...]
+    texts: tuple[tuple[Point, str], ...]
+    title: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def svg(self, width: int | None = None) -> str:
+        """An SVG element in the colour of the text around it, marked nodes in the CSS colour ``--accent``.
+
+        Args:
+          width: in pixels, for a file of its own; in a page the style sheet says.
+        """
+        own = "" if width is None else f' xmlns="http://www.w3.org/2000/svg" width="{width}" height="{width}"'
+        path = "".join(f"M{_xy(a)}L{_xy(b)}" for a, b in self.lines)
+        heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
+        parts = [
+            f'<svg{own} class="drawing" viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
+            f"<title>{html.escape(self.title)}</title>",
+            f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"/>'
+            * bool(path),
+            f'<path d="{heads}" fill="currentColor"/>' * bool(heads),
+            *self._circles(),
+        ]
+        style = 'fill="currentColor" text-anchor="middle" font-size="8.5"'
+        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
+            parts.append(f'<text x="{x:.1f}" y="{y + 3:.1f}" {style}>{html.escape(_short(word))}</text>')
+        return "".join(parts) + "</svg>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an SVG file."""
+        Path(path).write_text(self.svg(width=256) + "\n", encoding="utf-8")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The same in matplotlib (extra ``plot``), on given axes or new ones."""
+        from jaxmotif.report._plots import plot_drawing
+
+        return plot_drawing(self, ax)
+
+    def _circles(self) -> Iterator[str]:
+        for i, (x, y) in enumerate(self.nodes):
+            colour = "var(--accent, #c2410c)" if i in self.marked else "currentColor"
+            radius = self.radius + 1 * (i in self.marked and not self.words)
+            fill = 'fill="none" stroke-width="1.7" stroke' if self.words else "fill"
+            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {fill}="{colour}"/>'
+
+
+def draw_pattern(
+    pattern: Pattern, node_words: Words = None, edge_words: Words = None, marked: Collection[int] = (), title: str = ""
+) -> Drawing:
+    """The picture of a pattern: arrows for arcs, a bar at the end of a negative one, labels in their words.
+
+    Args:
+      pattern: of at most :data:`MOST_NODES` nodes.
+      node_words, edge_words: what labels stand for. A word such as ``-`` or ``inhibitory`` becomes a bar, ``+`` or
+        ``excitatory`` an arrow, any other a text beside the line.
+      marked: nodes to stand out.
+      title: for those who cannot see the picture.
+
+    Raises:
+      ValueError: too many nodes.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> picture = draw_pattern(named_pattern("ffl"))
+      >>> len(picture.nodes), len(picture.lines), len(picture.heads)
+      (3, 3, 3)
+    """
+    if pattern.num_nodes > MOST_NODES:
+        raise ValueError(f"a pattern of {pattern.num_nodes} nodes is too large to draw; at most {MOST_NODES}")
+    words: tuple[str, ...] = ()
+    if pattern.node_labels is not None:
+        words = tuple((node_words or {}).get(label, str(label)) for label in pattern.node_labels.tolist())
+    places = arrange(pattern)
+    radius = 8.5 if words else 4.6 if pattern.num_nodes <= 8 else 3.0
+    at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
+    lines: list[tuple[Point, Point]] = []
+    heads: list[tuple[Point, Point, Point]] = []
+    texts: list[tuple[Point, str]] = []
+    for u, v in combinations(range(pattern.num_nodes), 2):
+        ways = [(a, b) for a, b in ((u, v), (v, u)) if pattern.adjacency[a, b]]
+        if not pattern.directed:
+            ways = ways[:1]
+        kinds = [_kind(pattern, a, b, edge_words) for a, b in ways]
+        apart = len(set(kinds)) > 1  # two arcs of unlike labels go side by side
+        for (a, b), kind in zip(ways, kinds, strict=True):
+            start, end = _between(at[a], at[b], radius, 2.6 if apart else 0.0)
+            if pattern.directed or kind == "-":
+                end = _ending(start, end, kind, lines, heads)
+            if apart or (a, b) == ways[-1] or not pattern.directed:
+                back = pattern.directed and len(ways) == 2 and not apart
+                lines.append((_between(at[a], at[b], radius + 1.2 + 0.8 * _HEAD, 0.0)[0] if back else start, end))
+            if kind not in ("", "+", "-") and (apart or (a, b) == ways[0]):
+                texts.append((_beside(start, end), kind))
+    return Drawing(
+        tuple(at), radius, frozenset(marked), tuple(lines), tuple(heads), words, tuple(texts), title or str(pattern)
+    )
+
+
+def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
+    """What an edge's label says: ``+``, ``-``, another word, or nothing."""
+    if pattern.edge_labels is None:
+        return ""
+    label = int(pattern.edge_labels[a, b])
+    word = (words or {}).get(label, str(label))
+    return "-" if word.lower() in _NEGATIVE else "+" if word.lower() in _POSITIVE else word
+
+
+def _ending(
+    start: Point, end: Point, kind: str, lines: list[tuple[Point, Point]], heads: list[tuple[Point, Point, Point]]
+) -> Point:
+    """Adds the head of an arrow, or the bar of a negative arc, at an end; where the line is to stop."""
+    dx, dy = _direction(start, end)
+    end = (end[0] - 1.2 * dx, end[1] - 1.2 * dy)
+    if kind == "-":
+        bar = ((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2))
+        lines.append(bar)
+        return end
+    base = (end[0] - dx * _HEAD, end[1] - dy * _HEAD)
+    heads.append((end, (base[0] - dy * _HALF, base[1] + dx * _HALF), (base[0] + dy * _HALF, base[1] - dx * _HALF)))
+    return (end[0] - dx * 0.8 * _HEAD, end[1] - dy * 0.8 * _HEAD)
+
+
+def _direction(a: Point, b: Point) -> Point:
+    length = math.hypot(b[0] - a[0], b[1] - a[1]) or 1.0
+    return (b[0] - a[0]) / length, (b[1] - a[1]) / length
+
+
+def _between(a: Point, b: Point, gap: float, aside: float) -> tuple[Point, Point]:
+    """The ends of a line between two nodes that leaves a gap at both, moved to its right."""
+    dx, dy = _direction(a, b)
+    x, y = -dy * aside, dx * aside
+    return (a[0] + dx * gap + x, a[1] + dy * gap + y), (b[0] - dx * gap + x, b[1] - dy * gap + y)
+
+
+def _beside(a: Point, b: Point) -> Point:
+    """Where a text stands: beside the middle of a line, on the side away from the middle of the picture."""
+    dx, dy = _direction(a, b)
+    x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
+    out = 6.0 if (x - SIDE / 2) * dy - (y - SIDE / 2) * dx >= 0 else -6.0
+    return x + out * dy, y - out * dx
+
+
+def _xy(point: Point) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 4 else word[:3] + "…"
+
+
+# ---- where the nodes go
+
+
+def arrange(pattern: Pattern) -> np.ndarray:
+    """Places of the nodes, float64 ``[k, 2]`` within the square from -1 to 1, y downwards.
+
+    Arcs lead downwards and lines do not cross, as far as that can be.
+
+    Example:
+      >>> star = Pattern.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> bool(abs(arrange(star)[0]).max() < 0.3)  # the center of a star is in the middle, or nearly
+      True
+    """
+    k = pattern.num_nodes
+    hub = k >= 4 and int(pattern.neighbors.sum(axis=0).max(initial=0)) == k - 1
+    star = pattern.num_nodes - 1 == int(np.triu(pattern.neighbors).sum())
+    sites = [] if hub and star else [_circle(k), _circle(k) * [1, -1]] if k % 2 else [_circle(k)]
+    if hub and (star or k >= 5):
+        sites.append(np.concatenate([np.zeros((1, 2)), _circle(k - 1)]))
+    if k == 1 or k > _ARRANGED:
+        return _filled(_circle(k))
+    best = min((_placed(pattern, places) for places in sites), key=lambda found: found[0])
+    return _filled(best[1])
+
+
+@cache
+def _orders(k: int) -> np.ndarray:
+    return np.array(list(permutations(range(k))))
+
+
+def _circle(k: int) -> np.ndarray:
+    """Corners of a regular polygon that stands on a side; one node in the middle, two side by side."""
+    if k == 1:
+        return np.zeros((1, 2))
+    turn = math.pi / 2 + math.pi / k if k > 2 else math.pi
+    angle = turn + 2 * math.pi * np.arange(k) / k
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _filled(places: np.ndarray) -> np.ndarray:
+    """The places moved and stretched alike in both directions until they fill the square."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    return (places - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-9) if len(places) > 1 else places
+
+
+def _placed(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:
+    """The best order of the nodes on some sites, by every order of few nodes, by exchanges of more; and its cost."""
+    cost = _Cost(pattern, sites)
+    if pattern.num_nodes <= _EVERY_ORDER:
+        orders = _orders(pattern.num_nodes)
+        costs = cost(orders)
+        best = int(np.argmin(costs.round(6)))
+        return float(costs[best]), sites[orders[best]]
+    order, least = np.arange(pattern.num_nodes), math.inf
+    while True:
+        near = np.array([order, *(_exchanged(order, i, j) for i, j in combinations(range(len(order)), 2))])
+        costs = cost(near).round(6)
+        best = int(np.argmin(costs))
+        if costs[best] >= least:
+            return least, sites[order]
+        order, least = near[best], float(costs[best])
+
+
+def _exchanged(order: np.ndarray, i: int, j: int) -> np.ndarray:
+    new = order.copy()
+    new[[i, j]] = order[[j, i]]
+    return new
+
+
+class _Cost:
+    """What a placement costs: crossings of lines, lines through nodes, arcs that lead up, length, a side preferred."""
+
+    def __init__(self, pattern: Pattern, sites: np.ndarray):
+        arcs = np.argwhere(pattern.adjacency)
+        self._lines = np.argwhere(np.triu(pattern.neighbors))
+        one_way = [(a, b) for a, b in arcs if pattern.directed and not pattern.adjacency[b, a]]
+        self._arcs = np.array(one_way, np.int64).reshape(-1, 2)
+        self._down = 0.5 * np.sign((sites[:, 1][None] - sites[:, 1][:, None]).round(6))
+        self._down += 0.01 * np.sign((sites[:, 0][None] - sites[:, 0][:, None]).round(6))  # else to the right
+        self._length = 0.1 * np.linalg.norm(sites[:, None] - sites[None], axis=2)
+        self._middle = 0.03 * (sites[:, 0][:, None] + sites[:, 0][None])
+        self._through = _through(sites)
+        self._cross = _crossings(tuple(map(tuple, sites.tolist())))
+
+    def __call__(self, orders: np.ndarray) -> np.ndarray:
+        a, b = orders[:, self._lines[:, 0]], orders[:, self._lines[:, 1]]
+        cost = self._length[a, b].sum(axis=1) + np.abs(self._middle[a, b].sum(axis=1)) + self._through[a, b].sum(axis=1)
+        cost -= self._down[orders[:, self._arcs[:, 0]], orders[:, self._arcs[:, 1]]].sum(axis=1)
+        i, j = np.triu_indices(self._lines.shape[0], 1)
+        return cost + self._cross[a[:, i], b[:, i], a[:, j], b[:, j]].sum(axis=1)
+
+
+def _through(sites: np.ndarray) -> np.ndarray:
+    """Much, for the line between two sites that leads through a third, ``[a, b]``."""
+    step, to = sites[None] - sites[:, None], sites[None, None] - sites[:, None, None]
+    aside = np.abs(step[:, :, None, 0] * to[..., 1] - step[:, :, None, 1] * to[..., 0])
+    along = (step[:, :, None] * to).sum(axis=-1)
+    length = (step**2).sum(axis=-1)[:, :, None]
+    return 10.0 * ((aside < 1e-6) & (along > 1e-6) & (along < length - 1e-6)).sum(axis=-1)
+
+
+@cache
+def _crossings(sites: tuple[tuple[float, float], ...]) -> np.ndarray:
+    """Whether the lines between sites a, b and c, d meet elsewhere than in an end: ``[a, b, c, d]``."""
+    at = np.array(sites)
+
+    def side(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        turn = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
+        return np.sign(turn.round(6))
+
+    k = len(at)
+    numbers = np.meshgrid(*[np.arange(k)] * 4, indexing="ij")
+    a, b, c, d = (at[number] for number in numbers)
+    apart = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
+    A, B, C, D = numbers
+    shared = (A == C) | (A == D) | (B == C) | (B == D)
+    return np.where(shared, 0.0, apart.astype(float))

@@ -1,0 +1,144 @@
+"""Pictures in matplotlib: a pattern, a significance profile, a graph. Needs the extra ``plot``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxmotif.graph import Graph
+from jaxmotif.patterns import class_columns
+from jaxmotif.report._drawing import SIDE, Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from jaxmotif.motifs import Motifs
+
+ACCENT, INK, SOFT = "#b8380c", "#1d1b18", "#8a8379"
+MOST_NODES = 2000
+"""Of a graph that is drawn; more are a ball of wool."""
+
+_ROUNDS = 120  # of the layout
+
+
+def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """The axes given, or new ones of so many inches.
+
+    Raises:
+      ImportError: matplotlib is not installed.
+    """
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'jaxmotif[plot]'") from error
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
+    """A pattern's picture on axes."""
+    ax = axes(ax, (2, 2))
+    for (x1, y1), (x2, y2) in drawing.lines:
+        ax.plot([x1, x2], [y1, y2], color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
+    for head in drawing.heads:
+        ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
+    from matplotlib.patches import Circle
+
+    for i, place in enumerate(drawing.nodes):
+        colour = ACCENT if i in drawing.marked else INK
+        ax.add_patch(Circle(place, drawing.radius, fill=not drawing.words, color=colour, linewidth=1.6, zorder=3))
+    for (x, y), word in (*zip(drawing.nodes, drawing.words, strict=False), *drawing.texts):
+        ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4)
+    ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
+    ax.axis("off")
+    return ax
+
+
+def plot_profile(found: Motifs, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """The significance profile of motifs, with where 95 % of the random graphs lie."""
+    count = len(found.classes)
+    ax = axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
+    at, s = np.arange(count), found.significance
+    low, high = null_interval(found)
+    ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
+    ax.bar(at, high - low, bottom=low, width=0.55, color=INK, alpha=0.1, linewidth=0, zorder=0)
+    colour = ACCENT if len(ax.lines) == 1 else None  # further networks in matplotlib's own colours
+    (line,) = ax.plot(at, s.profile, color=colour, linewidth=1.5, label=label)
+    unusual = found.is_motif | found.is_anti_motif
+    ax.scatter(at[unusual], s.profile[unusual], color=line.get_color(), s=26, zorder=3)
+    ax.scatter(at[~unusual], s.profile[~unusual], facecolor="white", edgecolor=line.get_color(), s=26, zorder=3)
+    columns = class_columns(found.classes, found.directed)
+    if count <= 40:
+        names = [str(i) if i is not None else c for i, c in zip(columns["id"], columns["class"], strict=True)]
+        ax.set_xticks(at, names, rotation=45 if count > 16 else 0, fontsize=8)
+    ax.set(xlabel="class", ylabel="significance profile")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def null_interval(found: Motifs) -> tuple[np.ndarray, np.ndarray]:
+    """Where 95 % of the random graphs lie on the scale of the profile, float64 ``[classes]`` each; NaN without a z."""
+    s = found.significance
+    low, high = np.quantile(found.random_counts, [0.025, 0.975], axis=0)
+    scale = np.where(s.sd > 0, s.sd, np.nan) * (float(np.sqrt(np.nansum(s.z**2))) or 1.0)
+    return (low - s.mean) / scale, (high - s.mean) / scale
+
+
+def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Any] = ()) -> Axes:
+    """A graph on axes, its nodes placed by springs; see :meth:`jaxmotif.Graph.plot`."""
+    if graph.n > MOST_NODES:
+        raise ValueError(f"a graph of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
+    ax = axes(ax, (6, 6))
+    from matplotlib.collections import LineCollection
+
+    edges, places = graph.edge_list(), spring_layout(graph)
+    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    wanted = set(highlight)
+    marked = np.array([name in wanted for name in names.tolist()], bool)
+    if unknown := wanted - set(names.tolist()):
+        raise ValueError(f"highlight names {sorted(map(str, unknown))[:5]}, which are no nodes of the graph")
+    inside = marked[edges].all(axis=1) if edges.size else np.zeros(0, bool)
+    thin = float(np.clip(20 / max(graph.m, 1) ** 0.5, 0.25, 1.1))
+    ax.add_collection(LineCollection(list(places[edges[~inside]]), colors=SOFT, linewidths=thin, alpha=0.6, zorder=1))
+    if graph.directed:
+        for u, v in edges[inside].tolist():
+            arrow = {"arrowstyle": "-|>", "color": ACCENT, "linewidth": 1.4, "shrinkA": 3, "shrinkB": 4}
+            ax.annotate("", tuple(places[v]), tuple(places[u]), arrowprops=arrow, zorder=3)
+    else:
+        ax.add_collection(LineCollection(list(places[edges[inside]]), colors=ACCENT, linewidths=1.6, zorder=3))
+    size = float(np.clip(4000 / max(graph.n, 1), 6, 60))
+    ax.scatter(*places[~marked].T, s=size, color=INK, linewidths=0, zorder=2)
+    ax.scatter(*places[marked].T, s=1.5 * size, color=ACCENT, linewidths=0, zorder=4)
+    for i in np.flatnonzero(marked | (graph.n <= 40)).tolist():
+        ax.annotate(
+            str(names[i]), places[i], xytext=(4, 4), textcoords="offset points", fontsize=8, color=INK, zorder=5
+        )
+    ax.set_aspect("equal")
+    ax.autoscale()
+    ax.axis("off")
+    return ax
+
+
+def spring_layout(graph: Graph, seed: int = 0) -> np.ndarray:
+    """Places of the nodes, float64 ``[n, 2]``, the same each time.
+
+    Reference:
+      Fruchterman & Reingold: Graph drawing by force-directed placement, Software: Practice and Experience 21, 1991.
+    """
+    places = np.random.default_rng(seed).random((graph.n, 2))
+    edges, ideal = graph.edge_list(), 1 / max(graph.n, 1) ** 0.5
+    for heat in 0.1 * (1 - np.arange(_ROUNDS) / _ROUNDS):
+        apart = places[:, None] - places[None]
+        distance = np.sqrt((apart**2).sum(axis=2)) + 1e-9
+        force = (apart * (ideal / distance)[..., None] ** 2).sum(axis=1)
+        pull = places[edges[:, 0]] - places[edges[:, 1]]
+        pull *= np.sqrt((pull**2).sum(axis=1, keepdims=True)) / ideal
+        np.add.at(force, edges[:, 0], -pull)
+        np.add.at(force, edges[:, 1], pull)
+        force += 0.5 * (0.5 - places)  # towards the middle, or components drift apart
+        length = np.sqrt((force**2).sum(axis=1, keepdims=True)) + 1e-9
+        places += force / length * np.minimum(length, heat)
+    return places

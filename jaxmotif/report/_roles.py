@@ -1,0 +1,66 @@
+"""Which nodes take the parts of a pattern most often."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import participation_counts
+from jaxmotif.patterns import Pattern, node_orbits
+from jaxmotif.report._drawing import draw_pattern
+from jaxmotif.report._page import text
+
+SHOWN = 5
+"""Nodes a role."""
+
+MOST_OCCURRENCES = 5_000_000
+"""Of a pattern whose nodes are ranked: more take too long for a report."""
+
+
+class Role(NamedTuple):
+    """A part in a pattern, of nodes that its automorphisms exchange.
+
+    Attributes:
+      members: these nodes.
+      nodes: the graph's nodes that take the part most often, by name, and how often each does.
+    """
+
+    members: tuple[int, ...]
+    nodes: list[tuple[str, int]]
+
+
+def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True) -> list[Role]:
+    """The roles of a pattern, and who takes them most often, each occurrence counted once.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)], node_names=["hub", "a", "b", "c"])
+      >>> for role in top_nodes(star, named_pattern("2-star")):
+      ...     print(role.members, role.nodes[0])
+      (0,) ('hub', 3)
+      (1, 2) ('a', 2)
+    """
+    counts = participation_counts(pattern, graph, induced, per="occurrence")
+    orbits = node_orbits(pattern)
+    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    roles = []
+    for orbit in np.unique(orbits):
+        members = np.flatnonzero(orbits == orbit)
+        times = counts[:, members].sum(axis=1)
+        best = [i for i in np.argsort(-times, kind="stable")[:SHOWN].tolist() if times[i]]
+        roles.append(Role(tuple(members.tolist()), [(str(names[i]), int(times[i])) for i in best]))
+    return roles
+
+
+def role_card(graph: Graph, pattern: Pattern, title: str, induced: bool = True) -> str:
+    """The roles of a pattern, each drawn with its nodes marked beside the names of those who take it."""
+    parts = [f'<div class="card"><h3>{text(title)}</h3>']
+    for role in top_nodes(graph, pattern, induced):
+        drawing = draw_pattern(
+            pattern, graph.node_label_names, graph.edge_label_names, role.members, f"{title}, a role"
+        )
+        rows = "".join(f"<li><span>{text(name)}</span><span>{times:,}</span></li>" for name, times in role.nodes)
+        parts.append(f'<div class="role">{drawing.svg()}<ol>{rows}</ol></div>')
+    return "".join(parts) + "</div>"

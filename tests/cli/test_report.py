@@ -1,0 +1,61 @@
+"""``--report`` and ``--svg`` of every command, and several networks beside each other."""
+
+import csv
+
+import pytest
+
+from jaxmotif.cli import _motifs, main
+from tests.report.test_pages import made_up
+
+
+def run(*arguments):
+    assert main([*map(str, arguments), "--device", "cpu", "--quiet"]) == 0
+
+
+@pytest.fixture
+def network(tmp_path):
+    path = tmp_path / "loop.txt"
+    path.write_text("x y\ny z\nx z\nz a/b\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "drawings"),
+    [
+        ("census", [], {"id78.svg", "id238.svg"}), ("graphlets", [], {"triangle.svg", "4-node-2-edge.svg"}),
+    ],
+)  # fmt: skip
+def test_pages_and_drawings(capsys, network, tmp_path, command, more, drawings):
+    run(command, network, *more, "--report", tmp_path / "out.html", "--svg", tmp_path / "svg")
+    page = (tmp_path / "out.html").read_text()
+    assert "<h1>loop</h1>" in page
+    assert f"jaxmotif {command} {network}" in page
+    assert "a/b" in page
+    assert drawings <= {path.name for path in (tmp_path / "svg").iterdir()}
+
+
+def test_a_match_and_a_search(capsys, network, tmp_path):
+    run("match", "triangle", network, "--report", tmp_path / "match.html", "--svg", tmp_path)
+    assert "<h1>loop</h1>" in (tmp_path / "match.html").read_text()
+    assert (tmp_path / "triangle.svg").exists()
+    assert main(["match", "triangle", str(network), "--limit", "1", "--report", str(tmp_path / "m.html")]) == 1
+    assert "leave one of them out" in capsys.readouterr().err
+    (tmp_path / "colors").write_text("x red\ny blue\n")
+    run("search", network, "--colors", tmp_path / "colors", "--motif", "red,blue", "--report", tmp_path / "search.html")
+    assert "x, y" in (tmp_path / "search.html").read_text()
+
+
+def test_several_networks(capsys, monkeypatch, network, tmp_path):
+    found = iter((made_up(["000000110", "000100110"]), made_up(["000001100", "000100110"], seed=1)))
+    monkeypatch.setattr(_motifs, "_find", lambda args, graph, checkpoint: next(found))
+    other = tmp_path / "other.txt"
+    other.write_text("1 2\n2 3\n1 3\n3 4\n")
+    options = ["--directed", "--format", "csv", "--report", tmp_path / "both.html"]
+    run("motifs", network, other, *options)
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    rows = list(csv.DictReader(lines))
+    assert [(row["network"], row["id"]) for row in rows if row["id"] != "38"] == [("loop", "6"), ("other", "12")]
+    page = (tmp_path / "both.html").read_text()
+    assert "<h1>loop, other</h1>" in page
+    assert main(["motifs", str(network), str(other), "--occurrences", str(tmp_path / "o.csv")]) == 1
+    assert "of one network" in capsys.readouterr().err

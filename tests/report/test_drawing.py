@@ -1,0 +1,79 @@
+"""Drawings: every line and head is there, nodes do not lie on lines, words are text."""
+
+import math
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from jaxmotif.patterns import Pattern, class_names, named_pattern
+from jaxmotif.report import draw_pattern
+from jaxmotif.report._drawing import arrange
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_named_classes(directed):
+    for text, name in class_names(directed).items():
+        pattern = named_pattern(text, directed)
+        drawing = draw_pattern(pattern, title=name)
+        pairs = int(np.triu(pattern.neighbors).sum())
+        assert len(drawing.lines) == pairs
+        assert len(drawing.heads) == (int(pattern.adjacency.sum()) if directed else 0)
+        root = ET.fromstring(drawing.svg(width=64))
+        assert root.find("{http://www.w3.org/2000/svg}title").text == name
+        assert len(root.findall("{http://www.w3.org/2000/svg}circle")) == pattern.num_nodes
+        corners = np.array([*drawing.nodes, *(p for line in drawing.lines for p in line)])
+        assert corners.min() >= 0
+        assert corners.max() <= 64
+
+
+def test_no_line_leads_through_a_third_node():
+    rng = np.random.default_rng(0)
+    for k in (4, 5, 6, 8):
+        for _ in range(5):
+            adjacency = rng.random((k, k)) < 0.4
+            np.fill_diagonal(adjacency, False)
+            pattern = Pattern(adjacency, None, None, True)
+            places = arrange(pattern)
+            assert np.linalg.norm(places[:, None] - places[None] + 9 * np.eye(k)[..., None], axis=2).min() > 0.3
+            for a, b in np.argwhere(np.triu(pattern.neighbors)):
+                for c in set(range(k)) - {int(a), int(b)}:
+                    step, to = places[b] - places[a], places[c] - places[a]
+                    along = step @ to / (step @ step)
+                    aside = abs(step[0] * to[1] - step[1] * to[0]) / math.hypot(*step)
+                    assert aside > 0.05 or not 0 < along < 1
+
+
+def test_arcs_lead_downwards():
+    for name in ("ffl", "bi-fan", "bi-parallel", "021U", "021D"):
+        pattern = named_pattern(name, True)
+        places = arrange(pattern)
+        assert all(places[v, 1] >= places[u, 1] - 1e-9 for u, v in np.argwhere(pattern.adjacency)), name
+
+
+def test_labels_signs_and_marks():
+    pattern = named_pattern("0,1,1:.,5,6,.,.,7,.,.,.")
+    drawing = draw_pattern(pattern, {0: "a<b", 1: "gene"}, {5: "+", 6: "inhibitory", 7: "binds & holds"}, marked=[2])
+    assert drawing.words == ("a<b", "gene", "gene")
+    assert [word for _, word in drawing.texts] == ["binds & holds"]
+    assert len(drawing.heads) == 2  # the negative arc ends in a bar
+    assert len(drawing.lines) == 4
+    svg = drawing.svg()
+    assert "a&lt;b" in svg
+    assert "bin…" in svg
+    assert svg.count("--accent") == 1
+    ET.fromstring(svg)
+
+
+def test_unlike_arcs_of_a_pair_go_side_by_side():
+    drawing = draw_pattern(named_pattern(".,1,2,.", True))
+    (a, b), (c, d) = drawing.lines
+    assert not np.allclose([*a, *b], [*d, *c])
+    assert len(drawing.texts) == 2
+
+
+def test_too_large(tmp_path):
+    with pytest.raises(ValueError, match="41 nodes is too large to draw; at most 40"):
+        draw_pattern(named_pattern("41-cycle"))
+    draw_pattern(named_pattern("40-cycle")).save(tmp_path / "ring.svg")
+    assert ET.parse(tmp_path / "ring.svg").getroot().get("width") == "256"

@@ -1,0 +1,157 @@
+"""Pages: what they hold, that names are text, and, where there is a Chromium, how they behave in it."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from jaxmotif import Graph, datasets, node_orbits, subgraph_census
+from jaxmotif.motifs import Mixing, Motifs
+from jaxmotif.motifs._significance import significance_of
+from jaxmotif.patterns import class_names
+from jaxmotif.report import census_report, graphlets_report, motifs_report
+from jaxmotif.report._words import mixing_in_words
+from tests.report.browser import CHROMIUM, Browser
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def made_up(classes, seed=0, threshold=2.0):
+    """Motifs with counts drawn at random, which take no time."""
+    rng = np.random.default_rng(seed)
+    counts, random = rng.poisson(40, len(classes)), rng.poisson(40, (50, len(classes)))
+    counts[0], random[:, -1] = 400, 7
+    mixing = Mixing(10, np.full(len(classes), 0.1), np.full(len(classes), 41.0), np.full(len(classes), 1.2))
+    size = int(len(classes[0]) ** 0.5)
+    return Motifs(
+        size, True, tuple(classes), counts, random, threshold, significance_of(counts, random, mixing), mixing,
+        "keeps all", 30.0, 15.2, "census",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def triads():
+    return sorted(text for text in class_names(True) if len(text) == 9)
+
+
+@pytest.fixture(scope="module")
+def worm(triads):
+    graph = datasets.load("celegans")
+    return graph, made_up(triads)
+
+
+def evil_graph():
+    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)]
+    names = [EVIL, "</script><script>alert(2)</script>", '" onload="x', "&amp;", "plain"]
+    return Graph.from_edges(edges, node_names=names)
+
+
+def test_a_page_of_motifs(worm):
+    graph, found = worm
+    page = motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm", "seed": 7})
+    assert page.count("<tr>") == 14
+    assert "<dt>seed</dt><dd>7</dd>" in page
+    assert "jaxmotif motifs worm" in page
+    assert "41 independent" in page
+    assert "Milo" in page
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    both = motifs_report([("worm", graph, found), ("other", graph, dataclasses.replace(found, threshold=9.0))])
+    assert both.count("<h3>") >= 2
+    with pytest.raises(ValueError, match="one size"):
+        motifs_report([("a", graph, found), ("b", graph, dataclasses.replace(found, size=4))])
+
+
+def test_names_are_text():
+    graph = evil_graph()
+    pages = [
+        census_report(EVIL, graph, subgraph_census(graph, 3), {"graph": EVIL, "argv": EVIL}),
+        graphlets_report(EVIL, graph, node_orbits(graph)),
+    ]
+    for page in pages:
+        body = page.partition("</head>")[2]
+        assert "&lt;img src=x onerror=alert(1)&gt;" in body
+        assert "<img" not in page
+        assert page.count("<script>") == 1
+        assert 'onload="' not in page
+        assert "script-src 'sha256-" in page
+        assert "default-src 'none'" in page
+
+
+def test_mixing_in_words(worm):
+    _, found = worm
+    assert "long enough" in mixing_in_words(found)[1]
+    far = dataclasses.replace(found.mixing, double_length_z=np.full(13, -6.0))
+    assert "too short" in mixing_in_words(dataclasses.replace(found, mixing=far))[1]
+    still = dataclasses.replace(found.significance, sd=np.zeros(13))
+    assert "No count differs" in mixing_in_words(dataclasses.replace(found, significance=still, notes=("x",)))[1]
+
+
+def test_notebooks_show_drawings():
+    graph = evil_graph()
+    shown = subgraph_census(graph, 3)._repr_html_()
+    assert shown.count("<svg") == 2
+    found = made_up(["000000110", "000100110"])
+    assert found._repr_html_().count("<svg") == 2
+    assert found.draw("ffl")._repr_svg_().count("<circle") == 3
+
+
+# ---- in a browser
+
+in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+
+
+@in_browser
+def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
+    graph, found = worm
+    path = tmp_path / "worm.html"
+    path.write_text(motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm"}))
+    with Browser() as browser:
+        browser.open(path)
+        seen = (
+            "[...document.querySelectorAll('tbody svg.drawing')].filter(x => x.checkVisibility() && x.getBBox().width)"
+        )
+        assert browser.run(f"{seen}.length") == 13
+        column = "[...document.querySelectorAll('tbody tr')].map(r => r.cells[7].dataset.v)"
+        head = "[...document.querySelectorAll('th button')].find(b => b.textContent === 'z')"
+        for click, sign in ((1, -1), (2, 1)):
+            browser.run(f"{head}.click()")
+            values = [float(v) if v else None for v in browser.run(column)]
+            assert values[-1] is None, click  # without a z: last
+            assert values[:-1] == sorted(values[:-1], key=lambda v: sign * v), click
+        browser.run("[...document.querySelectorAll('th button')].find(b => b.textContent === 'class').click()")
+        assert len(re.findall(rb"/Type\s*/Page[^s]", browser.pdf())) == 2
+        ink = "getComputedStyle(document.body).color"
+        light = browser.run(ink)
+        browser.dark()
+        assert browser.run(ink) != light
+        assert browser.requests == browser.problems == []
+
+
+@in_browser
+def test_a_browser_runs_no_name(tmp_path):
+    path = tmp_path / "evil.html"
+    graph = evil_graph()
+    path.write_text(census_report(EVIL, graph, subgraph_census(graph, 3)))
+    with Browser() as browser:
+        browser.open(path)
+        assert browser.run("document.querySelector('h1').textContent") == EVIL
+        assert browser.run("document.images.length") == 0
+        assert browser.run("document.body.textContent").count(EVIL) >= 2
+        assert browser.requests == browser.problems == []
+        # Even what gets into the page some other way is not run.
+        browser.run(f"document.body.insertAdjacentHTML('beforeend', {EVIL!r})")
+        assert any("Content Security Policy" in problem for problem in browser.problems)
+
+
+@in_browser
+def test_many_classes_are_shown_at_once(tmp_path):
+    numbers = [n for n in range(1 << 16) if not n & 0x8421][:199]
+    found = made_up([format(n, "016b") for n in numbers])
+    page = motifs_report([("many", datasets.load("celegans"), dataclasses.replace(found, threshold=1e9))])
+    assert len(page.encode()) <= 1_000_000
+    path = tmp_path / "many.html"
+    path.write_text(page)
+    with Browser() as browser:
+        assert browser.open(path) <= 2.0
+        assert browser.run("document.querySelectorAll('tbody tr').length") == 199

@@ -1,0 +1,48 @@
+"""Pictures in matplotlib: what is on the axes."""
+
+import numpy as np
+import pytest
+
+from jaxmotif import Graph, datasets
+from jaxmotif.patterns import named_pattern
+from jaxmotif.report import draw_pattern
+from tests.report.test_pages import made_up
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+
+@pytest.fixture
+def ax():
+    from matplotlib import pyplot
+
+    yield pyplot.subplots()[1]
+    pyplot.close("all")
+
+
+def test_drawing(ax):
+    draw_pattern(named_pattern("ffl"), marked=[0]).plot(ax)
+    assert len(ax.lines) == 3
+    assert len(ax.patches) == 3 + 3  # heads and nodes
+
+
+def test_profile(ax):
+    found = made_up(["000000110", "000001100", "000100110"])
+    assert found.plot_profile(ax, "worm") is ax
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.significance.profile)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["6", "12", "38"]
+    found.plot_profile(ax, "again")
+    assert len({line.get_color() for line in (ax.lines[1], ax.lines[3])}) == 2
+
+
+def test_graph(ax):
+    graph = datasets.load("florentine")
+    family = graph.node_names[0]
+    graph.plot(ax, highlight=[family])
+    points = [len(c.get_offsets()) for c in ax.collections if hasattr(c, "get_sizes")]
+    assert points == [14, 1]
+    assert sum(len(c.get_segments()) for c in ax.collections if hasattr(c, "get_segments")) == graph.m
+    with pytest.raises(ValueError, match="Nobody.*no nodes of the graph"):
+        graph.plot(ax, highlight=["Nobody"])
+    with pytest.raises(ValueError, match="2001 nodes is too large to draw"):
+        Graph.from_edges([(0, 2000)]).plot(ax)
