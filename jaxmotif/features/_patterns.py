@@ -94,12 +94,8 @@ def pattern_features(
         raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
     many = as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
     source, first = _Source.of(many, per), many[0]
-    names = [p if isinstance(p, str) else None for p in patterns]
     given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
-    roles = [
-        roles_of(pattern, name or called(pattern, number), per)
-        for number, (pattern, name) in enumerate(zip(given, names, strict=True))
-    ]
+    roles = _roles(given, patterns, per)
     values = np.concatenate([
         np.zeros((len(source.graph), 0), np.int64), *_counts(source, given, roles, induced, devices)
     ], axis=1)  # fmt: skip
@@ -111,6 +107,19 @@ def pattern_features(
         values = values / np.where(sums == 0, 1, sums)
     columns = tuple(role.name for found in roles for role in found)
     return Features(columns, np.log1p(values) if log else values, per, source.graph, source.edges)
+
+
+def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
+    """The columns of :func:`pattern_features` of whole graphs, for graphs of one's kind."""
+    given = [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
+    return tuple(role.name for found in _roles(given, patterns, "graph") for role in found)
+
+
+def _roles(patterns: list[Pattern], given: Sequence[PatternLike], per: Per) -> list[list[Role]]:
+    return [
+        roles_of(pattern, name if isinstance(name, str) else called(pattern, number), per)
+        for number, (pattern, name) in enumerate(zip(patterns, given, strict=True))
+    ]
 
 
 def all_patterns(size: int, directed: bool = False) -> list[str]:

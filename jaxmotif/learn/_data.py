@@ -1,0 +1,50 @@
+"""The graphs of a data set, whatever library they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.graph import Graphs, as_graphs
+
+
+def data_set(
+    graphs: Any, directed: bool = False, node_label: str | None = None, edge_label: str | None = None
+) -> Graphs:
+    """Graphs side by side.
+
+    Args:
+      graphs: ``Graphs``, or a sequence of what :func:`jaxmotif.graph.as_graph` takes, or of PyTorch Geometric's
+        ``Data``.
+      directed: whether edges of arrays and ``Data`` are arcs.
+      node_label, edge_label: attributes of ``Data`` that hold integers, ``[n]`` and ``[E]``, to be labels.
+
+    Raises:
+      ValueError: no graphs, or one graph in place of many.
+      TypeError: as :func:`jaxmotif.graph.as_graph`.
+    """
+    if isinstance(graphs, Graphs):
+        return graphs
+    if not isinstance(graphs, Sequence | np.ndarray) or isinstance(graphs, str):
+        raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}; put one graph in a list")
+    graphs = list(graphs)
+    if not graphs:
+        raise ValueError("expected at least one graph, got an empty list")
+    if all(hasattr(graph, "edge_index") and hasattr(graph, "num_nodes") for graph in graphs):
+        return _of_data(graphs, directed, node_label, edge_label)
+    found = as_graphs(graphs, directed)
+    if found is None:
+        raise ValueError("expected a list of graphs, got the edges of one graph; put it in a list")
+    return found
+
+
+def _of_data(graphs: list[Any], directed: bool, node_label: str | None, edge_label: str | None) -> Graphs:
+    def labels(name: str | None) -> list[np.ndarray] | None:
+        return None if name is None else [np.asarray(graph[name]).reshape(-1) for graph in graphs]
+
+    return Graphs.from_edges(
+        [np.asarray(graph.edge_index).T for graph in graphs], [graph.num_nodes for graph in graphs], directed,
+        labels(node_label), labels(edge_label),
+    )  # fmt: skip

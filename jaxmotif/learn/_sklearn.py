@@ -1,0 +1,264 @@
+"""scikit-learn: transformers of graphs to features, and a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb, factorial
+from typing import Any, Literal
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise ImportError("this needs scikit-learn: pip install 'jaxmotif[learn]'") from error
+
+from jaxmotif.features import graphlet_correlation_matrix, pattern_features
+from jaxmotif.features._patterns import Normalize, PatternLike, column_names
+from jaxmotif.graph import Graphs
+from jaxmotif.graphlets import graphlet_counts, node_orbits
+from jaxmotif.learn._data import data_set
+from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
+from jaxmotif.patterns._orbits import NODE_NAMES_5
+from jaxmotif.patterns._totals import NAMES_5
+
+POOLS = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max, "sum": np.sum}
+
+
+class _OfGraphs(TransformerMixin, BaseEstimator):
+    """What the transformers share: ``X`` is a sequence of graphs; there is nothing to learn but the columns' names."""
+
+    directed = False
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Checks the graphs and the parameters, and names the features."""
+        self._learn(data_set(X, self.directed))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features, float64 ``[graphs, features]``."""
+        check_is_fitted(self, "columns_")
+        return self._values(data_set(X, self.directed))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the features; the input has none."""
+        check_is_fitted(self, "columns_")
+        return np.array(self.columns_, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+    def _learn(self, graphs: Graphs) -> None:
+        self.columns_ = self._names(graphs)
+
+    def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
+        raise NotImplementedError
+
+
+class GraphletFeatures(_OfGraphs):
+    """How often each graph holds each graphlet, connected or not.
+
+    ``X`` is a sequence of undirected graphs: :class:`jaxmotif.Graph`, networkx graphs, edge arrays ``[m, 2]``, PyTorch
+    Geometric's ``Data``, what else :func:`jaxmotif.graph.as_graph` takes; or :class:`jaxmotif.graph.Graphs`.
+
+    Args:
+      size: 4 for the 17 graphlets of 2 to 4 nodes, 5 for 51.
+      log: ``log(1 + x)`` of the values.
+      normalize: ``"density"``: divided by the sets of so many nodes; ``"total"``: each row divided by its sum.
+
+    Example:
+      >>> import jaxmotif
+      >>> graphs = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)]]
+      >>> features = GraphletFeatures(log=False).fit(graphs)
+      >>> features.get_feature_names_out()[:4].tolist(), features.transform(graphs)[:, :4].tolist()
+      (['edge', '2-node-indep', 'triangle', '2-star'], [[3.0, 0.0, 1.0, 0.0], [3.0, 3.0, 0.0, 2.0]])
+    """
+
+    def __init__(self, size: Literal[4, 5] = 4, log: bool = True, normalize: Normalize = None):
+        self.size = size
+        self.log = log
+        self.normalize: Normalize = normalize
+
+    def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        return _graphlet_names(self.size)
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
+        return _scaled(_graphlets(graphs, self.size), graphs, self.columns_, self.log, self.normalize)
+
+
+class OrbitFeatures(_OfGraphs):
+    """ORCA's orbits of each graph's nodes, pooled over the nodes.
+
+    Args:
+      size: 4 for 15 orbits, 5 for 73.
+      log: ``log(1 + x)`` of the counts, before pooling.
+      pool: which of mean, std, min, max and sum; a graph without nodes gives zeros.
+
+    Example:
+      >>> OrbitFeatures(pool=("max",), log=False).fit_transform([[(0, 1), (0, 2)]])[0, :4].tolist()
+      [2.0, 1.0, 1.0, 0.0]
+    """
+
+    def __init__(self, size: Literal[4, 5] = 4, log: bool = True, pool: Sequence[str] = ("mean", "std", "max")):
+        self.size = size
+        self.log = log
+        self.pool = pool
+
+    def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        unknown = [name for name in self.pool if name not in POOLS]
+        if unknown or isinstance(self.pool, str):
+            raise ValueError(f"pool must be some of {', '.join(POOLS)}, in a list or tuple; got {self.pool!r}")
+        names = _of_size(self.size, NODE_ORBIT_NAMES, NODE_NAMES_5)
+        return tuple(f"{orbit}:{pool}" for pool in self.pool for orbit in names)
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
+        found = node_orbits(graphs, size=self.size)
+        counts = np.log1p(found.values) if self.log else found.values
+        rows = [
+            counts[a:b] if b > a else np.zeros((1, counts.shape[1]))
+            for a, b in zip(found.starts, found.starts[1:], strict=False)
+        ]
+        return np.array([np.concatenate([POOLS[name](row, axis=0) for name in self.pool]) for row in rows], np.float64)
+
+
+class PatternFeatures(_OfGraphs):
+    """How often each graph holds each of some patterns: :func:`jaxmotif.pattern_features`.
+
+    Args:
+      patterns: names or small graphs, with labels or not; directed if the graphs are.
+      induced, log, normalize: as there.
+      directed: whether the edges of arrays and of PyTorch Geometric's ``Data`` are arcs.
+
+    Example:
+      >>> PatternFeatures(["triangle", "4-cycle"], log=False).fit_transform([[(0, 1), (1, 2), (2, 3), (3, 0)]])
+      array([[0., 1.]])
+    """
+
+    def __init__(
+        self, patterns: Sequence[PatternLike] = ("triangle", "2-star"), induced: bool = True, log: bool = True,
+        normalize: Normalize = None, directed: bool = False,
+    ):  # fmt: skip
+        self.patterns = patterns
+        self.induced = induced
+        self.log = log
+        self.normalize = normalize
+        self.directed = directed
+
+    def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        return column_names(graphs[0], self.patterns)
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
+        options = {"induced": self.induced, "log": self.log, "normalize": self.normalize}
+        return pattern_features(graphs, self.patterns, **options).values.astype(np.float64)
+
+
+class GraphletKernel(_OfGraphs):
+    """A positive semidefinite kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
+
+    Args:
+      kind: what graphs are compared by: the ``"counts"`` of their graphlets; their ``"density"`` (counts over the sets
+        of so many nodes); ``"centred"``: counts of the connected graphlets less those expected in a random graph of as
+        many nodes and edges, in units of the root of these, after NetDis; ``"gcd"``: exp(-gamma d^2) of their graphlet
+        correlation distance d (GCD-11).
+      size: 4 or 5, graphlets of up to so many nodes (``"gcd"``: always 4).
+      normalize: whether a graph's similarity to itself is 1.
+      gamma: of ``"gcd"``.
+
+    Example:
+      >>> graphs = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)]]
+      >>> GraphletKernel().fit_transform(graphs).round(2)[0].tolist()
+      [1.0, 1.0, 0.25]
+
+    References:
+      Shervashidze et al., "Efficient graphlet kernels for large graph comparison", AISTATS 2009. Ali et al.,
+      "Alignment-free protein interaction network comparison", Bioinformatics 2014. Yaveroğlu et al., "Revealing the
+      hidden language of complex networks", Scientific Reports 2014.
+    """
+
+    def __init__(
+        self, kind: Literal["counts", "density", "centred", "gcd"] = "density", size: Literal[4, 5] = 4,
+        normalize: bool = True, gamma: float = 0.1,
+    ):  # fmt: skip
+        self.kind = kind
+        self.size = size
+        self.normalize = normalize
+        self.gamma = gamma
+
+    def _learn(self, graphs: Graphs) -> None:
+        self.vectors_ = self._vectors(graphs)
+        self.columns_ = tuple(f"graph-{i}" for i in range(len(graphs)))
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
+        vectors = self._vectors(graphs)
+        if self.kind != "gcd":
+            return vectors @ self.vectors_.T
+        apart = ((vectors[:, None] - self.vectors_[None]) ** 2).sum(axis=-1)
+        return np.exp(-self.gamma * apart)
+
+    def _vectors(self, graphs: Graphs) -> np.ndarray:
+        if self.kind not in ("counts", "density", "centred", "gcd"):
+            raise ValueError(f"kind must be 'counts', 'density', 'centred' or 'gcd', got {self.kind!r}")
+        if self.kind == "gcd":
+            found, upper = node_orbits(graphs), np.triu_indices(11, 1)
+            return np.array([graphlet_correlation_matrix(found.rows(i))[upper] for i in range(len(graphs))])
+        names, counts = _graphlet_names(self.size), _graphlets(graphs, self.size)
+        vectors = _scaled(counts, graphs, names, False, "density") if self.kind == "density" else counts
+        if self.kind == "centred":
+            vectors = _centred(counts, graphs, names)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(length == 0, 1, length) if self.normalize else vectors
+
+
+def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[str, ...]:
+    if size not in (4, 5):
+        raise ValueError(f"size must be 4 or 5, got {size!r}")
+    return four if size == 4 else five
+
+
+def _graphlet_names(size: int) -> tuple[str, ...]:
+    return _of_size(size, GRAPHLET_NAMES, (*GRAPHLET_NAMES, *NAMES_5))
+
+
+def _graphlets(graphs: Graphs, size: int) -> np.ndarray:
+    """Counts, float64 ``[graphs, graphlets]``."""
+    return graphlet_counts(graphs, size=size).values.astype(np.float64)
+
+
+def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: bool, normalize: Normalize) -> np.ndarray:
+    if normalize == "density":
+        counts = counts / np.maximum(_sets(graphs, [_pattern(name) for name in names]), 1)
+    elif normalize == "total":
+        sums = counts.sum(axis=1, keepdims=True)
+        counts = counts / np.where(sums == 0, 1, sums)
+    elif normalize is not None:
+        raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
+    return np.log1p(counts) if log else counts
+
+
+def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:
+    """Sets of as many nodes as each pattern has, float64 ``[graphs, patterns]``."""
+    return np.array([[comb(n, pattern.num_nodes) for pattern in patterns] for n in graphs.n.tolist()], np.float64)
+
+
+def _centred(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...]) -> np.ndarray:
+    """Connected graphlets of three nodes and more: counts less their mean in G(n, p) of the same n and density."""
+    patterns = [_pattern(name) for name in names]
+    kept = [i for i, p in enumerate(patterns) if p.num_nodes > 2 and len(p.components()) == 1]
+    chosen = [patterns[i] for i in kept]
+    p = (graphs.m / np.maximum(graphs.n * (graphs.n - 1) / 2, 1))[:, None]
+    edges = np.array([pattern.num_edges for pattern in chosen])
+    gaps = np.array([comb(pattern.num_nodes, 2) for pattern in chosen]) - edges
+    ways = np.array([factorial(pattern.num_nodes) // automorphism_count(pattern) for pattern in chosen])
+    expected = _sets(graphs, chosen) * ways * p**edges * (1 - p) ** gaps
+    return (counts[:, kept] - expected) / np.sqrt(np.maximum(expected, 1))
+
+
+def _pattern(name: str) -> Pattern:
+    return named_pattern(name, directed=False)

@@ -1,0 +1,125 @@
+"""scikit-learn's own checks, what the features are, and learning with them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+nx = pytest.importorskip("networkx")
+pd = pytest.importorskip("pandas")
+
+from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import SkipTestWarning  # noqa: E402
+from sklearn.model_selection import cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.svm import SVC  # noqa: E402
+from sklearn.utils import estimator_checks as checks  # noqa: E402
+
+import jaxmotif  # noqa: E402
+from jaxmotif import Graph, features  # noqa: E402
+from jaxmotif.learn import GraphletFeatures, GraphletKernel, OrbitFeatures, PatternFeatures  # noqa: E402
+
+ALL = [GraphletFeatures, OrbitFeatures, PatternFeatures, GraphletKernel]
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """Thirty graphs of 16 nodes with triads closed, thirty of as many edges without."""
+    closed = [nx.watts_strogatz_graph(16, 4, 0.2, seed=i) for i in range(30)]
+    return closed + [nx.gnm_random_graph(16, 32, seed=i) for i in range(30)], np.repeat([1, 0], 30)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_scikit_learns_checks(kind):
+    with pytest.warns(SkipTestWarning, match="which requires input"):  # its checks of data are for tables
+        results = checks.check_estimator(kind(), on_fail=None)
+    assert {result["status"] for result in results} == {"passed"}
+    for check in (
+        checks.check_no_attributes_set_in_init, checks.check_estimator_repr, checks.check_set_params,
+        checks.check_get_params_invariance, checks.check_do_not_raise_errors_in_init_or_set_params,
+        checks.check_parameters_default_constructible, checks.check_mixin_order, checks.check_valid_tag_types,
+    ):  # fmt: skip
+        check(kind.__name__, kind())
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_clones_pickles_and_tables(kind, labelled):
+    graphs, _ = labelled
+    made = kind().fit(graphs[:5])
+    values = made.transform(graphs[:5])
+    copy = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(copy.transform(graphs[:5]), values)
+    fresh = clone(made).set_output(transform="pandas")
+    frame = fresh.fit_transform(graphs[:5])
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == made.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(frame.to_numpy(), values)
+
+
+def test_all_kinds_of_graphs_give_the_same(labelled):
+    graphs = labelled[0][:5]
+    arrays = [np.array(graph.edges) for graph in graphs]
+    expected = [list(jaxmotif.graphlet_counts(graph).counts.values()) for graph in graphs]
+    objects = np.empty(5, object)
+    objects[:] = graphs
+    for given in (graphs, arrays, objects, [Graph.from_networkx(graph) for graph in graphs]):
+        np.testing.assert_array_equal(GraphletFeatures(log=False).fit_transform(given), expected)
+    density = GraphletFeatures(log=False, normalize="density").fit_transform(graphs)
+    np.testing.assert_allclose(density[:, :2].sum(axis=1), 1)
+    np.testing.assert_allclose(density[:, 6:].sum(axis=1), 1)
+    orbits = jaxmotif.node_orbits(graphs[0]).values
+    pooled = OrbitFeatures(log=False).fit_transform(graphs)[0]
+    np.testing.assert_allclose(pooled, np.concatenate([orbits.mean(0), orbits.std(0), orbits.max(0)]))
+    patterns = PatternFeatures(["triangle", "4-cycle"], log=False).fit_transform(graphs)
+    np.testing.assert_array_equal(patterns, np.array(expected)[:, [2, 9]])
+
+
+def test_ten_fold_classification(labelled):
+    for model in (
+        make_pipeline(GraphletFeatures(), StandardScaler(), SVC()),
+        make_pipeline(GraphletKernel("centred"), SVC(kernel="precomputed")),
+        make_pipeline(GraphletKernel("gcd"), SVC(kernel="precomputed")),
+    ):
+        assert cross_val_score(model, *labelled, cv=10).mean() > 0.85
+
+
+@pytest.mark.parametrize("kind", ["counts", "density", "centred", "gcd"])
+def test_kernels_are_positive_semidefinite(kind, labelled):
+    graphs = labelled[0][::6]
+    kernel = GraphletKernel(kind).fit(graphs)
+    values = kernel.transform(graphs)
+    np.testing.assert_allclose(values, values.T)
+    np.testing.assert_allclose(np.diag(values), 1)
+    assert np.linalg.eigvalsh(values).min() > -1e-9
+    assert kernel.transform(graphs[:2]).shape == (2, len(graphs))
+    if kind == "gcd":
+        distance = features.graphlet_correlation_distance(graphs[0], graphs[1])
+        assert values[0, 1] == pytest.approx(np.exp(-0.1 * distance**2))
+
+
+def test_expected_counts_are_those_of_random_graphs():
+    """The centre of three-node graphlets in G(n, p), by hand."""
+    from jaxmotif.graph import Graphs
+    from jaxmotif.learn._sklearn import _centred
+
+    graphs = Graphs.from_edges([[(0, 1), (1, 2), (2, 3)]])
+    found = _centred(np.zeros((1, 2)), graphs, ("triangle", "2-star"))
+    p = 3 / 6
+    np.testing.assert_allclose(found, [[-(4 * p**3) / 1, -(4 * 3 * p**2 * (1 - p)) / np.sqrt(1.5)]])
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="at least one graph"):
+        GraphletFeatures().fit([])
+    with pytest.raises(ValueError, match="put it in a list"):
+        GraphletFeatures().fit([(0, 1), (1, 2)])
+    with pytest.raises(TypeError, match="list of graphs"):
+        GraphletFeatures().fit(Graph.from_edges([(0, 1)]))
+    with pytest.raises(ValueError, match="size must be 4 or 5"):
+        GraphletFeatures(size=3).fit([[(0, 1)]])
+    with pytest.raises(ValueError, match="pool must be"):
+        OrbitFeatures(pool=("median",)).fit([[(0, 1)]])
+    with pytest.raises(ValueError, match="kind must be"):
+        GraphletKernel(kind="wl").fit([[(0, 1)]])
