@@ -83,21 +83,22 @@ def _run(args: argparse.Namespace) -> Report:
         return _listing(args, queries, target, options)
     results = _counts(args, queries, target, options)
     if args.report is not None or args.svg is not None:
-        _show(args, queries, target, results)
+        _show(args, queries, target, results, options["wildcard"])
     return _counted(args.format, results)
 
 
 def _show(
-    args: argparse.Namespace, queries: dict[str, Graph | Pattern], target: Graph, results: dict[str, MatchCount]
-) -> None:
+    args: argparse.Namespace, queries: dict[str, Graph | Pattern | Query], target: Graph,
+    results: dict[str, MatchCount], wildcard: int | None,
+) -> None:  # fmt: skip
     """Drawings of the queries, and the page."""
-    from jaxmotif.patterns import as_pattern
+    from jaxmotif.matching._count import checked_query
 
-    patterns = {name: as_pattern(query, target) for name, query in queries.items()}
+    patterns = {name: checked_query(query, target, wildcard, args.per) for name, query in queries.items()}
     write_drawings(args, patterns, (target.node_label_names, target.edge_label_names))
-    both = {name: (patterns[name], result) for name, result in results.items()}
-    name, induced, per = network_name(args.graph), args.induced, args.per
-    write_page(args, how(args), lambda report, run: report.match_report(name, target, both, induced, per, run))
+    matched = [(patterns[name], results[name], getattr(query, "names", ())) for name, query in queries.items()]
+    given = network_name(args.graph), target, dict(zip(queries, matched, strict=True)), args.induced, args.per, wildcard
+    write_page(args, how(args), lambda report, run: report.match_report(*given, run))
 
 
 def _query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:

@@ -51,6 +51,13 @@ class GraphletCounts(Presented):
     def _array(self) -> np.ndarray:
         return integers(list(self.counts.values()))
 
+    def _pictures(self, rows: int) -> list[str]:
+        from jaxmotif.patterns import named_pattern
+        from jaxmotif.report import draw_pattern
+
+        names = list(self.counts)[:rows]
+        return [draw_pattern(named_pattern(name, directed=False), title=name).svg(width=48) for name in names]
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class EdgeGraphlets(Presented):

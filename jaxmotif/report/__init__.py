@@ -2,6 +2,7 @@
 
 from jaxmotif.report._drawing import Drawing, draw_pattern
 from jaxmotif.report._reports import (
+    Matched,
     census_report,
     graphlets_report,
     match_report,
@@ -11,6 +12,7 @@ from jaxmotif.report._reports import (
 
 __all__ = [
     "Drawing",
+    "Matched",
     "census_report",
     "draw_pattern",
     "graphlets_report",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.devices._progress import short_number
+from jaxmotif.report._drawing import Drawing
 from jaxmotif.report._page import text
 
 WIDTH = 960
@@ -36,11 +37,11 @@ class Profile(NamedTuple):
     unusual: np.ndarray
 
 
-def profile_chart(labels: Sequence[str], drawings: Sequence[str], profiles: Sequence[Profile]) -> str:
+def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: Sequence[Profile]) -> str:
     """Profiles over classes; one network with the interval of its null model, several by kinds of lines.
 
     Args:
-      labels: of the classes. drawings: SVG elements of the classes.
+      labels: of the classes. drawings: of the classes.
     """
     count, left, right, top, height = len(labels), 44, 14, 14, 250
     pictured = count <= _WITH_PICTURES
@@ -69,8 +70,7 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[str], profiles: Sequ
     if pictured:
         size = min(step * 0.74, 52)
         for i, (label, drawing) in enumerate(zip(labels, drawings, strict=True)):
-            place = f'<svg x="{x(i) - size / 2:.1f}" y="{bottom + 10:.1f}" width="{size:.1f}" height="{size:.1f}"'
-            parts.append(drawing.replace("<svg", place, 1).replace(' class="drawing"', "", 1))
+            parts.append(drawing.svg(place=(x(i) - size / 2, bottom + 10, size)))
             parts.append(_label(x(i), bottom + size + 26, label[:12], "middle"))
         bottom += size + 32
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from jaxmotif.matching._conditions import RuledPattern
 from jaxmotif.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _POSITIVE = frozenset(("+", "excitatory", "activation", "activates", "positive")
 
 Words = Mapping[int, str] | None
 Point = tuple[float, float]
+Line = tuple[Point, Point]
 
 
 class Drawing(NamedTuple):
@@ -39,7 +41,7 @@ class Drawing(NamedTuple):
 
     Attributes:
       nodes: the centres. radius: of each. marked: the nodes that stand out.
-      lines: pairs of ends. heads: triangles.
+      lines: pairs of ends. dashes: the same of what must not be there. heads: triangles.
       words: node labels, one a node, or none. texts: edge labels, where they stand.
       title: what it shows, for those who cannot see it.
     """
@@ -47,7 +49,8 @@ class Drawing(NamedTuple):
     nodes: tuple[Point, ...]
     radius: float
     marked: frozenset[int]
-    lines: tuple[tuple[Point, Point], ...]
+    lines: tuple[Line, ...]
+    dashes: tuple[Line, ...]
     heads: tuple[tuple[Point, Point, Point], ...]
     words: tuple[str, ...]
     texts: tuple[tuple[Point, str], ...]
@@ -56,20 +59,27 @@ class Drawing(NamedTuple):
     def _repr_svg_(self) -> str:
         return self.svg()
 
-    def svg(self, width: int | None = None) -> str:
+    def svg(self, width: int | None = None, place: tuple[float, float, float] | None = None) -> str:
         """An SVG element in the colour of the text around it, marked nodes in the CSS colour ``--accent``.
 
         Args:
           width: in pixels, for a file of its own; in a page the style sheet says.
+          place: left, top and width within another SVG element.
         """
-        own = "" if width is None else f' xmlns="http://www.w3.org/2000/svg" width="{width}" height="{width}"'
-        path = "".join(f"M{_xy(a)}L{_xy(b)}" for a, b in self.lines)
+        own = f'class="drawing{" worded" * bool(self.words)}"'
+        if width is not None:
+            own = f'xmlns="http://www.w3.org/2000/svg" width="{width}" height="{width}"'
+        elif place is not None:
+            x, y, size = place
+            own = f'x="{x:.1f}" y="{y:.1f}" width="{size:.1f}" height="{size:.1f}"'
+        solid, dashed = ("".join(f"M{_xy(a)}L{_xy(b)}" for a, b in lines) for lines in (self.lines, self.dashes))
+        pen = 'fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"'
         heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
         parts = [
-            f'<svg{own} class="drawing" viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
+            f'<svg {own} viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
             f"<title>{html.escape(self.title)}</title>",
-            f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"/>'
-            * bool(path),
+            f'<path d="{solid}" {pen}/>' * bool(solid),
+            f'<path d="{dashed}" {pen} stroke-dasharray="1.5 4"/>' * bool(dashed),
             f'<path d="{heads}" fill="currentColor"/>' * bool(heads),
             *self._circles(),
         ]
@@ -97,16 +107,18 @@ class Drawing(NamedTuple):
 
 
 def draw_pattern(
-    pattern: Pattern, node_words: Words = None, edge_words: Words = None, marked: Collection[int] = (), title: str = ""
-) -> Drawing:
-    """The picture of a pattern: arrows for arcs, a bar at the end of a negative one, labels in their words.
+    pattern: Pattern, node_words: Words = None, edge_words: Words = None, marked: Collection[int] = (), title: str = "",
+    names: Sequence[str] = (),
+) -> Drawing:  # fmt: skip
+    """The picture of a pattern: arrows for arcs, a bar at the end of a negative one, dashes for what must not be there.
 
     Args:
       pattern: of at most :data:`MOST_NODES` nodes.
-      node_words, edge_words: what labels stand for. A word such as ``-`` or ``inhibitory`` becomes a bar, ``+`` or
-        ``excitatory`` an arrow, any other a text beside the line.
+      node_words, edge_words: what labels stand for. Of arcs, a word such as ``-`` or ``inhibitory`` becomes a bar,
+        ``+`` or ``excitatory`` an arrow; any other is a text beside the line.
       marked: nodes to stand out.
       title: for those who cannot see the picture.
+      names: of the nodes, which they show where they have no labels.
 
     Raises:
       ValueError: too many nodes.
@@ -119,57 +131,68 @@ def draw_pattern(
     """
     if pattern.num_nodes > MOST_NODES:
         raise ValueError(f"a pattern of {pattern.num_nodes} nodes is too large to draw; at most {MOST_NODES}")
-    words: tuple[str, ...] = ()
+    words = tuple(names)
     if pattern.node_labels is not None:
         words = tuple((node_words or {}).get(label, str(label)) for label in pattern.node_labels.tolist())
     places = arrange(pattern)
     radius = 8.5 if words else 4.6 if pattern.num_nodes <= 8 else 3.0
     at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
-    lines: list[tuple[Point, Point]] = []
-    heads: list[tuple[Point, Point, Point]] = []
-    texts: list[tuple[Point, str]] = []
+    strokes = _Strokes(pattern.directed, radius)
+    forbidden = pattern.forbidden if isinstance(pattern, RuledPattern) else np.zeros_like(pattern.adjacency)
     for u, v in combinations(range(pattern.num_nodes), 2):
-        ways = [(a, b) for a, b in ((u, v), (v, u)) if pattern.adjacency[a, b]]
-        if not pattern.directed:
-            ways = ways[:1]
-        kinds = [_kind(pattern, a, b, edge_words) for a, b in ways]
-        apart = len(set(kinds)) > 1  # two arcs of unlike labels go side by side
-        for (a, b), kind in zip(ways, kinds, strict=True):
-            start, end = _between(at[a], at[b], radius, 2.6 if apart else 0.0)
-            if pattern.directed or kind == "-":
-                end = _ending(start, end, kind, lines, heads)
-            if apart or (a, b) == ways[-1] or not pattern.directed:
-                back = pattern.directed and len(ways) == 2 and not apart
-                lines.append((_between(at[a], at[b], radius + 1.2 + 0.8 * _HEAD, 0.0)[0] if back else start, end))
-            if kind not in ("", "+", "-") and (apart or (a, b) == ways[0]):
-                texts.append((_beside(start, end), kind))
+        ways = [(a, b) for a, b in ((u, v), (v, u)) if pattern.adjacency[a, b] or forbidden[a, b]]
+        kinds = [None if forbidden[a, b] else _kind(pattern, a, b, edge_words) for a, b in ways]
+        if not pattern.directed or len(set(kinds)) == 1:
+            for a, b in ways[:1]:
+                strokes.add((at[a], at[b]), kinds[0], both=len(ways) == 2)
+        else:  # arcs of unlike labels go side by side
+            for (a, b), kind in zip(ways, kinds, strict=True):
+                strokes.add((at[a], at[b]), kind, aside=2.6)
     return Drawing(
-        tuple(at), radius, frozenset(marked), tuple(lines), tuple(heads), words, tuple(texts), title or str(pattern)
-    )
+        tuple(at), radius, frozenset(marked), tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads), words,
+        tuple(strokes.texts), title or str(pattern),
+    )  # fmt: skip
 
 
 def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
-    """What an edge's label says: ``+``, ``-``, another word, or nothing."""
+    """What an edge's label says: of arcs ``+`` or ``-``, or a word, or nothing."""
     if pattern.edge_labels is None:
         return ""
     label = int(pattern.edge_labels[a, b])
     word = (words or {}).get(label, str(label))
-    return "-" if word.lower() in _NEGATIVE else "+" if word.lower() in _POSITIVE else word
+    signs = {**dict.fromkeys(_NEGATIVE, "-"), **dict.fromkeys(_POSITIVE, "+")} if pattern.directed else {}
+    return signs.get(word.lower(), word)
 
 
-def _ending(
-    start: Point, end: Point, kind: str, lines: list[tuple[Point, Point]], heads: list[tuple[Point, Point, Point]]
-) -> Point:
-    """Adds the head of an arrow, or the bar of a negative arc, at an end; where the line is to stop."""
-    dx, dy = _direction(start, end)
-    end = (end[0] - 1.2 * dx, end[1] - 1.2 * dy)
-    if kind == "-":
-        bar = ((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2))
-        lines.append(bar)
-        return end
-    base = (end[0] - dx * _HEAD, end[1] - dy * _HEAD)
-    heads.append((end, (base[0] - dy * _HALF, base[1] + dx * _HALF), (base[0] + dy * _HALF, base[1] - dx * _HALF)))
-    return (end[0] - dx * 0.8 * _HEAD, end[1] - dy * 0.8 * _HEAD)
+class _Strokes:
+    """The lines of a drawing, as they are added."""
+
+    def __init__(self, directed: bool, radius: float):
+        self._directed, self._radius = directed, radius
+        self.lines: list[Line] = []
+        self.dashes: list[Line] = []
+        self.heads: list[tuple[Point, Point, Point]] = []
+        self.texts: list[tuple[Point, str]] = []
+
+    def add(self, ends: Sequence[Point], kind: str | None, both: bool = False, aside: float = 0.0) -> None:
+        """An edge or arc between two centres; of a forbidden one the kind is ``None``."""
+        start, end = _between(ends[0], ends[1], self._radius, aside)
+        if kind not in (None, "", "+", "-"):
+            self.texts.append((_beside(start, end), kind))
+        tips = (self._tip(end, start, kind) if both else start, self._tip(start, end, kind)) if self._directed else ()
+        (self.dashes if kind is None else self.lines).append(tips or (start, end))
+
+    def _tip(self, start: Point, end: Point, kind: str | None) -> Point:
+        """Adds the head of an arrow, or the bar of a negative arc, at an end; where the line is to stop."""
+        dx, dy = _direction(start, end)
+        end = (end[0] - 1.2 * dx, end[1] - 1.2 * dy)
+        if kind == "-":
+            self.lines.append(((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2)))
+            return end
+        base = (end[0] - dx * _HEAD, end[1] - dy * _HEAD)
+        corners = ((base[0] - dy * _HALF, base[1] + dx * _HALF), (base[0] + dy * _HALF, base[1] - dx * _HALF))
+        self.heads.append((end, *corners))
+        return end[0] - dx * 0.8 * _HEAD, end[1] - dy * 0.8 * _HEAD
 
 
 def _direction(a: Point, b: Point) -> Point:

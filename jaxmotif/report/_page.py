@@ -33,6 +33,7 @@ p.say { max-width: 44rem; margin-bottom: .7rem; }
 figure { margin: .6rem 0 0; }
 svg { display: block; max-width: 100%; height: auto; overflow: visible; }
 svg.drawing { width: 3.1rem; height: 3.1rem; max-width: none; color: var(--ink); }
+svg.worded, .role svg.worded { width: 4.6rem; height: 4.6rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums lining-nums; }
 th, td { text-align: right; padding: .32rem .55rem; vertical-align: middle; white-space: nowrap; }

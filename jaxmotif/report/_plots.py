@@ -41,8 +41,9 @@ def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
     """A pattern's picture on axes."""
     ax = axes(ax, (2, 2))
-    for (x1, y1), (x2, y2) in drawing.lines:
-        ax.plot([x1, x2], [y1, y2], color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
+    for style, lines in (("-", drawing.lines), (":", drawing.dashes)):
+        for (x1, y1), (x2, y2) in lines:
+            ax.plot([x1, x2], [y1, y2], style, color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
     for head in drawing.heads:
         ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
     from matplotlib.patches import Circle

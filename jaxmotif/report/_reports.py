@@ -18,7 +18,7 @@ from jaxmotif.motifs import Census, Motifs
 from jaxmotif.patterns import NODE_ORBITS, Pattern, class_columns, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.report._charts import Profile, bar, distributions, legend, profile_chart
-from jaxmotif.report._drawing import MOST_NODES, draw_pattern
+from jaxmotif.report._drawing import MOST_NODES, Drawing, draw_pattern
 from jaxmotif.report._page import Cell, Head, facts, number, page, paragraphs, section, table, text, whole
 from jaxmotif.report._plots import null_interval
 from jaxmotif.report._roles import MOST_OCCURRENCES, role_card
@@ -144,28 +144,39 @@ def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[st
     return page(f"Graphlets of {name}", "Graphlets", name, text(lead), sections)
 
 
+class Matched(NamedTuple):
+    """A query, how often it matches, and the names of its nodes, if they have some."""
+
+    pattern: Pattern
+    found: MatchCount
+    names: Sequence[str] = ()
+
+
 def match_report(
-    name: str, graph: Graph, queries: Mapping[str, tuple[Pattern, MatchCount]], induced: bool, per: str,
-    run: Mapping[str, Any] | None = None,
+    name: str, graph: Graph, queries: Mapping[str, Matched], induced: bool = False, per: str = "map",
+    wildcard: int | None = None, run: Mapping[str, Any] | None = None,
 ) -> str:  # fmt: skip
     """A page of how often queries match, by their names, and of who takes which part in them."""
     rows, cards = [], []
-    for query, (pattern, found) in queries.items():
+    for query, (pattern, found, names) in queries.items():
         small = pattern.num_nodes <= MOST_NODES
-        drawing = draw_pattern(pattern, *_words(graph), title=query).svg() if small else ""
+        drawing = draw_pattern(pattern, *_words(graph), title=query, names=names).svg() if small else ""
         rows.append([
             Cell(drawing), Cell(text(query), query), whole(pattern.num_nodes), whole(pattern.num_edges),
             whole(found.count), Cell(text(found.status), found.status),
         ])  # fmt: skip
         if small and found.exact and 0 < found.count <= MOST_OCCURRENCES and len(cards) < _RANKED:
-            cards.append(role_card(graph, pattern, query, induced))
+            cards.append(role_card(graph, pattern, query, induced, wildcard, names))
     heads = [
         Head("", sorts=False), Head("query", text=True), Head("nodes"), Head("arcs" if graph.directed else "edges"),
         Head("matches"), Head("status", text=True),
     ]  # fmt: skip
     what = "sets of nodes" if per == "occurrence" else "maps"
     lead = f"{_sizes(graph)}. Counted are {what} that keep edges{' and non-edges' * induced} and labels."
-    note = f"Of each part in the first {_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes it most."
+    note = (
+        f"Of each part in the first {_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes it most, in how "
+        "many of them."
+    )
     sections = [section("Matches", table(heads, rows))]
     if cards:
         sections.append(section("Top nodes by role", f'<div class="cards">{"".join(cards)}</div>', note=note))
@@ -241,11 +252,11 @@ def _of(found: Motifs, values: np.ndarray, name: str) -> float:
     return float(values[found.classes.index(name)]) if name in found.classes else float("nan")
 
 
-def _drawings(classes: Sequence[str], networks: Sequence[Finding]) -> dict[str, str]:
+def _drawings(classes: Sequence[str], networks: Sequence[Finding]) -> dict[str, Drawing]:
     first = networks[0]
     columns = class_columns(classes, first.found.directed)
     return {
-        name: draw_pattern(_pattern(name, first.found.directed), *_words(first.graph), title=_title(columns, i)).svg()
+        name: draw_pattern(_pattern(name, first.found.directed), *_words(first.graph), title=_title(columns, i))
         for i, name in enumerate(classes)
     }
 
@@ -261,7 +272,7 @@ def _motifs_lead(network: Finding, named: bool) -> str:
     )
 
 
-def _profile_section(networks: Sequence[Finding], classes: Sequence[str], drawings: Mapping[str, str]) -> str:
+def _profile_section(networks: Sequence[Finding], classes: Sequence[str], drawings: Mapping[str, Drawing]) -> str:
     columns = class_columns(classes, networks[0].found.directed)
     labels = [str(identity) if identity is not None else "" for identity in columns["id"]]
     profiles = []
@@ -281,7 +292,7 @@ def _profile_section(networks: Sequence[Finding], classes: Sequence[str], drawin
 
 
 def _class_section(
-    networks: Sequence[Finding], classes: Sequence[str], ranked: Sequence[str], drawings: Mapping[str, str]
+    networks: Sequence[Finding], classes: Sequence[str], ranked: Sequence[str], drawings: Mapping[str, Drawing]
 ) -> str:
     columns = class_columns(classes, networks[0].found.directed)
     place = {name: i for i, name in enumerate(classes)}
@@ -292,7 +303,7 @@ def _class_section(
     reach = max((abs(v) for n in networks for v in n.found.significance.z.tolist() if np.isfinite(v)), default=0.0)
     rows = []
     for name in ranked[:MOST_CLASSES]:
-        cells = [Cell(drawings[name]), *_class_cells(columns, place[name], networks[0].graph)]
+        cells = [Cell(drawings[name].svg()), *_class_cells(columns, place[name], networks[0].graph)]
         for network in networks:
             cells += _class_row(network.found, name, reach, single)
         rows.append(cells)
@@ -369,13 +380,14 @@ def _null_section(networks: Sequence[Finding]) -> str:
 
 
 def _how_section(job: str, run: Mapping[str, Any] | None) -> str:
-    told = {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), **(run or {})}
+    given = {name: value for name, value in (run or {}).items() if value is not None and value is not False}
+    told = {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), **given}
     command = told.pop("argv", None)
     shown = f"<pre>{text(command)}</pre>" if command else ""
     return section("How to make it again, and what to cite", shown, facts(told), paragraphs(citations(job)))
 
 
-def _orbit(number: int) -> Any:
+def _orbit(number: int) -> Drawing:
     """The drawing of an orbit: its graphlet with its nodes marked."""
     for graphlet in CONNECTED:
         if number in graphlet.node_orbits:

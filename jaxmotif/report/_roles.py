@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import participation_counts
+from jaxmotif.matching._conditions import RuledPattern, automorphisms_of
 from jaxmotif.patterns import Pattern, node_orbits
 from jaxmotif.report._drawing import draw_pattern
 from jaxmotif.report._page import text
@@ -31,7 +33,7 @@ class Role(NamedTuple):
     nodes: list[tuple[str, int]]
 
 
-def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True) -> list[Role]:
+def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: int | None = None) -> list[Role]:
     """The roles of a pattern, and who takes them most often, each occurrence counted once.
 
     Example:
@@ -42,8 +44,9 @@ def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True) -> list[Role
       (0,) ('hub', 3)
       (1, 2) ('a', 2)
     """
-    counts = participation_counts(pattern, graph, induced, per="occurrence")
-    orbits = node_orbits(pattern)
+    counts = participation_counts(pattern, graph, induced, per="occurrence", wildcard=wildcard)
+    ruled = isinstance(pattern, RuledPattern)
+    orbits = automorphisms_of(pattern).min(axis=0) if ruled else node_orbits(pattern)
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     roles = []
     for orbit in np.unique(orbits):
@@ -54,13 +57,15 @@ def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True) -> list[Role
     return roles
 
 
-def role_card(graph: Graph, pattern: Pattern, title: str, induced: bool = True) -> str:
+def role_card(
+    graph: Graph, pattern: Pattern, title: str, induced: bool = True, wildcard: int | None = None,
+    names: Sequence[str] = (),
+) -> str:  # fmt: skip
     """The roles of a pattern, each drawn with its nodes marked beside the names of those who take it."""
     parts = [f'<div class="card"><h3>{text(title)}</h3>']
-    for role in top_nodes(graph, pattern, induced):
-        drawing = draw_pattern(
-            pattern, graph.node_label_names, graph.edge_label_names, role.members, f"{title}, a role"
-        )
+    for role in top_nodes(graph, pattern, induced, wildcard):
+        words = graph.node_label_names, graph.edge_label_names
+        drawing = draw_pattern(pattern, *words, role.members, f"{title}, a role", names)
         rows = "".join(f"<li><span>{text(name)}</span><span>{times:,}</span></li>" for name, times in role.nodes)
         parts.append(f'<div class="role">{drawing.svg()}<ol>{rows}</ol></div>')
     return "".join(parts) + "</div>"

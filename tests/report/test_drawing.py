@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from jaxmotif import Graph, query
+from jaxmotif.matching._bind import bind
 from jaxmotif.patterns import Pattern, class_names, named_pattern
 from jaxmotif.report import draw_pattern
 from jaxmotif.report._drawing import arrange
@@ -70,6 +72,15 @@ def test_unlike_arcs_of_a_pair_go_side_by_side():
     (a, b), (c, d) = drawing.lines
     assert not np.allclose([*a, *b], [*d, *c])
     assert len(drawing.texts) == 2
+
+
+def test_what_must_not_be_there_is_dashed():
+    target = Graph.from_edges([(0, 1), (1, 2)], directed=True)
+    pattern = bind(query("A -> B; B -> C; A !> C; B !> A"), target)
+    drawing = draw_pattern(pattern, names=("A", "B", "C"))
+    assert (len(drawing.lines), len(drawing.dashes), len(drawing.heads)) == (2, 2, 4)
+    assert drawing.svg().count("stroke-dasharray") == 1
+    assert ">B<" in drawing.svg()
 
 
 def test_too_large(tmp_path):
