@@ -174,8 +174,8 @@ def match_report(
     what = "sets of nodes" if per == "occurrence" else "maps"
     lead = f"{_sizes(graph)}. Counted are {what} that keep edges{' and non-edges' * induced} and labels."
     note = (
-        f"Of each part in the first {_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes it most, in how "
-        "many of them."
+        f"Of each part in the first {_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes it most, in "
+        "how many of them."
     )
     sections = [section("Matches", table(heads, rows))]
     if cards:
