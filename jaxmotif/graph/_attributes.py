@@ -34,6 +34,26 @@ class Attributes:
     nodes: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
     edges: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
     rows: np.ndarray | None = None
+    _distinct: dict[int, tuple[np.ndarray, np.ndarray] | None] = dataclasses.field(
+        init=False, default_factory=dict, repr=False
+    )
+
+    def distinct(self, column: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The different values of one of the columns of text, and which one each value is; found once. ``None`` for
+        numbers, which are compared as quickly themselves, for values that are lists, and for what is no column here."""
+        held = any(column is other for other in (*self.nodes.values(), *self.edges.values()))
+        if column.dtype.kind != "O" or not held:
+            return None
+        if id(column) not in self._distinct:
+            numbers: dict[Any, int] = {}
+            try:
+                codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
+                values = np.empty(len(numbers), object)
+                values[:] = list(numbers)
+                self._distinct[id(column)] = values, codes
+            except TypeError:
+                self._distinct[id(column)] = None
+        return self._distinct[id(column)]
 
     @classmethod
     def of_rows(cls, graph: Graph, nodes: Mapping[str, Any], edges: Mapping[str, Any], ends: np.ndarray) -> Attributes:

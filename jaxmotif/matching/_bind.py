@@ -88,9 +88,17 @@ class _Columns:
             )
         return self.edge(key, place)
 
+    def fulfils(self, column: np.ndarray, clause: Clause) -> np.ndarray:
+        """Which values of a column fulfil a clause."""
+        found = self.held.distinct(column)
+        if found is None:
+            return fulfils(column, clause.operator, clause.value)
+        values, codes = found
+        return fulfils(values, clause.operator, clause.value)[codes]
+
     def edge_clause(self, clause: Clause) -> np.ndarray:
         """Which edges fulfil a clause, bool ``[m]``; of parallel ones, as the query says."""
-        holds = fulfils(self.edge(clause.key, clause.place), clause.operator, clause.value)
+        holds = self.fulfils(self.edge(clause.key, clause.place), clause)
         rows = self.held.rows
         if rows is None:
             return holds
@@ -254,11 +262,12 @@ class _Binder:
         allowed = np.ones((len(self.asked), self.target.n), bool)
         for row, items in zip(allowed, self.asked, strict=True):
             for item in items:
-                left, operator, right = item
                 if item in self.clauses:
-                    row &= fulfils(self.columns.node(left, self.clauses[item].place), operator, right)
+                    clause = self.clauses[item]
+                    row &= self.columns.fulfils(self.columns.node(clause.key, clause.place), clause)
                 else:
-                    values = (self.columns.node(key, self.places[item]) for _, key in (left, right))
+                    (_, key), operator, (_, other_key) = item
+                    values = (self.columns.node(name, self.places[item]) for name in (key, other_key))
                     row &= agree(next(values), operator, next(values))
         return allowed
 

@@ -48,7 +48,7 @@ def choose_order(
       allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
     """
     query, shape = asked.query, asked.shape
-    colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
+    colors = None if allowed is None else _same_rows(allowed)
     order = order_nodes(query, search.order, measured.sizes)
     leaves = LeafPlan([], np.arange(query.num_nodes), 0)
     if search.leaves and closed_form and query.num_nodes > 1:
@@ -66,6 +66,12 @@ def choose_order(
         below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
     free = [v for i, v in enumerate(core) if not query.neighbors[v, core[:i]].any()]
     return SearchOrder(core, free, leaves, below, multiplier)
+
+
+def _same_rows(allowed: np.ndarray) -> np.ndarray:
+    """A number for each row of a bool matrix, equal for equal ones."""
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(allowed, axis=1)], np.int64)
 
 
 def order_nodes(query: Pattern, order: Order, sizes: np.ndarray) -> list[int]:

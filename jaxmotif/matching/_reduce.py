@@ -19,7 +19,7 @@ from jaxmotif.matching import _host as on_host
 from jaxmotif.matching._candidates import Reduced
 from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import MAKING, MOST_MATRIX_WORDS, PlanSizes
+from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MAKING, MATRIX_WORDS_A_SLOT, MOST_MATRIX_WORDS, PlanSizes
 from jaxmotif.matching._target import Target
 
 Waiting = Generator[tuple[str, Any], Any, Any]
@@ -137,6 +137,8 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
         forms, nodes = ON_DEVICE, power_of_four(kept.nodes, sizes.nodes)
     small = forms.reduce_target(target, kept.bits, nodes=nodes, slots=power_of_four(kept.slots, sizes.slots))
     most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
+    if target.on_host:  # there a search reads short lists as fast, and to make large matrices takes longer than it
+        most_words = min(most_words, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * kept.slots))
     bitmap = len(asked.kinds) * nodes * (nodes // 32) <= most_words
     families = list_families(asked, bitmap)
     room = len(families) if target.on_host else power_of_four(len(families), sizes.families)

@@ -1,0 +1,164 @@
+"""An executor for DotMotif: its motifs, found by the level search.
+
+>>> import networkx as nx
+>>> from dotmotif import Motif                                       # doctest: +SKIP
+>>> JaxmotifExecutor(graph=nx.DiGraph([("x", "y")])).find(Motif("A -> B"))  # doctest: +SKIP
+[{'A': 'x', 'B': 'y'}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from jaxmotif.devices import Devices
+from jaxmotif.graph import Graph
+from jaxmotif.graph._attributes import Attributes
+from jaxmotif.language import Clause, Comparison, Edge, Query
+from jaxmotif.language._query import Value
+from jaxmotif.matching import count_matches, find_matches
+
+if TYPE_CHECKING:
+    import dotmotif
+    import networkx
+
+Constraints = dict[str, dict[str, list[Any]]]
+"""Of DotMotif: for each attribute and operator the values."""
+
+
+class JaxmotifExecutor:
+    """Finds the motifs of DotMotif (``dotmotif.Motif``) in a networkx graph, as its own executors do.
+
+    What differs: matches come in another order; ``exclude_automorphisms`` lists exactly one of the matches that differ
+    by an automorphism of the motif, its constraints included; comparisons with an attribute that is missing are false.
+
+    Args:
+      graph: the graph, which is read once: make another executor when it has changed.
+      multigraph_edge_match: whether of parallel edges ``"any"`` or ``"all"`` must fulfil a constraint.
+      devices: as for :func:`jaxmotif.find_matches`.
+
+    Example:
+      >>> import networkx as nx
+      >>> JaxmotifExecutor(graph=nx.DiGraph([("x", "y")])).graph.number_of_edges()
+      1
+    """
+
+    def __init__(
+        self,
+        *,
+        graph: networkx.Graph | None = None,
+        multigraph_edge_match: Literal["any", "all"] = "any",
+        devices: Devices = None,
+    ):
+        if graph is None:
+            raise ValueError("an executor needs the graph to search: JaxmotifExecutor(graph=...)")
+        if multigraph_edge_match not in ("any", "all"):
+            raise ValueError(f"multigraph_edge_match must be 'any' or 'all', got {multigraph_edge_match!r}")
+        self.graph = graph
+        self._parallel, self._devices = multigraph_edge_match, devices
+        self._nodes = list(graph.nodes)
+        self._read: dict[bool, Graph] = {}
+
+    def find(self, motif: dotmotif.Motif, limit: int | None = None) -> list[dict[str, Any]]:
+        """The matches of a motif: for each of its nodes a node of the graph.
+
+        Args:
+          motif: of DotMotif.
+          limit: at most so many; the motif's own if not given.
+        """
+        query, target = self._asked(motif)
+        limit = limit or motif.limit or None
+        per = "occurrence" if motif.exclude_automorphisms else "map"
+        found = find_matches(query, target, limit=limit, per=per, devices=self._devices)
+        return [
+            {name: self._nodes[node] for name, node in zip(query.names, row, strict=True)}
+            for row in found.nodes.tolist()
+        ]
+
+    def count(self, motif: dotmotif.Motif, limit: int | None = None) -> int:
+        """How many matches a motif has; counted, not listed.
+
+        Args:
+          motif, limit: as for :meth:`find`.
+        """
+        query, target = self._asked(motif)
+        per = "occurrence" if motif.exclude_automorphisms else "map"
+        count = count_matches(query, target, per=per, devices=self._devices).count
+        limit = limit or motif.limit or None
+        return count if limit is None else min(count, limit)
+
+    def _asked(self, motif: dotmotif.Motif) -> tuple[Query, Graph]:
+        query = query_of(motif, self._parallel)
+        return query, _with_all(self._target(motif.ignore_direction), query)
+
+    def _target(self, undirected: bool) -> Graph:
+        if undirected not in self._read:
+            source = self.graph.to_undirected(as_view=True) if undirected else self.graph
+            self._read[undirected] = Graph.from_networkx(source, attributes=True)
+        return self._read[undirected]
+
+
+def query_of(motif: dotmotif.Motif, parallel: str = "any") -> Query:
+    """The query that a motif of DotMotif is."""
+    shape = motif.to_nx()
+    names = list(shape.nodes)
+    number = {name: i for i, name in enumerate(names)}
+    constraints = {(number[u], number[v]): items for (u, v), items in motif.list_edge_constraints().items()}
+    edges: dict[tuple[int, int, bool], Edge] = {}
+    for u, v, data in shape.edges(data=True):
+        ends = number[u], number[v]
+        if u == v:
+            raise ValueError(f"the motif's edge from {u} to itself: graphs here have no self loops")
+        exists = data.get("exists", True)
+        edges[*ends, exists] = Edge(*ends, exists, tuple(_clauses(constraints.get(ends, {}))))
+    clauses = [
+        (number[node], clause) for node, items in motif.list_node_constraints().items() for clause in _clauses(items)
+    ]
+    comparisons = []
+    for node, items in motif.list_dynamic_node_constraints().items():
+        for key, operator, (other, other_key) in _items(items):
+            comparisons.append(Comparison(number[node], key, operator, number[other], other_key))
+    for (u, v), items in motif.list_dynamic_edge_constraints().items():
+        for key, operator, (other, head, other_key) in _items(items):
+            pairs = (number[u], number[v]), (number[other], number[head])
+            comparisons.append(Comparison(pairs[0], key, operator, pairs[1], other_key))
+    return Query(tuple(map(str, names)), tuple(edges.values()), tuple(clauses), tuple(comparisons), parallel=parallel)
+
+
+def _items(constraints: Constraints) -> Iterator[tuple[str, str, Any]]:
+    for key, operators in constraints.items():
+        for operator, values in operators.items():
+            for value in values:
+                yield key, {"=": "==", "<>": "!="}.get(operator, operator), value
+
+
+def _clauses(constraints: Constraints) -> Iterator[Clause]:
+    for key, operator, value in _items(constraints):
+        yield Clause(key, operator, _value(value))
+
+
+def _value(value: Any) -> Value:
+    """A value of DotMotif's, which may be any of Python's that a text spells."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return tuple(_value(item) for item in value)
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"attributes are compared with numbers, text, truth values and lists of these, got {value!r}")
+
+
+def _with_all(target: Graph, query: Query) -> Graph:
+    """The target with an empty column for every attribute that the query asks for and nothing in it has."""
+    held = target.attributes or Attributes()
+    asked = [("node", clause.key) for _, clause in query.clauses]
+    asked += [("edge", clause.key) for edge in query.edges for clause in edge.clauses]
+    for comparison in query.comparisons:
+        for element, key in ((comparison.left, comparison.key), (comparison.right, comparison.other_key)):
+            asked.append(("node" if isinstance(element, int) else "edge", key))
+    rows = target.m if held.rows is None else len(held.rows)
+    nodes = {key: np.full(target.n, None, object) for kind, key in asked if kind == "node" and key not in held.nodes}
+    edges = {key: np.full(rows, None, object) for kind, key in asked if kind == "edge" and key not in held.edges}
+    if not nodes and not edges:
+        return target
+    return target._with_attributes(Attributes({**held.nodes, **nodes}, {**held.edges, **edges}, held.rows))
