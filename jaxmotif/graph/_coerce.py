@@ -94,11 +94,14 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     )
 
 
-def as_graphs(thing: GraphLike | GraphsLike, directed: bool | None = None) -> Graphs | None:
+def as_graphs(
+    thing: GraphLike | GraphsLike, directed: bool | None = None, *, attributes: bool = False
+) -> Graphs | None:
     """The data set that an argument means, or ``None`` where it means one graph.
 
     Many graphs are :class:`Graphs`, a stack of graphs, or a list (or tuple) of what :func:`as_graph` takes; a list of
     pairs of integers is the edges of one graph. A list of edge arrays is built at once, without a step for each.
+    ``directed`` and ``attributes`` are as for :func:`as_graph`.
 
     Raises:
       TypeError, ValueError: as :func:`as_graph`, or graphs that differ in kind.
@@ -118,7 +121,9 @@ def as_graphs(thing: GraphLike | GraphsLike, directed: bool | None = None) -> Gr
         return None
     if all(_is_edges(one) for one in thing):
         return Graphs.from_edges(thing, directed=bool(directed))
-    return Graphs.from_graphs([as_graph(cast(GraphLike, one), directed, f"graphs[{i}]") for i, one in enumerate(thing)])
+    return Graphs.from_graphs(
+        [as_graph(cast(GraphLike, one), directed, f"graphs[{i}]", attributes=attributes) for i, one in enumerate(thing)]
+    )
 
 
 class Door(Protocol[P, R]):

@@ -17,6 +17,7 @@ from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graphs
 from jaxmotif.graph._groups import size_groups
+from jaxmotif.language import Query
 from jaxmotif.matching._dense import DenseCount, dense_match_count
 from jaxmotif.patterns import Pattern, automorphism_count
 
@@ -55,7 +56,7 @@ def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, 
 
     @functools.wraps(one)
     def door(query: Any, target: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
-        targets = as_graphs(target)
+        targets = as_graphs(target, attributes=isinstance(query, Query))
         if targets is None:
             return one(query, target, *args, **kwargs)
         return many(query, targets, *args, **kwargs)
@@ -73,6 +74,12 @@ def _count_in_many(
     for name in ("domains", "time_limit", "checkpoint"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
+    if isinstance(query, Query):  # what it asks of attributes, and of missing edges, is told one target at a time
+        found = [
+            one(query, target, induced, per=per, wildcard=wildcard, devices=devices, **options) for target in targets
+        ]
+        values = integers([count.count for count in found])[:, None]
+        return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), found.__getitem__)
     whole = Graph(*targets.fields, directed=targets.directed)
     pattern = checked_query(query, whole, wildcard, per)
     if isinstance(query, Graph) and targets.given is not None:

@@ -140,6 +140,18 @@ def test_limits_and_devices():
     assert count_matches(simple, source, devices=2).count == count_matches(simple, source).count
     with pytest.raises(ValueError, match="without checkpoint"):
         count_matches(jaxmotif.query(text), source, checkpoint="nowhere")
+    many = count_matches(simple, [source, source])
+    assert np.asarray(many).reshape(-1).tolist() == [count_matches(simple, source).count] * 2
+
+
+def test_checkpoints_are_of_one_query(tmp_path):
+    source = network(True)
+    simple, other = (jaxmotif.query(f"A -> B [weight > {least}]; B -> C; A !> C") for least in (3, 20))
+    for _ in range(2):
+        found = count_matches(simple, source, checkpoint=tmp_path / "kept")
+        assert found.count == count_matches(simple, source).count
+    with pytest.raises(ValueError, match="another"):
+        count_matches(other, source, checkpoint=tmp_path / "kept")
 
 
 def test_parallel_edges():
