@@ -2,9 +2,10 @@
 
 from jaxmotif.matching._count import MatchCount, count_matches, count_queries
 from jaxmotif.matching._dense import DenseCount, dense_match_count
-from jaxmotif.matching._listing import Matches, find_matches, has_match, iter_matches, participation_counts
+from jaxmotif.matching._listing import Matches, find_matches, has_match, iter_matches
 from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
+from jaxmotif.matching._participation import participation_counts
 from jaxmotif.matching._query import QueryMatches, query
 
 __all__ = [

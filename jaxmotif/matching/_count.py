@@ -23,7 +23,7 @@ from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, automorphism
 from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan, make_plan
+from jaxmotif.matching._plan import Plan, make_plan, make_plans
 from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
 from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES, plan_sizes
 from jaxmotif.matching._target import Target, index_target
@@ -144,7 +144,7 @@ def count_matches(
         return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     selection = select_devices(devices)
-    divided = checkpoint is not None or _divided(selection)
+    divided = checkpoint is not None or is_divided(selection)
     if divided and search.max_steps is not None:
         raise ValueError(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
@@ -166,7 +166,8 @@ def count_matches(
     return match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
 
 
-def _divided(selection: Selection) -> bool:
+def is_divided(selection: Selection) -> bool:
+    """Whether a count is shared."""
     return len(selection.devices) > 1 or selection.helper is not None or selection.together
 
 
@@ -232,7 +233,7 @@ def _count_queries(
     patterns: Sequence[Pattern], target: Graph, options: Options, per: Per, time_limit: float | None, devices: Devices
 ) -> Iterator[MatchCount]:
     selection = select_devices(devices)
-    if _divided(selection) or any(map(has_passes, patterns)):
+    if is_divided(selection) or any(map(has_passes, patterns)):
         for pattern in patterns:
             yield count_matches(
                 pattern, target, options.induced, per=per, wildcard=options.wildcard, time_limit=time_limit,
@@ -274,14 +275,21 @@ def plan_search(
     pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: jax.Device
 ) -> tuple[Plan, dict[str, float]]:
     """The plan, and seconds by phase."""
-    allowed = None if domains is None else _checked_domains(domains, pattern.num_nodes, target.n)
+    [plan], seconds = plan_searches(pattern, target, checked_domains(domains, pattern, target), options, device)
+    return plan, seconds
+
+
+def plan_searches(
+    pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device
+) -> tuple[list[Plan], dict[str, float]]:
+    """The plans, of which a tally takes several, and seconds by phase."""
     index, indexed = _index(pattern, target, device, by_degree=not options.listing)
-    [(plan, seconds)] = plan_many([make_plan(pattern, index, allowed, options, device)])
+    [(plans, seconds)] = plan_many([make_plans(pattern, index, allowed, options, device)])
     started = time.perf_counter()
-    if plan.ready is not None:
-        jax.block_until_ready(plan.ready.operands)  # or the search would be said to take what these still take
+    # Or the search would be said to take what these still take.
+    jax.block_until_ready([plan.ready.operands for plan in plans if plan.ready is not None])
     seconds[LAST_PHASE] += time.perf_counter() - started
-    return plan, {"index": indexed} | seconds
+    return plans, {"index": indexed} | seconds
 
 
 def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> tuple[Target, float]:
@@ -325,7 +333,11 @@ def checked_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: i
     return pattern
 
 
-def _checked_domains(domains: Domains, k: int, n: int) -> np.ndarray:
+def checked_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
+    """As bool ``[k, n]``."""
+    k, n = pattern.num_nodes, target.n
+    if domains is None:
+        return None
     if isinstance(domains, Mapping):
         allowed = np.ones((k, n), bool)
         for u, nodes in domains.items():

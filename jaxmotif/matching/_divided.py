@@ -221,9 +221,10 @@ def _arrays(standing: Standing) -> Arrays:
     """As arrays whose sums fit: the count in limbs of 32 bits."""
     limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
     numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
-    return {name: np.asarray(number, np.int64) for name, number in numbers.items()}
+    arrays = {name: np.asarray(number, np.int64) for name, number in numbers.items()}
+    return arrays if standing.tally is None else arrays | {"tally": standing.tally}
 
 
 def _standing(found: Arrays, status: str) -> Standing:
     count = sum(int(limb) << 32 * i for i, limb in enumerate(found["limbs"]))
-    return Standing(count, int(found["positions"]), int(found["steps"]), status)
+    return Standing(count, int(found["positions"]), int(found["steps"]), status, found.get("tally"))

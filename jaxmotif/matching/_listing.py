@@ -200,45 +200,6 @@ def has_match(
     return found.count > 0
 
 
-def participation_counts(
-    query: GraphLike | Pattern | Query,
-    target: GraphLike,
-    induced: bool = False,
-    *,
-    per: Per = "map",
-    wildcard: int | None = None,
-    domains: Domains | None = None,
-    memory: int | None = None,
-    devices: Devices = None,
-    search: Search = DEFAULT_SEARCH,
-) -> np.ndarray:
-    """In how many matches each target node takes the part of each query node: features of nodes.
-
-    Args:
-      query, target, induced, per, wildcard, domains, memory, devices, search: as for :func:`find_matches`. With
-        ``per="occurrence"``, counts of query nodes that automorphisms exchange are those of the one map listed for
-        each occurrence.
-
-    Returns:
-      int64 ``[n, k]``; every column sums to the number of matches.
-
-    Raises:
-      ValueError, TypeError: as :func:`count_matches`.
-
-    Example:
-      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
-      >>> participation_counts(path, star).tolist()
-      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
-    """
-    target = target_of_queries(target, query)
-    listing = _Listing(query, target, induced, None, per, wildcard, domains, memory, devices, search)
-    counts = np.zeros((target.n, listing.size), np.int64)
-    for block in listing.blocks():
-        for u, column in enumerate(block.nodes):
-            counts[:, u] += np.bincount(column, minlength=target.n)
-    return counts
-
-
 def count_listed(
     pattern: Pattern, target: Graph, induced: bool, per: Per, domains: Domains | None, time_limit: float | None,
     memory: int | None, devices: Devices, search: Search,

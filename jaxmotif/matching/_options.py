@@ -66,6 +66,7 @@ class Options:
       wildcard: the label of query nodes and edges that any label matches.
       listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
       limit: of the matches kept, if any.
+      tally: count how often each target ``"node"``, or ``"edge"``, takes each part.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
     """
@@ -74,6 +75,7 @@ class Options:
     wildcard: int | None = None
     listing: bool = False
     limit: int | None = None
+    tally: Literal["node", "edge"] | None = None
     memory: int | None = None
     search: Search = DEFAULT_SEARCH
 

@@ -27,6 +27,7 @@ from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._placements import Layout
 from jaxmotif.matching._reduce import filtered, reduced
 from jaxmotif.matching._sizes import plan_sizes
+from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
 from jaxmotif.matching._target import Target
 from jaxmotif.matching._write import write
 from jaxmotif.patterns import Pattern
@@ -44,6 +45,7 @@ class Plan:
       multiplier: automorphisms that the search leaves out.
       domain_sizes: int64 ``[k]``.
       ids: int32 ``[N]``, the graph's nodes of the reduced target's.
+      tally: what it adds up.
     """
 
     ready: ReadySearch | None
@@ -52,6 +54,7 @@ class Plan:
     multiplier: int
     domain_sizes: np.ndarray
     ids: Any = None
+    tally: TallyPlan = NO_TALLY
 
     def with_search(self, ready: ReadySearch) -> Plan:
         """The same by another search."""
@@ -68,6 +71,14 @@ def make_plan(
       allowed: bool ``[k, n]``, domains to begin with besides those of a query with rules, or ``None``.
       device: where to search.
     """
+    [plan] = yield from make_plans(query, target, allowed, options, device)
+    return plan
+
+
+def make_plans(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
+) -> Generator[tuple[str, Any], Any, list[Plan]]:
+    """:func:`make_plan`; or, if the options ask for a tally, the searches that together find it."""
     if isinstance(query, RuledPattern):
         if query.allowed is not None:
             allowed = query.allowed if allowed is None else query.allowed & allowed
@@ -78,11 +89,21 @@ def make_plan(
     asked = ask(query, options)
     kept = yield from filtered(target, asked, allowed, options)
     if kept.empty:
-        return Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)
+        return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
     lists, measured = yield from reduced(target, asked, kept, options, sizes)
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
-    layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
-    groups = yield from leaf_sets(order.leaves, layout, rows)
-    ready = write(order, lists, measured, layout, groups, rows, options, sizes, device)
-    return Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids)
+    plans: list[Plan] = []
+    for tallied in tallied_orders(asked, order, measured, options, allowed):
+        order = tallied.order
+        layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
+        groups = yield from leaf_sets(order.leaves, layout, rows)
+        tally = lay_out(tallied, layout, lists)
+        made = plans[0].ready if plans else None  # the lists are the same
+        ready = write(order, lists, measured, layout, groups, rows, tally, options, sizes, device, made)
+        plans.append(
+            Plan(
+                ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally
+            )
+        )  # fmt: skip
+    return plans

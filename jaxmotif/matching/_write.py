@@ -16,6 +16,7 @@ from jaxmotif.matching._order import SearchOrder
 from jaxmotif.matching._placements import Layout, placements
 from jaxmotif.matching._reduce import Lists, Measures
 from jaxmotif.matching._sizes import FEW_LISTED, MAKING, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
+from jaxmotif.matching._tally import TallyPlan
 from jaxmotif.search import (
     Operands,
     Placement,
@@ -41,6 +42,7 @@ class Draft(NamedTuple):
       limbs: of the ways to map the leaves.
       longest: entries of the longest list.
       row_candidates: of a row of the tables, at least, as far as one can say.
+      tally: what is added up.
       held: bytes of the operands but the program.
     """
 
@@ -56,7 +58,19 @@ class Draft(NamedTuple):
     limbs: int
     longest: int
     row_candidates: float
+    tally: TallyPlan
     held: int = 0
+
+    @property
+    def keeps_lanes(self) -> bool:
+        """Whether steps write what their lanes find, which takes memory for each position."""
+        return self.options.listing or self.cells > 0
+
+    @property
+    def cells(self) -> int:
+        """Of the tally: one of few numbers, so that searches share compilations."""
+        size = self.tally.size
+        return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
 
     @property
     def first_steps(self) -> int:
@@ -66,33 +80,40 @@ class Draft(NamedTuple):
 
 def write(
     order: SearchOrder, lists: Lists, measured: Measures, layout: Layout, groups: list[list[Term]], rows: BitRows,
-    options: Options, sizes: PlanSizes, device: jax.Device,
+    tally: TallyPlan, options: Options, sizes: PlanSizes, device: jax.Device, made: ReadySearch | None = None,
 ) -> ReadySearch:  # fmt: skip
-    """A search ready to run."""
-    check_places(order, lists, measured)
-    filled = fill(order, lists, measured, sizes)
-    matrices = bit_matrices(lists)
+    """A search ready to run; ``made``: another one of the same lists."""
     placed = placements(layout, order.below)
     looks = bool(options.search.lookahead)
     draft = Draft(
         placed, groups, layout, rows, lists, measured, options, sizes, device, order.leaves.limbs,
-        longest_list(order, lists, measured), row_candidates(order, lists, measured),
+        longest_list(order, lists, measured), row_candidates(order, lists, measured), tally,
     )  # fmt: skip
     if looks:
         draft = draft._replace(placed=look_ahead(placed, layout, rows, measured.sizes))
-    offsets, entries, domains = filled
-    arrays = (offsets, entries, matrices, domains, *rows.arrays())
+    check_places(order, lists, measured)
+    leaf_arrays = rows.arrays()
     if lists.reduced.target.on_host:
-        least = (sizes.read, sizes.read_entries, *[sizes.read] * 4)
-        arrays = tuple(padded(array, room) for array, room in zip(arrays, least, strict=True))
-    offsets, entries, *others = jax.device_put(arrays, device)
-    draft = draft._replace(held=sum(array.nbytes for array in (offsets, entries, *others)))
+        leaf_arrays = tuple(padded(array, sizes.read) for array in leaf_arrays)
+    shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
+    arrays = jax.device_put((*shared, *leaf_arrays), device)
+    draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
     stages = choose_stages(draft, looks)
     return ReadySearch(
-        Operands(stages[0].code, offsets, entries, *others), stages,
+        Operands(stages[0].code, *arrays), stages,
         ahead=partial(looking_ahead, draft, stages[-1].sizes.block) if options.search.lookahead is None else None,
         prefixes=partial(prefix_stage, draft),
     )  # fmt: skip
+
+
+def list_arrays(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
+    """The offsets, entries, matrices and domains of the operands."""
+    offsets, entries, domains = fill(order, lists, measured, sizes)
+    arrays = (offsets, entries, bit_matrices(lists), domains)
+    if not lists.reduced.target.on_host:
+        return arrays
+    least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
+    return tuple(padded(array, room) for array, room in zip(arrays, least, strict=True))
 
 
 def check_places(order: SearchOrder, lists: Lists, measured: Measures) -> None:
@@ -152,7 +173,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     """The sizes of steps to try, small ones first."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
-    usual, small = sizes.listing if options.listing else sizes.counting, sizes.first
+    usual, small = sizes.listing if draft.keeps_lanes else sizes.counting, sizes.first
     if options.limit is not None and options.limit <= FEW_LISTED * small:
         usual = min(usual, small)
     last = whole_stage(draft, options.search.block or usual, None, looks)
@@ -168,13 +189,14 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool) -
     """A stage that searches all nodes by steps of so many flat positions, or as many as the memory allows."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
-    widths = table_widths(table_columns(draft.placed, draft.groups, options.listing), options.listing)
-    usual = sizes.listing if options.listing else sizes.counting
+    columns = table_columns(draft.placed, draft.groups, options.listing, draft.tally.tallies)
+    widths = table_widths(columns, options.listing)
+    usual = sizes.listing if draft.keeps_lanes else sizes.counting
     making = draft.held * (1 if draft.lists.reduced.target.on_host else MAKING)  # in NumPy, elsewhere
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
         block, step.window_rows(block, draft.row_candidates, target), draft.lists.bitmap, looks, draft.limbs,
-        in_order=options.listing,
+        in_order=options.listing, cells=draft.cells,
     )  # fmt: skip
     return written(draft, draft.placed, draft.groups, rooms, static, options.listing, most_steps)
 
@@ -211,8 +233,8 @@ def written(
 ) -> Stage:  # fmt: skip
     """A stage of given sizes."""
     program = build_program(
-        placed, groups, rooms=rooms, stride=draft.lists.nodes // 32, longest=draft.longest,
-        first_steps=draft.first_steps, whole=whole,
+        placed, groups, draft.tally.tallies if static.cells else (), rooms=rooms, stride=draft.lists.nodes // 32,
+        longest=draft.longest, first_steps=draft.first_steps, whole=whole,
     )  # fmt: skip
     code = jax.device_put(padded(program.code, draft.sizes.program), draft.device)
     return Stage(program, code, static, most_steps)

@@ -50,8 +50,8 @@ class TableWords(NamedTuple):
       is_last: whether matches are counted here instead of appended.
       groups: :class:`GroupWords` of the leaves.
       ahead: :class:`FactorWords` that must not be zero.
-      row_tallies, lane_tallies: :class:`TallyWords` of the rows expanded alone, and of the new node, in the last
-        table.
+      row_nodes, row_pairs: :class:`TallyWords` of nodes of the rows expanded, and of pairs of these; lane_nodes,
+        lane_pairs: of the new node, and of pairs with it (of the last table).
     """
 
     num_anchors: Word
@@ -73,10 +73,14 @@ class TableWords(NamedTuple):
     groups: Word
     num_ahead: Word
     ahead: Word
-    num_row_tallies: Word
-    row_tallies: Word
-    num_lane_tallies: Word
-    lane_tallies: Word
+    num_row_nodes: Word
+    row_nodes: Word
+    num_row_pairs: Word
+    row_pairs: Word
+    num_lane_nodes: Word
+    lane_nodes: Word
+    num_lane_pairs: Word
+    lane_pairs: Word
 
 
 class PairWords(NamedTuple):
@@ -129,8 +133,8 @@ class SetWords(NamedTuple):
 
 
 class TallyWords(NamedTuple):
-    """Where matches are added up: the cell at ``base`` and the node of a ``slot`` further; or, if ``list`` is not
-    negative, and the place in ``entries`` of that node in the list of the node of the slot ``of`` further."""
+    """Where matches are added up: by nodes, in the cell at ``base`` and the node of a ``slot`` further; by pairs, in
+    that at ``base`` and the place in ``entries`` further, of the slot's node in the ``list`` of that of ``of``."""
 
     slot: Word
     list: Word

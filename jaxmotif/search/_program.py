@@ -270,14 +270,18 @@ class _Writer:
     def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
         return self.add([self.add_factor(factor, slot) for factor in factors])
 
-    def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> tuple[int, ...]:
-        """Those of rows alone, and those of the new node."""
-        words = [
-            TallyWords(int(slot[t.position]), t.place, int(slot[t.of]), t.base) for t in tallies
-        ]  # the slot of the new node is -1
-        of_lanes = [word for word in words if word.slot < 0 or (word.list >= 0 and word.of < 0)]
-        of_rows = [word for word in words if word not in of_lanes]
-        return *self.add(of_rows), *self.add(of_lanes)
+    def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> list[int]:
+        """Those of nodes of rows, of pairs of these, of the new node, and of pairs with it."""
+        kinds: dict[tuple[bool, bool], list[TallyWords]] = {
+            (new, pair): [] for new in (False, True) for pair in (False, True)
+        }
+        for tally in tallies:
+            pair = tally.of >= 0
+            new = slot[tally.position] < 0 or (pair and slot[tally.of] < 0)  # it is in no slot yet
+            kinds[bool(new), pair].append(
+                TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
+            )
+        return [word for records in kinds.values() for word in self.add(records)]
 
     def add_term(self, term: Term, slot: np.ndarray) -> TermWords:
         return TermWords(term.coefficient, *self.add_factors(term.factors, slot))

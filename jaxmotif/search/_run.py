@@ -72,12 +72,14 @@ class ReadySearch:
 
 
 class Standing(NamedTuple):
-    """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it."""
+    """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it; and
+    at the end the tally, uint64 ``[cells]`` modulo 2^64, of a search that has one."""
 
     count: int
     positions: int
     steps: int
     status: str
+    tally: np.ndarray | None = None
 
 
 RUNNING, NOTHING = Standing(0, 0, 0, "running"), Standing(0, 0, 0, "done")
@@ -147,6 +149,11 @@ class Run:
             raise ValueError("there are no tables before the first dispatch")
         return self._state.table
 
+    @property
+    def tally(self) -> np.ndarray | None:
+        """As the last dispatch leaves it, if there is one."""
+        return None if self._state is None or not self._stage.sizes.cells else np.asarray(self._state.tally)
+
     def release(self) -> None:
         """It is at an end: its memory is free for other searches."""
         self._state = None
@@ -201,6 +208,9 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
             continue
         if standing.status == "running" and time_limit is not None and now - started >= time_limit:
             standing = standing._replace(status=f"stopped at time_limit={time_limit:g} s")
+        if standing.status not in ("running", "wants more"):
+            yield standing._replace(tally=run.tally)
+            return
         yield standing
         if standing.status != "running":
             return

@@ -305,36 +305,38 @@ def _add_up(
     head = io.of_table(window.table)
     columns, halvings = Columns.of(head), io.search.halvings
 
-    def adds(first, row, w, ways):
-        def add(number, tally):
-            words = io.record(TallyWords, first, number)
-            some = ways > 0
-            node = io.column(columns, words.slot, row, w, some)
-            of = io.column(columns, words.of, row, w, some)
-            pair, start = words.list >= 0, jnp.maximum(words.list, 0) + of
-            pairs = pair & some
-            low, end = (io.load(op.offsets, at, pairs) for at in (start, start + 1))
-            place = io.first_from(node, low, end, pairs, jnp.where(pair, halvings, 0))
-            cell = words.base + jnp.where(pair, place, node)
+    def add(tally, row, w, ways, nodes, num_nodes, pairs, num_pairs):
+        some = ways > 0
+
+        def put(tally, cell):
             return tally.at[jnp.where(some, cell, sizes.cells)].add(ways, mode="drop")
 
-        return add
+        def add_node(number, tally):
+            words = io.record(TallyWords, nodes, number)
+            return put(tally, words.base + io.column(columns, words.slot, row, w, some))
+
+        def add_pair(number, tally):
+            words = io.record(TallyWords, pairs, number)
+            node, of = (io.column(columns, slot, row, w, some) for slot in (words.slot, words.of))
+            low, end = (io.load(op.offsets, at, some) for at in (words.list + of, words.list + of + 1))
+            return put(tally, words.base + io.first_from(node, low, end, some, halvings))
+
+        return loop(num_pairs, add_pair, loop(num_nodes, add_node, tally))
 
     # Lanes of a row are neighbours: its sum is a difference of running sums, which is right if they wrap, too.
-    some_rows = jnp.minimum(head.num_row_tallies, 1)
-
     def sum_rows(_, sums):
         running = jnp.concatenate([jnp.zeros(1, jnp.uint64), jnp.cumsum(lanes.ways)])
         begin = jnp.minimum(flat.starts, flat.total)
         end = jnp.minimum(flat.starts + lists.lengths, flat.total)
         return sums + take(running, end) - take(running, begin)
 
+    some_rows = jnp.minimum(head.num_row_nodes + head.num_row_pairs, 1)
     sums = loop(some_rows, sum_rows, jnp.zeros(sizes.window, jnp.uint64))
-    number = window.first + jnp.arange(sizes.window, dtype=jnp.int32)
-    nothing = jnp.zeros(sizes.window, jnp.int32)
-    tally = loop(head.num_row_tallies, adds(head.row_tallies, number, nothing, sums), tally)
-    row = window.first + lanes.index
-    return loop(head.num_lane_tallies, adds(head.lane_tallies, row, lanes.nodes, lanes.ways), tally)
+    row = window.first + jnp.arange(sizes.window, dtype=jnp.int32)
+    rows = row, jnp.zeros_like(row), sums
+    tally = add(tally, *rows, head.row_nodes, head.num_row_nodes, head.row_pairs, head.num_row_pairs)
+    each = window.first + lanes.index, lanes.nodes, lanes.ways
+    return add(tally, *each, head.lane_nodes, head.num_lane_nodes, head.lane_pairs, head.num_lane_pairs)
 
 
 class _Inputs(NamedTuple):

@@ -1,9 +1,11 @@
 """Forbidden edges and conditions on edges in the engine, against all injective maps tested one condition at a time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from jaxmotif.matching import Search, count_matches, find_matches
+from jaxmotif.matching import Search, count_matches, find_matches, participation_counts
 from jaxmotif.matching import _count as counting
 from jaxmotif.matching._conditions import RuledPattern, shape_of
 from jaxmotif.matching._sizes import CPU
@@ -90,6 +92,12 @@ def test_against_all_injective_maps(home, directed):
         if seed % 2:
             rows = find_matches(query, target, induced).nodes
             assert sorted(map(tuple, rows.tolist())) == expected, seed
+            even = replace(query, passes=lambda maps: maps[:, 0] % 2 == 0, keeps=lambda images: images[:, 0] == 0)
+            for some in (query, even):
+                counts = participation_counts(some, target, induced)
+                maps = np.array([image for image in expected if some is query or image[0] % 2 == 0], int)
+                sums = [np.bincount(images, minlength=NODES).tolist() for images in maps.reshape(-1, query.num_nodes).T]
+                assert counts.T.tolist() == sums, seed
         if not induced:
             group = automorphisms(shape_of(query))
             least = {min(tuple(np.array(row)[image].tolist()) for image in group) for row in expected}

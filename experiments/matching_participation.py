@@ -1,0 +1,54 @@
+"""Participation counts beside counting: CPU seconds of the whole call, warm, and every column's sum checked.
+
+Run: python experiments/matching_participation.py FOLDER TARGET/QUERY[/induced] .. [--seconds S]
+(FOLDER holds the labelled graphs; counting by visiting is given up after S seconds)
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import jax
+
+from jaxmotif.graph import read_graph
+from jaxmotif.matching import Search, count_matches, participation_counts
+
+
+def timed(call):
+    """Of the second call: the result, and CPU seconds."""
+    call()
+    started = time.process_time()
+    return call(), time.process_time() - started
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("instances", nargs="+")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    args = parser.parse_args()
+    print(f"CPU seconds on {jax.devices()[0].device_kind}, jax {jax.__version__}\n")
+    print("| instance | matches | count | count by visiting | participation, nodes | edges | nodes / visiting |")
+    print("|---|---|---|---|---|---|---|")
+    for name in args.instances:
+        folder, file, *induced = name.split("/")
+        target = read_graph(args.folder / folder / "target.txt.gz", pad="bucket")
+        query = read_graph(args.folder / folder / "queries" / f"{file}.txt")
+        found, counting = timed(lambda: count_matches(query, target, bool(induced)))
+        visited, visiting = timed(
+            lambda: count_matches(query, target, bool(induced), time_limit=args.seconds, search=Search(leaves=False))
+        )
+        nodes, by_node = timed(lambda: participation_counts(query, target, bool(induced)))
+        edges, by_edge = timed(lambda: participation_counts(query, target, bool(induced), of="edge"))
+        assert (nodes.sum(axis=0) == found.count).all()
+        assert (edges.sum(axis=0) == found.count).all()
+        over = "" if visited.exact else "over "
+        ratio = f"{by_node / visiting:.2f}" if visited.exact else ""
+        print(
+            f"| {name} | {found.count} | {counting:.2f} | {over}{visiting:.2f} | {by_node:.2f} | {by_edge:.2f} "
+            f"| {ratio} |", flush=True,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""How often the nodes and edges of a target take each part of a query: features for whoever learns or ranks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import jax
+import numpy as np
+
+from jaxmotif.devices._select import Devices, Selection, select_devices
+from jaxmotif.graph import Graph
+from jaxmotif.graph._coerce import GraphLike
+from jaxmotif.language import Query
+from jaxmotif.matching._conditions import automorphism_total, automorphisms_of, has_passes
+from jaxmotif.matching._count import (
+    Domains,
+    Per,
+    checked_domains,
+    checked_query,
+    is_divided,
+    plan_searches,
+    target_of_queries,
+)
+from jaxmotif.matching._divided import Replan, count_at_a_stretch, count_in_shares
+from jaxmotif.matching._listing import iter_matches
+from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
+from jaxmotif.matching._plan import Plan
+from jaxmotif.matching._tally import EdgeNumbers, Found, Part, orbits, parts_of
+from jaxmotif.patterns import Pattern
+from jaxmotif.search import Standing
+
+MOST_MATCHES = 2**63 - 1
+"""Counts of parts are int64, and none is over the number of matches."""
+
+
+def participation_counts(
+    query: GraphLike | Pattern | Query,
+    target: GraphLike,
+    induced: bool = False,
+    *,
+    of: Literal["node", "edge"] = "node",
+    per: Per = "map",
+    wildcard: int | None = None,
+    domains: Domains | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    search: Search = DEFAULT_SEARCH,
+) -> np.ndarray:
+    """In how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
+
+    The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
+    of matches take the work of far fewer.
+
+    Args:
+      query, target, induced, wildcard, domains, memory, devices: as for :func:`jaxmotif.matching.count_matches`.
+      of: whether parts are query nodes, taken by nodes, or query edges, taken by edges.
+      per: count the ``"map"``s in which the part is taken, or the ``"occurrence"``s in which it, or one that
+        automorphisms of the query exchange it with, is taken.
+      search: likewise, without ``max_steps``.
+
+    Returns:
+      int64 ``[n, k]``: every column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of
+      edges, int64 ``[E, e]``: rows as in ``target.edge_list()``, columns the query's edges in ascending order (a < b
+      where edges have no direction; then it does not matter which end is which).
+
+    Raises:
+      ValueError: for more than 2^63 - 1 matches.
+      ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
+
+    Example:
+      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> participation_counts(path, star).tolist()
+      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
+      >>> participation_counts(path, star, of="edge", per="occurrence").tolist()
+      [[2, 2], [2, 2], [2, 2]]
+    """
+    target = target_of_queries(target, query)
+    pattern = checked_query(query, target, wildcard, per)
+    if of not in ("node", "edge"):
+        raise ValueError(f"of must be 'node' or 'edge', got {of!r}")
+    if per == "occurrence" and domains is not None:
+        raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    if search.max_steps is not None:
+        raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
+    edges = EdgeNumbers(target.edge_list(), target.n, target.directed) if of == "edge" else None
+    parts = parts_of(pattern, of)
+    counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
+    total = automorphism_total(pattern) if per == "occurrence" else 1
+    if has_passes(pattern):
+        found = _listed(pattern, target, induced, edges, domains, memory, devices, search)
+    else:
+        options = Options(induced=induced, wildcard=wildcard, tally=of, memory=memory, search=search)
+        found = _added_up(pattern, target, domains, options, select_devices(devices), edges)
+    for orbit, column in found:
+        column = _times(column, len(orbit), total) if per == "occurrence" else column
+        counts[:, [parts.index(part) for part in orbit]] = column[:, None]
+    return counts
+
+
+Columns = Iterator[tuple[list[Part], np.ndarray]]
+"""Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them."""
+
+
+def _added_up(
+    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, selection: Selection,
+    edges: EdgeNumbers | None,
+) -> Columns:  # fmt: skip
+    """By searches that add up what they find."""
+    allowed, how = checked_domains(domains, pattern, target), options.search
+
+    def plan(device: jax.Device, block: int | None) -> list[Plan]:
+        smaller = dataclasses.replace(how, block=block or how.block)
+        return plan_searches(pattern, target, allowed, dataclasses.replace(options, search=smaller), device)[0]
+
+    def search(number: int) -> Standing:
+        return _search(plans[number], lambda device, block: plan(device, block)[number], selection)
+
+    plans = plan(selection.main, None)
+    first = search(0)
+    if len(plans) > 1 and not worth_closing(first, len(plans) - 1):
+        how = dataclasses.replace(how, leaves=False)
+        plans = plan(selection.main, None)
+        first = search(0)
+    for number, one in enumerate(plans):
+        if one.ready is None or not one.tally.size:
+            continue
+        tally = (search(number) if number else first).tally
+        if tally is None:  # no prefix of a match
+            continue
+        sums = Found(tally.view(np.int64), one.ready.operands, one.tally.nodes, np.asarray(one.ids))
+        for orbit, added in one.tally.orbits:
+            counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
+            # The search finds one of so many maps, in which the parts added up are exchanged.
+            yield orbit, _times(np.sum(counts, axis=0), one.multiplier, len(added))
+
+
+def _listed(
+    pattern: Pattern, target: Graph, induced: bool, edges: EdgeNumbers | None, domains: Domains | None,
+    memory: int | None, devices: Devices, search: Search,
+) -> Columns:  # fmt: skip
+    """By listing the matches of a query that asks what the search cannot test."""
+    parts = parts_of(pattern, "node" if edges is None else "edge")
+    columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
+    for block in iter_matches(pattern, target, induced, domains=domains, memory=memory, devices=devices, search=search):
+        for column, part in zip(columns, parts, strict=True):
+            ends = [block[:, u] for u in part]
+            column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
+    for orbit in orbits(pattern, parts, list(automorphisms_of(pattern))):
+        yield orbit, columns[parts.index(orbit[0])]
+
+
+def worth_closing(counted: Standing, searches: int) -> bool:
+    """Whether searches for one leaf each, all others counted in closed form, are less work than one that visits every
+    match."""
+    return counted.count > 2 * searches * counted.positions
+
+
+def _search(plan: Plan, replan: Replan, selection: Selection) -> Standing:
+    if is_divided(selection):
+        found, _ = count_in_shares(plan, replan, selection)
+    else:
+        found, _ = count_at_a_stretch(plan, replan, selection.main, None, None, lambda _: None)
+    matches = found.count * plan.multiplier
+    if matches > MOST_MATCHES:  # else what is added up modulo 2^64 is right
+        raise ValueError(
+            f"{matches} matches are over the limit of {MOST_MATCHES} for counts of parts; use labels or domains, or a "
+            "smaller query"
+        )
+    return found
+
+
+def _times(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
+    """Counts times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
+    common = math.gcd(factor, divisor)
+    return counts // (divisor // common) * (factor // common)
