@@ -1,0 +1,64 @@
+"""jraph: a ``GraphsTuple`` (or what has its fields) in and out, inside ``jax.jit`` too; jraph itself is not needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxmotif.graph import Graph
+
+
+def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
+    """The graphs of a ``GraphsTuple`` side by side as one graph; pure.
+
+    Args:
+      graphs: with ``senders`` and ``receivers``, integers ``[E]``. What ``jraph.pad_with_graphs`` adds, self loops of a
+        padding node, is left out.
+      num_nodes: static, the rows of ``nodes``, or at least the sum of ``n_node``.
+      directed: whether senders and receivers matter; else edges may be given one way or both.
+
+    Returns:
+      A graph whose node i is row i of ``nodes``.
+
+    Example:
+      >>> from collections import namedtuple
+      >>> Tuple = namedtuple("GraphsTuple", "nodes edges receivers senders globals n_node n_edge")
+      >>> two = Tuple(None, None, jnp.array([1, 3]), jnp.array([0, 2]), None, jnp.array([2, 2]), jnp.array([1, 1]))
+      >>> to_graph(two, 4).edge_list().tolist()
+      [[0, 1], [2, 3]]
+    """
+    return Graph.from_edge_index(jnp.stack([graphs.senders, graphs.receivers]), num_nodes, directed)
+
+
+def with_node_features(graphs: Any, values: jax.Array) -> Any:
+    """The same ``GraphsTuple`` with more columns in ``nodes``; pure.
+
+    Args:
+      graphs: whose ``nodes`` are an array ``[n, F]``, or ``None``.
+      values: ``[n, F']``.
+
+    Example:
+      >>> from collections import namedtuple
+      >>> Tuple = namedtuple("GraphsTuple", "nodes edges receivers senders globals n_node n_edge")
+      >>> with_node_features(Tuple(jnp.ones((3, 2)), *[None] * 6), jnp.zeros((3, 15))).nodes.shape
+      (3, 17)
+    """
+    if graphs.nodes is None:
+        return graphs._replace(nodes=values)
+    return graphs._replace(nodes=jnp.concatenate([graphs.nodes, values.astype(graphs.nodes.dtype)], axis=-1))
+
+
+def sums_by_graph(graphs: Any, values: jax.Array) -> jax.Array:
+    """Sums of values of nodes over each graph, ``[graphs, ..]``; pure.
+
+    Example:
+      >>> from collections import namedtuple
+      >>> Tuple = namedtuple("GraphsTuple", "nodes edges receivers senders globals n_node n_edge")
+      >>> sums_by_graph(Tuple(*[None] * 5, jnp.array([1, 2]), None), jnp.array([1.0, 2.0, 3.0])).tolist()
+      [1.0, 5.0]
+    """
+    number = jnp.arange(graphs.n_node.shape[0], dtype=jnp.int32)
+    owner = jnp.repeat(number, graphs.n_node, total_repeat_length=values.shape[0])
+    return jax.ops.segment_sum(values, owner, num_segments=graphs.n_node.shape[0])

@@ -1,0 +1,72 @@
+"""A GraphsTuple in and out inside jit."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif import Graph
+from jaxmotif.graphlets import dense_node_orbits
+from jaxmotif.learn.jraph import sums_by_graph, to_graph, with_node_features
+from tests.oracles import brute_force, random_edges
+
+
+class GraphsTuple(NamedTuple):
+    """jraph's, field by field."""
+
+    nodes: Any
+    edges: Any
+    receivers: Any
+    senders: Any
+    globals: Any
+    n_node: Any
+    n_edge: Any
+
+
+def batched(kind=GraphsTuple):
+    """Two graphs, and what jraph's padding adds: two nodes, and self loops of the first of them."""
+    parts = [(5, random_edges(5, 0.7, 1)), (7, random_edges(7, 0.5, 2))]
+    ends = np.concatenate([np.array(parts[0][1]), np.array(parts[1][1]) + 5, np.full((3, 2), 12)]).astype(np.int32)
+    sizes = [np.array([5, 7, 2], np.int32), np.array([len(edges) for _, edges in parts] + [3], np.int32)]
+    return parts, kind(
+        jnp.ones((14, 1)), None, jnp.array(ends[:, 1]), jnp.array(ends[:, 0]), None, *map(jnp.array, sizes)
+    )
+
+
+@jax.jit
+def with_orbits(graphs):
+    orbits = jnp.asarray(dense_node_orbits(to_graph(graphs, 14)), jnp.float32)
+    return with_node_features(graphs, orbits), sums_by_graph(graphs, orbits)
+
+
+def check(found, sums, parts):
+    orbits = [brute_force(n, edges)[2] for n, edges in parts]
+    np.testing.assert_array_equal(found.nodes[:12, 1:], np.concatenate(orbits))
+    np.testing.assert_array_equal(sums, [*(orbit.sum(axis=0) for orbit in orbits), np.zeros(15)])
+
+
+def test_orbits_inside_jit():
+    parts, graphs = batched()
+    found, sums = with_orbits(graphs)
+    check(found, sums, parts)
+
+
+def test_with_jraph_itself():
+    jraph = pytest.importorskip("jraph")
+    parts, graphs = batched(jraph.GraphsTuple)
+    found, sums = with_orbits(graphs)
+    assert isinstance(found, jraph.GraphsTuple)
+    check(found, sums, parts)
+
+
+def test_arrays_pass_by_dlpack():
+    """Edges that live in JAX, and in NumPy, are taken where they lie; results go on by the same protocol."""
+    edges = jnp.array([[0, 1], [1, 2], [2, 0]], jnp.int32)
+    assert jaxmotif.graphlet_counts(Graph.from_edges(edges)).counts["triangle"] == 1
+    orbits = dense_node_orbits(Graph.from_edges(edges, pad=(16, 16)))
+    passed = np.from_dlpack(orbits)
+    assert passed.ctypes.data == orbits.unsafe_buffer_pointer()
+    np.testing.assert_array_equal(passed[:3, 3], 1)
