@@ -12,12 +12,22 @@ import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._select import Devices
-from jaxmotif.features._roles import OrbitWeights, Per, Role, called, connected_names, orbit_weights, roles_of
+from jaxmotif.features._roles import (
+    OrbitWeights,
+    Per,
+    Role,
+    called,
+    connected_names,
+    orbit_weights,
+    places_of,
+    roles_of,
+)
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
 from jaxmotif.graphlets import edge_graphlets, node_orbits
-from jaxmotif.matching import occurrences
+from jaxmotif.matching import participation_counts
 from jaxmotif.motifs import dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern, class_names
+from jaxmotif.patterns import node_orbits as node_orbits_of
 
 Normalize = Literal["density", "total"] | None
 PatternLike = GraphLike | Pattern
@@ -144,7 +154,7 @@ class _Source(NamedTuple):
     """Graphs side by side.
 
     ``owner``: the graph of each node of the union; ``graph``, ``edges``: of each row of the result, its graph, and the
-    ends of an edge there; ``keys``: the edges of the union as ascending numbers.
+    ends of an edge there.
     """
 
     graphs: Graphs
@@ -153,19 +163,16 @@ class _Source(NamedTuple):
     owner: np.ndarray
     graph: np.ndarray
     edges: np.ndarray | None
-    keys: np.ndarray
 
     @classmethod
     def of(cls, graphs: Graphs, per: Per) -> _Source:
-        union = jax.device_put(graphs.union()) if len(graphs) > 1 else dataclasses.replace(graphs[0])  # without names
+        union = jax.device_put(graphs.union()) if len(graphs) > 1 else graphs[0]
         numbers = np.arange(len(graphs))
         owner = np.repeat(numbers, graphs.n)
         if per != "edge":
-            return cls(graphs, union, per, owner, owner if per == "node" else numbers, None, np.zeros(0, np.int64))
-        rows, ends = np.repeat(numbers, graphs.m), union.edge_list()
-        return cls(
-            graphs, union, per, owner, rows, ends - graphs.node_starts[rows][:, None], ends @ np.array([union.n, 1])
-        )
+            return cls(graphs, union, per, owner, owner if per == "node" else numbers, None)
+        rows = np.repeat(numbers, graphs.m)
+        return cls(graphs, union, per, owner, rows, union.edge_list() - graphs.node_starts[rows][:, None])
 
     def sets(self, sizes: list[int]) -> np.ndarray:
         """Sets of so many nodes that hold what a row stands for, at least 1, float64 ``[rows, sizes]``."""
@@ -173,19 +180,6 @@ class _Source(NamedTuple):
         orders, which = np.unique(self.graphs.n, return_inverse=True)
         table = [[max(comb(n - held, size - held), 1) for size in sizes] for n in orders.tolist()]
         return np.array(table, np.float64).reshape(len(orders), len(sizes))[which[self.graph]]
-
-    def add(self, counts: np.ndarray, pattern: Pattern, roles: list[Role], nodes: np.ndarray) -> None:
-        """Count occurrences ``[M, k]``, rows of nodes of the union."""
-        if self.per == "graph":
-            counts[:, 0] += np.bincount(self.owner[nodes[:, 0]], minlength=len(counts))
-            return
-        for column, role in enumerate(roles):
-            for place in role.places:
-                at = nodes[:, place[0]]
-                if self.per == "edge":
-                    ends = nodes[:, place] if pattern.directed else np.sort(nodes[:, place], axis=1)
-                    at = np.searchsorted(self.keys, ends @ np.array([self.union.n, 1]))
-                counts[:, column] += np.bincount(at, minlength=len(counts))
 
 
 def _counts(
@@ -211,14 +205,20 @@ def _counts(
 
 
 def _searched(source: _Source, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices) -> np.ndarray:
-    counts = np.zeros((len(source.graph), len(roles)), np.int64)
-    whole = len(source.graphs) == 1 or len(pattern.components()) == 1
+    """A column a role: the occurrences that a search adds up at each node or edge."""
+    of: Literal["node", "edge"] = "edge" if source.per == "edge" else "node"
+    first = [role.places[0] or (0,) for role in roles]
+    columns = [places_of(pattern, of).index(place) for place in first]
     # What is not connected lies in one graph of the union or in two: each graph is searched on its own.
-    for i in [0] if whole else range(len(source.graphs)):
-        graph, start = (source.union, 0) if whole else (source.graphs[i], source.graphs.node_starts[i])
-        for block in occurrences(dataclasses.replace(graph), pattern, induced=induced, devices=devices):
-            source.add(counts, pattern, roles, block + start)
-    return counts
+    whole = len(source.graphs) == 1 or len(pattern.components()) == 1
+    found = [
+        participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
+        for graph in ([source.union] if whole else source.graphs)
+    ]
+    counts = np.concatenate(found)
+    if source.per != "graph":
+        return counts
+    return _added_up(source, counts[:, 0], int(np.sum(node_orbits_of(pattern) == 0)))[:, None]
 
 
 def _weighed(orbits: np.ndarray, weights: OrbitWeights) -> np.ndarray:

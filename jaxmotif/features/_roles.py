@@ -44,9 +44,16 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
     return [Role(f"{name}:{'-'.join(map(str, places[0]))}", places) for places in found]
 
 
+def places_of(pattern: Pattern, of: Literal["node", "edge"]) -> list[Place]:
+    """The nodes, or the edges in ascending order, of a pattern."""
+    if of == "node":
+        return [(u,) for u in range(pattern.num_nodes)]
+    return [(int(u), int(v)) for u, v in np.argwhere(pattern.adjacency) if pattern.directed or u < v]
+
+
 def _edge_orbits(pattern: Pattern) -> list[tuple[Place, ...]]:
     """Orbits of edges under the generators of the group, each ascending."""
-    edges: list[Place] = [(int(u), int(v)) for u, v in np.argwhere(pattern.adjacency) if pattern.directed or u < v]
+    edges = places_of(pattern, "edge")
     generators = [image for coset in stabilizer_chain(pattern).cosets for image in coset[1:]]
     parent = {edge: edge for edge in edges}
 
