@@ -19,7 +19,7 @@ _CLASS = {
     "class": "the adjacency matrix, row by row, of the class in its canonical form; labels of nodes come first, before "
     "a colon, and those of edges stand in the place of 1",
     "id": "the same read as a binary number: the number of the class in mfinder and FANMOD; none with labels",
-    "name": "what the field calls it: the names of the triad census, graphlets, ...",
+    "name": "what the field calls it, apart from labels: the names of the triad census, graphlets, ...",
     "przulj": "of undirected classes: their number as a graphlet, G0 to G29",
     "count": "how many sets of nodes of the graph induce it",
 }

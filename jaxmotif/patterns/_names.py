@@ -25,6 +25,7 @@ Words = Mapping[int, str] | None
 Edges = list[tuple[int, int]]
 
 _LARGEST = 1024  # nodes of k-cycle and its kin
+_LARGEST_NAMED = 5  # nodes of the classes with a name
 
 _CLASSES: dict[str, Edges] = {
     "arc": [(0, 1)],
@@ -131,19 +132,36 @@ def class_id(text: str) -> int | None:
 
 
 def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]]:
-    """The columns that tell classes, as all tables of them begin.
+    """The columns that tell classes, as all tables of them begin. Labels have no names: what they are on has.
 
     Example:
       >>> class_columns(["000100110"], True)
       {'class': ['000100110'], 'id': [38], 'name': ['030T feed-forward loop'], 'przulj': ['']}
-      >>> class_columns(["001001110"], False)["przulj"]
-      ['G1']
+      >>> class_columns(["001001110", "3,7,3:001001110"], False)["przulj"]
+      ['G1', 'G1']
     """
     names, numbers = class_names(directed), {} if directed else przulj_names()
+    plain = [_without_labels(text, directed) for text in classes]
     return {
         "class": list(classes), "id": [class_id(text) for text in classes],
-        "name": [names.get(text, "") for text in classes], "przulj": [numbers.get(text, "") for text in classes],
+        "name": [names.get(text, "") for text in plain], "przulj": [numbers.get(text, "") for text in plain],
     }  # fmt: skip
+
+
+def _without_labels(text: str, directed: bool) -> str:
+    """The class of the same graph without labels, for those that may have a name; others as they are."""
+    cells = text.rpartition(":")[2]
+    entries, none = (cells.split(","), ".") if "," in cells else (cells, "0")
+    if class_id(text) is not None or len(entries) > _LARGEST_NAMED**2:
+        return text
+    return _unlabelled_class("".join("01"[entry != none] for entry in entries), directed)
+
+
+@cache
+def _unlabelled_class(cells: str, directed: bool) -> str:
+    size = math.isqrt(len(cells))
+    adjacency = np.array([cell == "1" for cell in cells]).reshape(size, size)
+    return canonical_string(Pattern(adjacency, None, None, directed))
 
 
 def graphlet_columns(names: Sequence[str]) -> dict[str, list[Any]]:

@@ -147,7 +147,7 @@ def draw_pattern(
                 strokes.add((at[a], at[b]), kinds[0], both=len(ways) == 2)
         else:  # arcs of unlike labels go side by side
             for (a, b), kind in zip(ways, kinds, strict=True):
-                strokes.add((at[a], at[b]), kind, aside=2.6)
+                strokes.add((at[a], at[b]), kind, aside=3.2)
     return Drawing(
         tuple(at), radius, frozenset(marked), tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads), words,
         tuple(strokes.texts), title or str(pattern),
@@ -185,7 +185,8 @@ class _Strokes:
     def _tip(self, start: Point, end: Point, kind: str | None) -> Point:
         """Adds the head of an arrow, or the bar of a negative arc, at an end; where the line is to stop."""
         dx, dy = _direction(start, end)
-        end = (end[0] - 1.2 * dx, end[1] - 1.2 * dy)
+        gap = 2.6 if kind == "-" else 1.2
+        end = (end[0] - gap * dx, end[1] - gap * dy)
         if kind == "-":
             self.lines.append(((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2)))
             return end

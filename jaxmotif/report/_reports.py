@@ -85,8 +85,8 @@ def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[st
 def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, Any] | None = None) -> str:
     """A page of the classes of a network's subgraphs; arguments as of :func:`motifs_report`."""
     order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
-    heads = [Head("", sorts=False), *_CLASS_HEADS, Head("count"), Head("share"), Head("", sorts=False)]
     columns = class_columns(census.classes, census.directed)
+    heads = [Head("", sorts=False), *_class_heads(columns), Head("count"), Head("share"), Head("", sorts=False)]
     rows = []
     for i in order:
         share = census.counts[i] / max(census.total, 1)
@@ -213,6 +213,7 @@ def search_report(
 # ---- parts of several pages
 
 _CLASS_HEADS = (Head("id", meaning="the number of the class in mfinder and FANMOD"), Head("class", text=True))
+_LABELLED_HEADS = (Head("class", text=True), Head("labels", text=True))
 
 
 def _words(graph: Graph) -> tuple[Mapping[int, str] | None, Mapping[int, str] | None]:
@@ -229,12 +230,19 @@ def _title(columns: Mapping[str, Sequence[Any]], i: int) -> str:
     return columns["name"][i] or (f"id {columns['id'][i]}" if columns["id"][i] is not None else columns["class"][i])
 
 
+def _class_heads(columns: Mapping[str, Sequence[Any]]) -> tuple[Head, ...]:
+    return _LABELLED_HEADS if None in columns["id"] else _CLASS_HEADS
+
+
 def _class_cells(columns: Mapping[str, Sequence[Any]], i: int, graph: Graph) -> list[Cell]:
+    """Number and name of a class, or of labelled ones name and string; the string where there is no name."""
     shown = in_words(columns["class"][i], *_words(graph))
+    string = f'<span class="soft small">{text(shown if len(shown) <= 40 else shown[:39] + "…")}</span>'
     known = " · ".join(filter(None, (columns["name"][i], columns["przulj"][i])))
-    label = text(known) if known else f'<span class="soft small">{text(shown if len(shown) <= 40 else "")}</span>'
+    if None in columns["id"]:
+        return [Cell(text(known), known), Cell(string, shown)]
     identity = columns["id"][i]
-    return [Cell("–" if identity is None else str(identity), identity), Cell(label, known or shown)]
+    return [Cell(str(identity), identity), Cell(text(known) if known else string, known or shown)]
 
 
 def _sizes(graph: Graph) -> str:
@@ -297,7 +305,7 @@ def _class_section(
     columns = class_columns(classes, networks[0].found.directed)
     place = {name: i for i, name in enumerate(classes)}
     single = len(networks) == 1
-    heads = [Head("", sorts=False), *_CLASS_HEADS]
+    heads = [Head("", sorts=False), *_class_heads(columns)]
     for n in networks:
         heads += _ONE if single else [Head(f"{n.name}: count"), Head("z")]
     reach = max((abs(v) for n in networks for v in n.found.significance.z.tolist() if np.isfinite(v)), default=0.0)

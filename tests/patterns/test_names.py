@@ -11,6 +11,7 @@ from jaxmotif.patterns import (
     Pattern,
     as_pattern,
     canonical_string,
+    class_columns,
     class_id,
     class_names,
     named_pattern,
@@ -124,6 +125,11 @@ def test_names_against_networkx(name, graph):
     make = nx.DiGraph if graph.is_directed() else nx.Graph
     assert found.directed == graph.is_directed()
     assert nx.is_isomorphic(nx.from_numpy_array(found.adjacency, create_using=make), graph)
+
+
+def test_labelled_classes_are_called_by_what_the_labels_are_on():
+    labelled = ["0,1:.,0,.,.", "3,7:0010", ".,.,.,0,.,.,4,0,.", "0,0,1:000001110"]
+    assert class_columns(labelled, True)["name"] == ["arc", "arc", "030T feed-forward loop", "111U"]
 
 
 def test_labels_in_words():
