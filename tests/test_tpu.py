@@ -111,7 +111,7 @@ def _graphlets():
 
 JOBS = {
     "graphlets": (_graphlets, 8),
-    "matching": (_matching, 5),
+    "matching": (_matching, 4),
     "motifs": (_motifs, 8),
     "sieve": (_sieve, 3),
 }

@@ -110,7 +110,8 @@ def jit64(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         with compiling_for(now), jax.enable_x64(True):
             return run.lower(*args, **kwargs)
 
-    call.lower = lower  # pyright: ignore[reportAttributeAccessIssue]
+    # A name of its own: ``jax.jit(jax.vmap(call))`` takes over what the function holds, and has a ``lower`` itself.
+    call.lower64 = lower  # pyright: ignore[reportFunctionMemberAccess]
     return call
 
 

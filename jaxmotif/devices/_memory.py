@@ -22,14 +22,15 @@ def device_memory(device: jax.Device) -> int | None:
 
 
 def compiled_bytes(function: Any, *args: Any, **static: Any) -> int:
-    """Bytes for what a jitted function is given, its results and its work space, as XLA says; it is compiled, once for
-    this and the calls that follow.
+    """Bytes for what a function of ``jit64`` is given, its results and its work space, as XLA says; it is compiled,
+    once for this and the calls that follow.
 
     Example:
-      >>> compiled_bytes(jax.jit(lambda x: x + 1), jax.numpy.zeros(256, jax.numpy.int32)) >= 2048
+      >>> from jaxmotif.arrays._compile import jit64
+      >>> compiled_bytes(jit64(lambda x: x + 1), jax.numpy.zeros(256, jax.numpy.int32)) >= 2048
       True
     """
-    needs = function.lower(*args, **static).compile().memory_analysis()
+    needs = function.lower64(*args, **static).compile().memory_analysis()
     made = needs.output_size_in_bytes - needs.alias_size_in_bytes
     return needs.argument_size_in_bytes + needs.temp_size_in_bytes + made
 

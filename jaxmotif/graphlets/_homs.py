@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._compile import target
 from jaxmotif.patterns import _orbits as orbits
 
 Array = Any  # NumPy or JAX
@@ -156,9 +157,15 @@ def _solve(xp: Any, homs: _Homs, root: orbits.Root, known: Array) -> Array:
     found = homs.node if root == "node" else homs.edge
     hom = xp.stack([found[first + i] for i in range(len(stabilizer))])
     weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
-    times24 = xp.tensordot(weights, hom, 1) - xp.tensordot(weights @ matrix, known, 1)
+    times24 = _product(xp, weights, hom) - _product(xp, weights @ matrix, known)
     # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64.
     return (times24 * np.int64(pow(3, -1, 2**64) - 2**64)) >> 3
+
+
+def _product(xp: Any, weights: np.ndarray, rows: Array) -> Array:
+    if target().platform == "tpu":  # XLA has no product of 64-bit integer matrices there
+        return (weights[:, :, None] * rows).sum(1)
+    return xp.tensordot(weights, rows, 1)
 
 
 def _all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None) -> tuple[_Homs, _Homs, _Homs]:

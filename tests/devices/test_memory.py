@@ -243,7 +243,7 @@ def test_a_budget_is_kept(monkeypatch, name):
             used.append(compiled_bytes(function, *args, **static))
             return function(*args, **static)
 
-        call.lower = function.lower
+        call.lower64 = function.lower64
         return call
 
     for function in functions:

@@ -96,7 +96,7 @@ def test_the_least_memory_is_enough(detail):
     graph = Graph(**nothing, **arrays, directed=False)
     with wide_ints(), jax.default_device(CPU):
         order, plan = jax.eval_shape(prepare, graph)
-        compiled = run._run_whole.lower(order, plan, tuning=tuning, detail=detail).compile()
+        compiled = run._run_whole.lower64(order, plan, tuning=tuning, detail=detail).compile()
     used = compiled.memory_analysis()
     total = used.argument_size_in_bytes + used.temp_size_in_bytes + used.output_size_in_bytes
     assert memory / 4 < total < memory
