@@ -14,11 +14,11 @@ from jaxmotif.graph import read_graph
 from jaxmotif.matching import Search, count_matches, participation_counts
 
 
-def timed(call):
+def timed(function, *args, **options):
     """Of the second call: the result, and CPU seconds."""
-    call()
+    function(*args, **options)
     started = time.process_time()
-    return call(), time.process_time() - started
+    return function(*args, **options), time.process_time() - started
 
 
 def main():
@@ -34,12 +34,12 @@ def main():
         folder, file, *induced = name.split("/")
         target = read_graph(args.folder / folder / "target.txt.gz", pad="bucket")
         query = read_graph(args.folder / folder / "queries" / f"{file}.txt")
-        found, counting = timed(lambda: count_matches(query, target, bool(induced)))
+        found, counting = timed(count_matches, query, target, bool(induced))
         visited, visiting = timed(
-            lambda: count_matches(query, target, bool(induced), time_limit=args.seconds, search=Search(leaves=False))
+            count_matches, query, target, bool(induced), time_limit=args.seconds, search=Search(leaves=False)
         )
-        nodes, by_node = timed(lambda: participation_counts(query, target, bool(induced)))
-        edges, by_edge = timed(lambda: participation_counts(query, target, bool(induced), of="edge"))
+        nodes, by_node = timed(participation_counts, query, target, bool(induced))
+        edges, by_edge = timed(participation_counts, query, target, bool(induced), of="edge")
         assert (nodes.sum(axis=0) == found.count).all()
         assert (edges.sum(axis=0) == found.count).all()
         over = "" if visited.exact else "over "
