@@ -8,14 +8,17 @@ from jaxmotif.features._compare import (
     graphlet_degree_agreement,
 )
 from jaxmotif.features._patterns import Features, all_patterns, pattern_features
+from jaxmotif.features._soft import SoftDensities, soft_densities
 
 __all__ = [
     "Agreement",
     "Features",
+    "SoftDensities",
     "all_patterns",
     "gdv_similarity",
     "graphlet_correlation_distance",
     "graphlet_correlation_matrix",
     "graphlet_degree_agreement",
     "pattern_features",
+    "soft_densities",
 ]
