@@ -58,7 +58,8 @@ class JaxmotifExecutor:
             raise ValueError(f"multigraph_edge_match must be 'any' or 'all', got {multigraph_edge_match!r}")
         self.graph = graph
         self._parallel, self._devices = multigraph_edge_match, devices
-        self._nodes = list(graph.nodes)
+        self._nodes = np.empty(len(graph), object)
+        self._nodes[:] = list(graph.nodes)
         self._read: dict[bool, Graph] = {}
 
     def find(self, motif: dotmotif.Motif, limit: int | None = None) -> list[dict[str, Any]]:
@@ -72,10 +73,7 @@ class JaxmotifExecutor:
         limit = limit or motif.limit or None
         per = "occurrence" if motif.exclude_automorphisms else "map"
         found = find_matches(query, target, limit=limit, per=per, devices=self._devices)
-        return [
-            {name: self._nodes[node] for name, node in zip(query.names, row, strict=True)}
-            for row in found.nodes.tolist()
-        ]
+        return [dict(zip(query.names, row, strict=True)) for row in self._nodes[found.nodes].tolist()]
 
     def count(self, motif: dotmotif.Motif, limit: int | None = None) -> int:
         """How many matches a motif has; counted, not listed.
