@@ -1,14 +1,23 @@
-"""``jaxmotif help``: what the columns of results mean."""
+"""``jaxmotif help``: what the columns of results mean, and how queries are written."""
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 from collections.abc import Callable
 
 from jaxmotif.cli._columns import explained
 
-TOPICS: dict[str, Callable[[], str]] = {"columns": explained}
+
+def _language() -> str:
+    """How queries are written, as the function that takes them says it."""
+    from jaxmotif.matching import query
+
+    return (inspect.getdoc(query) or "").split("\n\nArgs:")[0].replace("``", "") + "\n"
+
+
+TOPICS: dict[str, Callable[[], str]] = {"columns": explained, "query": _language}
 
 
 class _Help:
@@ -16,7 +25,7 @@ class _Help:
 
     def add_to(self, subparsers) -> None:
         parser = subparsers.add_parser(
-            "help", help="explain: the columns of every result", allow_abbrev=False,
+            "help", help="explain: the columns of every result, the query language", allow_abbrev=False,
             description="Explain a topic. For the options of a command: jaxmotif COMMAND --help.",
         )  # fmt: skip
         parser.add_argument("topic", choices=tuple(TOPICS), nargs="?", default="columns", help="default: %(default)s")

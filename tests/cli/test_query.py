@@ -72,3 +72,10 @@ def test_files_counts_and_mistakes(capsys, tmp_path, network):
     query.write_text("A -> B [")
     assert main(["match", str(query), str(path)]) == 1
     assert "loop.motif: query, line 1, column 9: expected" in capsys.readouterr().err
+
+
+def test_the_language_is_explained(capsys):
+    assert main(["help", "query"]) == 0
+    shown = capsys.readouterr().out
+    assert "| A !> B or A ~> B | no such edge |" in shown
+    assert "Args:" not in shown

@@ -5,7 +5,10 @@ import re
 
 import pytest
 
-from jaxmotif.language import Query, QueryError, parse
+from jaxmotif.graph import Graph
+from jaxmotif.language import QueryError, parse
+from jaxmotif.matching._bind import bind
+from jaxmotif.matching._conditions import RuledPattern
 
 TEXTS = (
     'A -> B; B -> C [type="inhibitory", weight > 20]; A !> C; A.kind = "KC"',
@@ -73,7 +76,13 @@ def test_macros_that_grow_without_limit_are_refused():
         parse("\n".join([*lines, "m39(A, B)"]))
 
 
-def test_two_thousand_broken_texts_are_read_or_refused_with_a_place():
+def test_two_thousand_broken_texts_are_answered_or_refused_with_a_place():
+    """What can be read is also bound to a graph that has most of the attributes."""
+    columns = {name: [3, "KC", None] for name in ("kind", "x", "y", "s", "a key", "b key", "z")}
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 0)], directed=True, pad=None)
+    graph = graph.with_attributes(
+        columns, {"weight": [1, 2, 3], "w": [0.5, None, 2], "p": [3, 4, 5], "t": ["q", "", 1]}
+    )
     rng = random.Random(1)
     words = [word for text in TEXTS for word in re.findall(r"\w+|\s|.", text)]
     read = 0
@@ -94,7 +103,7 @@ def test_two_thousand_broken_texts_are_read_or_refused_with_a_place():
         written = "".join(text)
         error = None
         try:
-            read += isinstance(parse(written), Query)
+            read += isinstance(bind(parse(written), graph), RuledPattern)
         except QueryError as problem:
             error = problem
         if error is not None:
