@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxmotif.cli._command import Command, how, timed, without_directions
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
+from jaxmotif.cli._options import own_devices
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -43,7 +44,7 @@ def _run(args: argparse.Namespace) -> Report:
     if args.svg is not None:
         write_drawings(args, {name: named_pattern(name, directed=False) for name in result.counts}, (None, None))
     if args.report is not None:
-        options = {"size": args.size, "devices": args.device, "memory": args.memory}
+        options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
         nodes = result if args.per == "node" else graphlets.node_orbits(graph, progress=not args.quiet, **options)
         write_page(
             args, how(args), lambda report, run: report.graphlets_report(network_name(args.graph), graph, nodes, run)

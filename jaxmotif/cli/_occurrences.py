@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxmotif.cli._options import own_devices
 from jaxmotif.cli._output import Column, comments, pyarrow_for, whole_file
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def write_occurrences(
     with _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
         for head, pattern in known:
             blocks = occurrences(
-                graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=args.device
+                graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=own_devices(args)
             )
             for block in blocks:
                 write(list(head.values()), block)

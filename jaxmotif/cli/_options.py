@@ -10,6 +10,10 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxmotif.devices._select import Devices
 
 logger = logging.getLogger("jaxmotif")
 
@@ -116,6 +120,15 @@ def use_devices(args: argparse.Namespace) -> None:
         args.output, args.quiet = Path(os.devnull), True
         args.occurrences = args.report = args.svg = None
         logger.setLevel(logging.ERROR)
+
+
+def own_devices(args: argparse.Namespace) -> Devices:
+    """Where this process does what the others do not: of several, which share what they do, on a device of its own."""
+    import jax
+
+    from jaxmotif.devices._select import select_devices
+
+    return args.device if jax.process_count() == 1 else [select_devices(args.device).main]
 
 
 _EACH_ITS_OWN = frozenset(("cache", "cluster", "output", "occurrences", "report", "svg", "argv", "quiet", "wide"))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxmotif.devices._select import select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.matching import participation_counts
 from jaxmotif.matching._conditions import RuledPattern, automorphisms_of
@@ -44,7 +45,9 @@ def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: in
       (0,) ('hub', 3)
       (1, 2) ('a', 2)
     """
-    counts = participation_counts(pattern, graph, induced, per="occurrence", wildcard=wildcard)
+    # On a device of this process: of several, only one writes the report.
+    options = {"wildcard": wildcard, "devices": [select_devices(None).main]}
+    counts = participation_counts(pattern, graph, induced, per="occurrence", **options)
     ruled = isinstance(pattern, RuledPattern)
     orbits = automorphisms_of(pattern).min(axis=0) if ruled else node_orbits(pattern)
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names

@@ -1,0 +1,42 @@
+"""Occurrences of every class of a census, listed by matching: their number against the census, and CPU seconds.
+
+Run: python experiments/occurrences.py FOLDER --size 4 [--most 3e7]
+(FOLDER holds directed networks, *.edges; one with more subgraphs than --most is named and left out)
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import jax
+
+from jaxmotif import occurrences, read_graph, subgraph_census
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--size", type=int, default=3)
+    parser.add_argument("--most", type=float, default=3e7)
+    args = parser.parse_args()
+    print(f"CPU seconds on {jax.devices()[0].device_kind}, jax {jax.__version__}\n")
+    print("| network | size | classes | occurrences | differ | census | listing |\n|---|---|---|---|---|---|---|")
+    for path in sorted(args.folder.glob("*.edges")):
+        graph = read_graph(path, directed=True)
+        started = time.process_time()
+        census = subgraph_census(graph, args.size)
+        counting = time.process_time() - started
+        row = f"| {path.stem} | {args.size} | {len(census.classes)} | {census.total:,} "
+        if census.total > args.most:
+            print(f"{row}| left out | {counting:.1f} | |")
+            continue
+        started = time.process_time()
+        differ = 0
+        for name, count in census.as_dict().items():
+            differ += sum(len(block) for block in occurrences(graph, name)) != count
+        listing = time.process_time() - started
+        print(f"{row}| {differ} | {counting:.1f} | {listing:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
