@@ -62,19 +62,17 @@ def plot_profile(found: Motifs, ax: Axes | None = None, label: str | None = None
     """The significance profile of motifs, with where 95 % of the random graphs lie."""
     count = len(found.classes)
     ax = axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
-    at, s = np.arange(count), found.significance
+    columns, s = class_columns(found.classes, found.directed), found.significance
+    # Places are names, so that a class of several networks has one place.
+    at = [str(i) if i is not None else word for i, word in zip(columns["id"], found.words, strict=True)]
     low, high = null_interval(found)
     ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
     ax.bar(at, high - low, bottom=low, width=0.55, color=INK, alpha=0.1, linewidth=0, zorder=0)
     colour = ACCENT if len(ax.lines) == 1 else None  # further networks in matplotlib's own colours
     (line,) = ax.plot(at, s.profile, color=colour, linewidth=1.5, label=label)
-    unusual = found.is_motif | found.is_anti_motif
-    ax.scatter(at[unusual], s.profile[unusual], color=line.get_color(), s=26, zorder=3)
-    ax.scatter(at[~unusual], s.profile[~unusual], facecolor="white", edgecolor=line.get_color(), s=26, zorder=3)
-    columns = class_columns(found.classes, found.directed)
-    if count <= 40:
-        names = [str(i) if i is not None else c for i, c in zip(columns["id"], columns["class"], strict=True)]
-        ax.set_xticks(at, names, rotation=45 if count > 16 else 0, fontsize=8)
+    fill = [line.get_color() if unusual else "white" for unusual in found.is_motif | found.is_anti_motif]
+    ax.scatter(at, s.profile, color=fill, edgecolor=line.get_color(), s=26, zorder=3)
+    ax.tick_params(axis="x", labelsize=8, labelbottom=count <= 40, rotation=45 if count > 16 else 0)
     ax.set(xlabel="class", ylabel="significance profile")
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -30,9 +30,11 @@ def test_profile(ax):
     found = made_up(["000000110", "000001100", "000100110"])
     assert found.plot_profile(ax, "worm") is ax
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.significance.profile)
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["6", "12", "38"]
-    found.plot_profile(ax, "again")
-    assert len({line.get_color() for line in (ax.lines[1], ax.lines[3])}) == 2
+    made_up(["000000110", "000001110", "000100110"], seed=1).plot_profile(ax, "another")
+    ax.figure.canvas.draw()
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["6", "12", "38", "14"]
+    assert ax.lines[3].get_xdata(orig=False).tolist() == [0, 3, 2]  # a class has one place
+    assert ax.lines[1].get_color() != ax.lines[3].get_color()
 
 
 def test_graph(ax):
