@@ -34,7 +34,7 @@ def data_set(graphs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def features(edges: jax.Array) -> tuple[Graph, jax.Array]:
     """The graph of an array of edges and its nodes' orbits, float32 ``[NODES, 15]``."""
     graph = Graph.from_edge_index(edges, num_nodes=NODES)
-    return graph, jnp.log1p(jnp.asarray(dense_node_orbits(graph), jnp.float32))
+    return graph, jnp.log1p(dense_node_orbits(graph).astype("float32"))
 
 
 def network(parameters: dict[str, jax.Array], edges: jax.Array) -> jax.Array:

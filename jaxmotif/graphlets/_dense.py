@@ -8,6 +8,7 @@ The :mod:`equations <jaxmotif.graphlets._equations>` do the rest.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
@@ -19,6 +20,7 @@ from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, node_orbits_of_five
 from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
+from jaxmotif.patterns import EDGE_COLUMN_NAMES
 
 MAX_DENSE_NODES = 512
 """Largest node capacity the dense path takes. All its edge and node counts fit int32 up to 1024 nodes."""
@@ -58,7 +60,8 @@ def dense_graphlet_counts(graph: Graph) -> Int64:
     return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
 
 
-def dense_edge_columns(graph: Graph) -> jax.Array:
+@jit64
+def dense_edge_columns(graph: Graph) -> Int64:
     """Counts, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
@@ -67,8 +70,8 @@ def dense_edge_columns(graph: Graph) -> jax.Array:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
 
     Returns:
-      int32 ``[S, 17]``, columns in the order of :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`. Both slots of an edge
-      hold its counts; padding slots hold zeros.
+      Exact 64-bit counts ``[S / 2, 17]``, rows in the order of ``Graph.edge_list()``, columns in the order of
+      :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; padding rows are zero.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -76,12 +79,21 @@ def dense_edge_columns(graph: Graph) -> jax.Array:
     Example:
       >>> from jaxmotif import Graph
       >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
-      >>> dense_edge_columns(path)[:6, 3].tolist()  # the slots in which it is the middle of a 4-path: 1-2 and 2-1
-      [0, 0, 1, 1, 0, 0]
+      >>> dense_edge_columns(path).to_numpy()[:3, 3].tolist()  # which edge is the middle of a 4-path
+      [0, 1, 0]
 
     References:
       Rossi & Zhou 2016, equations 5-7; see :func:`jaxmotif.graphlets._equations.edge_columns`.
     """
+    slots, edges = _slots(graph), graph.slot_capacity // 2
+    once = slots.valid & (slots.u < slots.v)
+    row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
+    found = jnp.zeros((edges, len(EDGE_COLUMN_NAMES)), jnp.int32)
+    return Int64.of(found.at[row].set(slot_columns(graph), mode="drop"))
+
+
+def slot_columns(graph: Graph) -> jax.Array:
+    """The columns of :func:`dense_edge_columns` at both slots of each edge, int32 ``[S, 17]``; padding slots: zeros."""
     slots, bits = _slots(graph), _bit_rows(graph)
     t, K, cyc = _cliques_and_cycles(slots, bits)
     adjacency, common = _unpack(bits), _unpack(bits[slots.u] & bits[slots.v])
@@ -98,7 +110,8 @@ def dense_edge_columns(graph: Graph) -> jax.Array:
     return jnp.where(slots.valid[:, None], jnp.stack(list(columns.values()), axis=-1), 0)
 
 
-def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> jax.Array | Int64:
+@partial(jit64, static_argnames="size")
+def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     """Counts, at each node of a small undirected graph, the connected induced graphlets by the node's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
@@ -108,8 +121,8 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> jax.Array | Int6
       size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
 
     Returns:
-      int32 ``[N, 15]``, columns in ORCA's order (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros.
-      With ``size=5`` exact 64-bit counts ``[N, 73]``.
+      Exact 64-bit counts ``[N, 15]`` (``size=5``: 73), columns in ORCA's order
+      (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -117,7 +130,7 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> jax.Array | Int6
     Example:
       >>> from jaxmotif import Graph
       >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
-      >>> dense_node_orbits(star)[:2, :8].tolist()  # its center and a leaf
+      >>> dense_node_orbits(star).to_numpy()[:2, :8].tolist()  # its center and a leaf
       [[3, 0, 3, 0, 0, 0, 0, 1], [1, 2, 0, 0, 0, 0, 1, 0]]
 
     References:
@@ -133,8 +146,13 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> jax.Array | Int6
         _slots(graph)  # refuses what is no single undirected graph
         adjacency = _unpack(_bit_rows(graph)).reshape(_padded(graph), -1)[:N, :N]
         return Int64(node_orbits_of_five(adjacency))
-    names = CONNECTED_COLUMNS
-    columns = dense_edge_columns(graph)[:, : len(names)]  # they come first
+    return Int64.of(orbit_columns(graph))
+
+
+def orbit_columns(graph: Graph) -> jax.Array:
+    """The 15 orbits of :func:`dense_node_orbits`, int32 ``[N, 15]``."""
+    N, names = graph.node_capacity, CONNECTED_COLUMNS
+    columns = slot_columns(graph)[:, : len(names)]  # they come first
     totals = jax.ops.segment_sum(columns, _slots(graph).u, num_segments=N, indices_are_sorted=True)
     incident = {name: totals[:, i] for i, name in enumerate(names)}
     return jnp.stack(node_orbits(_degrees(graph)[:N], incident), axis=-1)

@@ -21,7 +21,7 @@ from jaxmotif.graph._groups import size_groups
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._dense import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
+from jaxmotif.graphlets._dense import dense_graphlet_counts, orbit_columns, slot_columns
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning, run_sizes
@@ -195,7 +195,7 @@ def _stacked(
 @partial(jit64, static_argnames="detail")
 def _dense_batch(batch: Graph, detail: Detail) -> tuple[Int64, jax.Array | None]:
     """Counts ``[B, 17]``, and columns at slots or nodes."""
-    columns = {"edge": dense_edge_columns, "node": dense_node_orbits, "graph": lambda graph: None}[detail]
+    columns = {"edge": slot_columns, "node": orbit_columns, "graph": lambda graph: None}[detail]
     return jax.vmap(lambda graph: (dense_graphlet_counts(graph), columns(graph)))(batch)
 
 

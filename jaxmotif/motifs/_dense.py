@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 
 import jax
@@ -11,6 +11,8 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._checks import check_arrays
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._expand import take
 from jaxmotif.motifs._classes import Classifier, decode
@@ -35,7 +37,8 @@ def dense_census_classes(size: int, directed: bool) -> tuple[str, ...]:
     return _table(size, directed)[0]
 
 
-def dense_census(graph: Graph, size: int) -> jax.Array:
+@partial(jit64, static_argnames="size")
+def dense_census(graph: Graph, size: int) -> Int64:
     """Counts the connected induced subgraphs of 3 or 4 nodes of a small unlabelled graph by class.
 
     Pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size compiles once.
@@ -45,7 +48,7 @@ def dense_census(graph: Graph, size: int) -> jax.Array:
       size: static, 3 or 4.
 
     Returns:
-      int32 counts in the order of :func:`dense_census_classes`.
+      Exact 64-bit counts in the order of :func:`dense_census_classes`.
 
     Raises:
       ValueError: when traced, for another size, labels, a capacity over the limit, or a batch outside ``jax.vmap``.
@@ -53,7 +56,7 @@ def dense_census(graph: Graph, size: int) -> jax.Array:
 
     Example:
       >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
-      >>> dense_census(graph, 3).tolist()
+      >>> dense_census(graph, 3).to_numpy().tolist()
       [2, 1]
     """
     if graph.node_labels is not None or graph.edge_labels is not None:
@@ -75,7 +78,7 @@ def dense_census(graph: Graph, size: int) -> jax.Array:
     code = code | take(state, _cell(first, third, graph)) | (take(state, _cell(second, third, graph)) << bits)
     counts = jnp.zeros(len(classes) + 1, jnp.int32)  # the last one: not connected
     if size == 3:
-        return counts.at[take(index, code)[:total]].add(1)[:-1]
+        return Int64.of(counts.at[take(index, code)[:total]].add(1)[:-1])
 
     def with_node(node: jax.Array, counts: jax.Array) -> jax.Array:
         """Sets whose last node this is: the triples of the nodes before it come first."""
@@ -90,7 +93,7 @@ def dense_census(graph: Graph, size: int) -> jax.Array:
 
         return lax.fori_loop(jnp.int32(0), -(-before // BLOCK), add, counts)
 
-    return lax.fori_loop(jnp.int32(3), jnp.int32(max(graph.node_capacity, 3)), with_node, counts)[:-1]
+    return Int64.of(lax.fori_loop(jnp.int32(3), jnp.int32(max(graph.node_capacity, 3)), with_node, counts)[:-1])
 
 
 def _states(graph: Graph) -> jax.Array:
