@@ -34,17 +34,20 @@ def written(network, form, path):
         path.write_text(json.dumps(nx.cytoscape_data(network) | {"directed": True}))
     elif form == "node-link":
         path.write_text(json.dumps(nx.node_link_data(network, edges="links")))
+    elif form == "parquet":
+        nx.to_pandas_edgelist(network).to_parquet(path)
     else:
         rows = [f"{u},{v},{data['weight']},{data['sign']}" for u, v, data in network.edges(data=True)]
         path.write_text("\n".join(["source,target,weight,sign", *rows]) + "\n")
 
 
-@pytest.mark.parametrize("form", ["graphml", "gml", "gexf", "cyjs", "node-link", "csv"])
+@pytest.mark.parametrize("form", ["graphml", "gml", "gexf", "cyjs", "node-link", "csv", "parquet"])
 def test_attributes_of_every_format(capsys, tmp_path, network, form):
     path = tmp_path / f"network.{form}"
     written(network, form, path)
-    query = QUERY if form != "csv" else QUERY.replace("A.kind", "A.id").replace('"KC"', '"a"')
-    options = ["--format", "json", "--limit", "all", "--device", "cpu"] + (["--directed"] if form == "csv" else [])
+    table = form in ("csv", "parquet")
+    query = QUERY.replace("A.kind", "A.id").replace('"KC"', '"a"') if table else QUERY
+    options = ["--format", "json", "--limit", "all", "--device", "cpu"] + (["--directed"] if table else [])
     assert main(["match", query, str(path), *options]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["columns"], sorted(found["rows"])) == (["A", "B", "C"], [["a", "b", "c"], ["a", "b", "d"]])

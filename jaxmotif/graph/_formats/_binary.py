@@ -117,7 +117,7 @@ def read_table_file(file: TextFile, options: Options) -> Contents:
             read = lambda chosen: reader.read_all().select(chosen)  # noqa: E731
         file.check_growth(16 * rows, len(data))
         chosen = _table_columns(file, names, options)
-        table = read(chosen)
+        table = read(names if options.attributes else chosen)
         table.validate(full=True)
         columns = [table.column(name) for name in chosen]
     except GraphFileError:
@@ -125,8 +125,13 @@ def read_table_file(file: TextFile, options: Options) -> Contents:
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         problem = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise file.error(f"this table cannot be read: {problem}") from None
-    others = [repr(name) for name in names if name not in chosen]
-    contents = _table_edges(file, columns[:2], chosen, options)._replace(notes=passed_over("columns", others))
+    contents = _table_edges(file, columns[:2], chosen, options)
+    if options.attributes:
+        values = {name: table.column(name).to_pylist() for name in names if name not in chosen[:2]}
+        contents = contents._replace(edge_columns=values)
+    else:
+        others = [repr(name) for name in names if name not in chosen]
+        contents = contents._replace(notes=passed_over("columns", others))
     if len(chosen) < 3:
         return contents
     words = [_text(file, value, chosen[2], row) for row, value in enumerate(columns[2].to_pylist())]
