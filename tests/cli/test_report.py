@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from jaxmotif.cli import _motifs, main
-from tests.report.test_pages import made_up
+from tests.report.made_up import made_up
 
 
 def run(*arguments):

@@ -7,27 +7,13 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, datasets, node_orbits, subgraph_census
-from jaxmotif.motifs import Mixing, Motifs
-from jaxmotif.motifs._significance import significance_of
 from jaxmotif.patterns import class_names
 from jaxmotif.report import census_report, graphlets_report, motifs_report
 from jaxmotif.report._words import mixing_in_words
 from tests.report.browser import CHROMIUM, Browser
+from tests.report.made_up import made_up
 
 EVIL = "<img src=x onerror=alert(1)>"
-
-
-def made_up(classes, seed=0, threshold=2.0):
-    """Motifs with counts drawn at random, which take no time."""
-    rng = np.random.default_rng(seed)
-    counts, random = rng.poisson(40, len(classes)), rng.poisson(40, (50, len(classes)))
-    counts[0], random[:, -1] = 400, 7
-    mixing = Mixing(10, np.full(len(classes), 0.1), np.full(len(classes), 41.0), np.full(len(classes), 1.2))
-    size = int(len(classes[0]) ** 0.5)
-    return Motifs(
-        size, True, tuple(classes), counts, random, threshold, significance_of(counts, random, mixing), mixing,
-        "keeps all", 30.0, 15.2, "census",
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from jaxmotif import Graph, datasets
 from jaxmotif.patterns import named_pattern
 from jaxmotif.report import draw_pattern
-from tests.report.test_pages import made_up
+from tests.report.made_up import made_up
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
