@@ -2,7 +2,7 @@
 
 from jaxmotif.matching._count import MatchCount, count_matches, count_queries
 from jaxmotif.matching._dense import DenseCount, dense_match_count
-from jaxmotif.matching._listing import Matches, find_matches, has_match, iter_matches
+from jaxmotif.matching._listing import Matches, MatchFile, find_matches, has_match, iter_matches
 from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
 from jaxmotif.matching._participation import participation_counts
@@ -12,6 +12,7 @@ __all__ = [
     "FILTERS",
     "DenseCount",
     "MatchCount",
+    "MatchFile",
     "Matches",
     "QueryMatches",
     "Search",

@@ -132,7 +132,8 @@ def leaf_factor(
     sets = [candidate_set(layout, layout.pair(u, x), x, place(u, x)) for u, x in pairs]
     anchors = {u for u, _ in pairs}
     # A node in use that may be a candidate of all; those next to a leaf are not, as no node is its own neighbour.
-    used = [i for i, y in enumerate(layout.core) if layout.meet[y, block].all() and y not in anchors]
+    core = np.array(layout.core)
+    used = np.flatnonzero(layout.meet[core][:, block].all(axis=1) & ~np.isin(core, list(anchors))).tolist()
     return Factor(sets, used, width, group * layout.nodes, less)
 
 

@@ -158,7 +158,9 @@ def count_matches(
 
     started = time.perf_counter()
     if divided:
-        store = store_for(checkpoint, selection.together, lambda: _identity(pattern, target, plan, options, domains))
+        store = store_for(
+            checkpoint, selection.together, lambda: search_identity(pattern, target, plan, options, domains)
+        )
         found, notes = count_in_shares(plan, replan, selection, time_limit, store, progress)
     else:
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
@@ -171,8 +173,8 @@ def is_divided(selection: Selection) -> bool:
     return len(selection.devices) > 1 or selection.helper is not None or selection.together
 
 
-def _identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
-    """What is counted, and how: the parts of its fingerprint."""
+def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
+    """What is searched for, and how: the parts of its fingerprint."""
     filters = options.chosen_filters(pattern.node_labels is not None and target.node_labels is not None)
     search = [str(options.search.order), *filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
     free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains

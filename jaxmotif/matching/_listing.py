@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict, Unpack, overload
 
 import jax
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
@@ -23,14 +27,16 @@ from jaxmotif.matching._count import (
     checked_query,
     match_count,
     plan_search,
+    search_identity,
     target_of_queries,
 )
 from jaxmotif.matching._divided import has_any
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._sizes import SHARES, padded, plan_sizes
+from jaxmotif.matching._sink import Pieces, checked_sink, writing
+from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, padded, plan_sizes
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import Images, Listed, ReadySearch, Standing, list_matches, list_prefixes
+from jaxmotif.search import Images, Listed, Prefixes, ReadySearch, Standing, list_matches, list_prefixes
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +71,56 @@ class Matches(Presented):
         return self.nodes
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MatchFile(Presented):
+    """A file of matches.
+
+    Attributes:
+      path: of the file: a column (npz: of the array ``nodes``) for each query node, rows as in :class:`Matches`;
+        ``None`` if the search was stopped before the file was whole.
+      count: matches listed.
+      exact, status, order, seconds: as of :class:`Matches`.
+    """
+
+    path: Path | None
+    count: int
+    exact: bool
+    status: str
+    order: list[int]
+    seconds: dict[str, float]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def _line(self) -> str:
+        where = "no file" if self.path is None else str(self.path)
+        return f"{counted(self.count, 'match')} in {where}, {self.status}"
+
+    def table(self) -> dict[str, Column]:
+        return {"path": [str(self.path)], "matches": [self.count], "exact": [self.exact], "status": [self.status]}
+
+
+class _HowToList(TypedDict, total=False):
+    per: Per
+    wildcard: int | None
+    domains: Domains | None
+    time_limit: float | None
+    memory: int | None
+    devices: Devices
+    search: Search
+    checkpoint: str | os.PathLike | None
+
+
+@overload
+def find_matches(
+    query: GraphLike | Pattern | Query, target: GraphLike, induced: bool = False, limit: int | None = None, *,
+    sink: None = None, **options: Unpack[_HowToList],
+) -> Matches: ...  # fmt: skip
+@overload
+def find_matches(
+    query: GraphLike | Pattern | Query, target: GraphLike, induced: bool = False, limit: int | None = None, *,
+    sink: str | os.PathLike, **options: Unpack[_HowToList],
+) -> MatchFile: ...  # fmt: skip
 def find_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -78,7 +134,9 @@ def find_matches(
     memory: int | None = None,
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
-) -> Matches:
+    sink: str | os.PathLike | None = None,
+    checkpoint: str | os.PathLike | None = None,
+) -> Matches | MatchFile:
     """List the matches of a query in a target.
 
     Args:
@@ -87,20 +145,33 @@ def find_matches(
       query, target, induced, wildcard, domains, time_limit, memory, devices: as for
         :func:`jaxmotif.matching.count_matches`.
       search: likewise; ``leaves`` and ``symmetry`` are for counts, and ``order`` is that of the matches.
+      sink: a file to write the matches to instead of returning them, in host memory that does not grow with their
+        number: ``.parquet``, ``.csv`` or ``.npz``. It appears when it is whole.
+      checkpoint: with a sink, a folder in which finished stretches of the search are kept until the file is whole: the
+        same call made again, after whatever end, goes on there and writes the same bytes. It takes the room of all
+        matches once more, uncompressed.
 
     Returns:
-      The matches, the same for every ``block``, ``memory`` and ``devices``.
+      The matches, the same for every ``block``, ``memory`` and ``devices``; or of a sink where they are.
 
     Raises:
       ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
+      ImportError: for Parquet without pyarrow (the extra ``io`` has it). OSError: for a file that cannot be written.
 
     Example:
       >>> path, square = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
       >>> find_matches(path, square, limit=2).nodes.tolist()
       [[1, 0, 3], [3, 0, 1]]
     """
+    if checkpoint is not None and sink is None:
+        raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
+    path = None if sink is None else checked_sink(sink)
     listing = _Listing(query, target, induced, limit, per, wildcard, domains, memory, devices, search)
     started = time.perf_counter()
+    if path is not None:
+        whole, count, status = listing.write(path, time_limit, checkpoint, domains)
+        seconds = listing.seconds | {"search": time.perf_counter() - started}
+        return MatchFile(path if whole else None, count, status == "done", status, listing.plan.order, seconds)
     parts, status = [np.zeros((listing.size, 0), np.int32)], "done"
     for block in listing.blocks(time_limit):
         parts.append(block.nodes)
@@ -244,6 +315,53 @@ class _Listing:
         found = self._found(time_limit)
         return self._passing(found) if has_passes(self.pattern) else found
 
+    def write(
+        self, path: Path, time_limit: float | None, folder: str | os.PathLike | None, domains: Domains | None
+    ) -> tuple[bool, int, str]:
+        """Write the file: whether it is whole, matches listed, and the status."""
+        if folder is not None:
+            return self._write_pieces(path, time_limit, folder, domains)
+        count, status = 0, "done"
+        try:
+            with writing(path, self.size) as write:
+                for block in self.blocks(time_limit):
+                    write(block.nodes)
+                    count, status = count + block.nodes.shape[1], block.status
+                if not _whole(status):
+                    raise _Stopped
+        except _Stopped:
+            return False, count, status
+        return True, count, status
+
+    def _write_pieces(
+        self, path: Path, time_limit: float | None, folder: str | os.PathLike, domains: Domains | None
+    ) -> tuple[bool, int, str]:
+        if has_passes(self.pattern):
+            raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
+        pieces = Pieces(folder, self.size)
+        try:
+            identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
+            count, status = 0, "done"
+            if self.plan.ready is not None:
+                prefixes, stretches = self._stretches(CHECKPOINT_STRETCHES)
+                parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
+                done, count = pieces.begin(fingerprint(*parts))
+                left = None if self.limit is None else self.limit - count
+                for block in self._shared(left, time_limit, prefixes, stretches[done:]):
+                    count, status = count + block.nodes.shape[1], block.status
+                    pieces.add(block._replace(stretch=block.stretch + done))
+                if status.startswith("stopped at limit"):
+                    status = f"stopped at limit={self.limit}"
+            if not _whole(status):
+                return False, count, status
+            with writing(path, self.size) as write:
+                for nodes in pieces.blocks():
+                    write(nodes)
+            pieces.remove()
+            return True, count, status
+        finally:
+            pieces.release()
+
     def _passing(self, found: Iterator[Listed]) -> Iterator[Listed]:
         """Of blocks what counts, up to the limit."""
         left = self.limit
@@ -261,14 +379,35 @@ class _Listing:
             return iter(())
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
-        limit = self.options.limit
         if len(devices) == 1:
-            return list_matches([self.plan.ready], images, limit, time_limit)
+            return list_matches([self.plan.ready], images, self.options.limit, time_limit)
+        return self._shared(self.options.limit, time_limit, *self._stretches(SHARES * len(devices)))
+
+    def _stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
+        """The prefixes in order, and about so many stretches of equal work."""
+        if self.plan.ready is None:
+            raise ValueError("there is nothing to list")
         prefixes = list_prefixes(self.plan.ready, "given")
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
-        stretches = [unit.span for unit in cut(starts, [Span(0, len(prefixes.work))], SHARES * len(devices))]
-        searches = [_on(self.plan.ready, device) for device in devices]
-        return list_matches(searches, images, limit, time_limit, prefixes, stretches)
+        whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
+        return prefixes, [unit.span for unit in cut(starts, whole, parts)]
+
+    def _shared(
+        self, limit: int | None, time_limit: float | None, prefixes: Prefixes, stretches: list[Span]
+    ) -> Iterator[Listed]:
+        """Blocks of stretches, by all devices of this process."""
+        devices = self.selection.local or (self.selection.main,)
+        searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
+        return list_matches(searches, _images(self.plan, self.selection.main), limit, time_limit, prefixes, stretches)
+
+
+class _Stopped(Exception):
+    """Before the file was whole."""
+
+
+def _whole(status: str) -> bool:
+    """Whether all that was asked for is listed."""
+    return not status.startswith("stopped at time_limit")
 
 
 def _images(plan: Plan, device: jax.Device) -> Images:

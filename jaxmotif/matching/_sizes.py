@@ -72,6 +72,9 @@ HYBRID_PARTS = 1024
 FEW_STEPS = 48
 """A search that ends within so many steps is not divided."""
 
+CHECKPOINT_STRETCHES = 256
+"""Stretches of a listing that is kept: what a kill may undo is one of them."""
+
 FEW_LISTED = 4
 """Whoever lists no more matches than so many for each position of a count's first steps is best served by those."""
 

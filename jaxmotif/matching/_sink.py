@@ -1,0 +1,222 @@
+"""Matches as a file of any size: Parquet, CSV or npz, which appears whole or not at all.
+
+A listing that is to go on after a kill keeps its finished stretches as *pieces*, raw rows, in a folder; the file is
+made of these in the end. Its bytes are the same in any case: rows are written in chunks of one size, however they come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import numpy as np
+
+from jaxmotif.devices import _checkpoint as checkpoint
+from jaxmotif.search import Listed
+
+ROWS = 2**17
+"""Rows written at a time."""
+
+NAME = "matches"
+"""Of the files of a checkpoint."""
+
+
+class Writer(Protocol):
+    """Of one format."""
+
+    def write(self, nodes: np.ndarray) -> None:
+        """More rows, int32 ``[k, M]``."""
+        ...
+
+    def close(self) -> None:
+        """The file is whole."""
+        ...
+
+    def drop(self) -> None:
+        """It will not be."""
+        ...
+
+
+class _Parquet:
+    def __init__(self, path: Path, size: int):
+        try:
+            import pyarrow
+            import pyarrow.parquet as parquet
+        except ImportError as error:
+            raise ImportError("a Parquet file needs pyarrow: pip install 'jaxmotif[io]'") from error
+        self._arrow = pyarrow
+        self._names = [str(u) for u in range(size)]
+        self._writer = parquet.ParquetWriter(path, pyarrow.schema([(name, pyarrow.int32()) for name in self._names]))
+
+    def write(self, nodes: np.ndarray) -> None:
+        self._writer.write_table(self._arrow.table(dict(zip(self._names, nodes, strict=True))))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    drop = close
+
+
+class _Csv:
+    def __init__(self, path: Path, size: int):
+        self._stream = open(path, "w", encoding="ascii", newline="")  # noqa: SIM115
+        self._stream.write(",".join(map(str, range(size))) + "\n")
+
+    def write(self, nodes: np.ndarray) -> None:
+        self._stream.writelines(",".join(map(str, row)) + "\n" for row in nodes.T.tolist())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    drop = close
+
+
+class _Npz:
+    """Rows first go to a file of their own, since an array's shape stands before its entries."""
+
+    def __init__(self, path: Path, size: int):
+        self._path, self._raw, self._size, self._rows = path, path.with_suffix(".rows"), size, 0
+        self._stream = open(self._raw, "wb")  # noqa: SIM115
+
+    def write(self, nodes: np.ndarray) -> None:
+        self._stream.write(np.ascontiguousarray(nodes.T).data)
+        self._rows += nodes.shape[1]
+
+    def close(self) -> None:
+        self._stream.close()
+        entry = zipfile.ZipInfo("nodes.npy", (1980, 1, 1, 0, 0, 0))  # no time of day: the same rows, the same bytes
+        header = {"descr": "<i4", "fortran_order": False, "shape": (self._rows, self._size)}
+        try:
+            with zipfile.ZipFile(self._path, "w") as archive, archive.open(entry, "w", force_zip64=True) as out:
+                np.lib.format.write_array_header_2_0(out, header)
+                with open(self._raw, "rb") as raw:
+                    while part := raw.read(2**24):
+                        out.write(part)
+        finally:
+            self._raw.unlink()
+
+    def drop(self) -> None:
+        self._stream.close()
+        self._raw.unlink()
+
+
+_WRITERS: dict[str, Callable[[Path, int], Writer]] = {".parquet": _Parquet, ".csv": _Csv, ".npz": _Npz}
+
+
+def checked_sink(sink: str | os.PathLike) -> Path:
+    """The path of a file to write.
+
+    Raises:
+      ValueError: for another ending. OSError: for a folder that is not there.
+    """
+    path = Path(sink)
+    if path.suffix.lower() not in _WRITERS:
+        raise ValueError(f"sink must end in {', '.join(_WRITERS)}; got {str(sink)!r}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(path.parent))
+    return path
+
+
+@contextlib.contextmanager
+def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
+    """Gives what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
+    file."""
+    partial = path.with_name(f".{path.name}.part")
+    writer = _WRITERS[path.suffix.lower()](partial, size)
+    waiting, held = np.empty((size, ROWS), np.int32), 0
+
+    def write(nodes: np.ndarray) -> None:
+        nonlocal held
+        done = 0
+        while done < nodes.shape[1]:
+            more = min(ROWS - held, nodes.shape[1] - done)
+            waiting[:, held : held + more] = nodes[:, done : done + more]
+            done, held = done + more, held + more
+            if held == ROWS:
+                writer.write(waiting)
+                held = 0
+
+    try:
+        try:
+            yield write
+            if held:
+                writer.write(waiting[:, :held])
+        except BaseException:
+            writer.drop()
+            raise
+        writer.close()
+        with open(partial, "rb") as stream:
+            os.fsync(stream.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+class Pieces:
+    """The finished stretches of a listing, one file each, in the order in which they are found."""
+
+    def __init__(self, folder: str | os.PathLike, size: int):
+        self._folder, self._size = Path(folder), size
+        self._head = self._folder / f"{NAME}.checkpoint"
+        self._lock = checkpoint.Lock(self._head)
+        self._open: BinaryIO | None = None
+        self._tail: Path | None = None
+
+    def begin(self, fingerprint: str) -> tuple[int, int]:
+        """How many stretches are done, and their rows.
+
+        Raises:
+          ValueError: for a folder of another listing.
+        """
+        if checkpoint.load(self._head, fingerprint) is None:
+            checkpoint.save(self._head, fingerprint, {})
+        done = 0
+        while self._piece(done).exists():
+            done += 1
+        return done, sum(self._piece(i).stat().st_size for i in range(done)) // (4 * self._size)
+
+    def _piece(self, stretch: int) -> Path:
+        return self._folder / f"{NAME}.{stretch:05d}.piece"
+
+    def add(self, block: Listed) -> None:
+        """More of a stretch."""
+        path = self._piece(block.stretch)
+        partial = path.with_suffix(".part")
+        if self._open is None:
+            self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
+        self._open.write(np.ascontiguousarray(block.nodes.T).data)
+        if block.ends:
+            self._open.flush()
+            os.fsync(self._open.fileno())
+            self._close()
+            os.replace(partial, path)
+            self._tail = None
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """All rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
+        self._close()
+        pieces = itertools.takewhile(Path.exists, map(self._piece, itertools.count()))
+        for path in (*pieces, *([] if self._tail is None else [self._tail])):
+            with open(path, "rb") as stream:
+                while part := stream.read(4 * self._size * ROWS):
+                    yield np.frombuffer(part, np.int32).reshape(-1, self._size).T
+
+    def remove(self) -> None:
+        """All is in the file."""
+        for path in (self._head, *self._folder.glob(f"{NAME}.*.piece"), *self._folder.glob(f"{NAME}.*.part")):
+            path.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Lets other processes have the folder."""
+        self._close()
+        self._lock.release()

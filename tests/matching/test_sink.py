@@ -1,0 +1,125 @@
+"""Matches written to files: the rows of a list, the same bytes whatever happens on the way."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import networkx as nx
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import Search, find_matches
+from jaxmotif.matching import _sink as sinks
+
+QUERY = nx.path_graph(4)
+TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.15, seed=2))
+
+
+def read(path):
+    if path.suffix == ".parquet":
+        table = parquet.read_table(path)
+        return np.stack([table[str(u)].to_numpy() for u in range(table.num_columns)], axis=1)
+    if path.suffix == ".npz":
+        return np.load(path)["nodes"]
+    return np.loadtxt(path, delimiter=",", skiprows=1, dtype=int, ndmin=2)
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return find_matches(QUERY, TARGET)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".npz"])
+def test_files_hold_the_list(tmp_path, everything, suffix, monkeypatch):
+    monkeypatch.setattr(sinks, "ROWS", 300)
+    contents = set()
+    ways = ({}, {"devices": jax.devices()[:2]}, {"checkpoint": tmp_path / "kept"})
+    for number, options in enumerate(ways):
+        path = tmp_path / f"hits{number}{suffix}"
+        found = find_matches(QUERY, TARGET, sink=path, **options)
+        assert (found.path, found.count, found.exact, found.order) == (path, len(everything), True, everything.order)
+        assert (read(path) == everything.nodes).all()
+        contents.add(path.read_bytes())
+    assert len(contents) == 1
+    limited = find_matches(QUERY, TARGET, limit=500, sink=path, checkpoint=tmp_path / "kept")
+    assert (limited.count, limited.status) == (500, "stopped at limit=500")
+    assert (read(path) == everything.nodes[:500]).all()
+    nothing = find_matches(nx.complete_graph(12), TARGET, sink=path, checkpoint=tmp_path / "kept")
+    assert (nothing.count, nothing.exact) == (0, True)
+    assert suffix == ".csv" or read(path).shape == (0, 12)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["kept", *(f"hits{i}{suffix}" for i in range(3))])
+    assert not list((tmp_path / "kept").iterdir())
+
+
+def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
+    path, folder = tmp_path / "hits.npz", tmp_path / "kept"
+    options = {"sink": path, "checkpoint": folder, "search": Search(block=64)}
+    stopped = find_matches(QUERY, TARGET, time_limit=0.0, **options)
+    assert (stopped.path, stopped.exact) == (None, False)
+    assert not path.exists()
+    with pytest.raises(ValueError, match="checkpoint of other input or options"):
+        find_matches(nx.path_graph(3), TARGET, sink=path, checkpoint=folder)
+    added = []
+
+    def fail(self, block):
+        if len(added) == 40:
+            raise KeyboardInterrupt
+        added.append(block)
+        keep(self, block)
+
+    keep = sinks.Pieces.add
+    monkeypatch.setattr(sinks.Pieces, "add", fail)
+    with pytest.raises(KeyboardInterrupt):
+        find_matches(QUERY, TARGET, **options)
+    monkeypatch.undo()
+    done = len(list(folder.glob("*.piece")))
+    assert done > 0
+    assert not path.exists()
+    seen = []
+    monkeypatch.setattr(sinks.Pieces, "add", lambda self, block: (seen.append(block.stretch), keep(self, block))[1])
+    assert find_matches(QUERY, TARGET, **options).count == len(everything)
+    assert min(seen) == done
+    assert (read(path) == everything.nodes).all()
+
+
+def test_a_kill_leaves_no_file(tmp_path):
+    """Killed while it lists, then called again: the bytes of a run that was left in peace."""
+    code = """
+import networkx as nx, os, signal, sys
+from jaxmotif.matching import _sink as sinks, find_matches
+keep, left = sinks.Pieces.add, [30]
+def add(self, block):
+    keep(self, block)
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+sinks.Pieces.add = add
+target = nx.gnp_random_graph(40, 0.15, seed=2)
+find_matches(nx.path_graph(4), target, sink=sys.argv[1], checkpoint=sys.argv[2])
+"""
+    path, folder = tmp_path / "hits.parquet", tmp_path / "kept"
+    command = [sys.executable, "-c", code, str(path), str(folder)]
+    killed = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not path.exists()
+    assert list(folder.glob("*.piece"))
+    find_matches(QUERY, TARGET, sink=path, checkpoint=folder)
+    find_matches(QUERY, TARGET, sink=tmp_path / "peace.parquet")
+    assert path.read_bytes() == (tmp_path / "peace.parquet").read_bytes()
+
+
+def test_mistakes(tmp_path):
+    for options, error, message in (
+        ({"sink": "hits.txt"}, ValueError, "sink must end in .parquet, .csv, .npz; got 'hits.txt'"),
+        ({"checkpoint": tmp_path}, ValueError, "give sink= too"),
+        ({"sink": tmp_path / "none" / "hits.csv"}, FileNotFoundError, "no such folder"),
+    ):
+        with pytest.raises(error, match=re.escape(message)):
+            find_matches(QUERY, TARGET, **options)
+    assert not os.listdir(tmp_path)
