@@ -7,6 +7,7 @@ from jaxmotif.features._compare import (
     graphlet_correlation_matrix,
     graphlet_degree_agreement,
 )
+from jaxmotif.features._dense import dense_pattern_features
 from jaxmotif.features._patterns import Features, all_patterns, pattern_features
 from jaxmotif.features._soft import SoftDensities, soft_densities
 
@@ -15,6 +16,7 @@ __all__ = [
     "Features",
     "SoftDensities",
     "all_patterns",
+    "dense_pattern_features",
     "gdv_similarity",
     "graphlet_correlation_distance",
     "graphlet_correlation_matrix",

@@ -105,7 +105,7 @@ def pattern_features(
     many = as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
     source, first = _Source.of(many, per), many[0]
     given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
-    roles = _roles(given, patterns, per)
+    roles = all_roles(given, patterns, per)
     values = np.concatenate([
         np.zeros((len(source.graph), 0), np.int64), *_counts(source, given, roles, induced, devices)
     ], axis=1)  # fmt: skip
@@ -122,10 +122,11 @@ def pattern_features(
 def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
     """The columns of :func:`pattern_features` of whole graphs, for graphs of one's kind."""
     given = [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
-    return tuple(role.name for found in _roles(given, patterns, "graph") for role in found)
+    return tuple(role.name for found in all_roles(given, patterns, "graph") for role in found)
 
 
-def _roles(patterns: list[Pattern], given: Sequence[PatternLike], per: Per) -> list[list[Role]]:
+def all_roles(patterns: list[Pattern], given: Sequence[PatternLike], per: Per) -> list[list[Role]]:
+    """The columns of each pattern, called as it was given."""
     return [
         roles_of(pattern, name if isinstance(name, str) else called(pattern, number), per)
         for number, (pattern, name) in enumerate(zip(patterns, given, strict=True))
