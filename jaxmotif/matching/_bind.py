@@ -192,6 +192,7 @@ class _Binder:
         arcs = [pair for pair in ((ends[0], ends[-1]), (ends[-1], ends[0])) if pair in self.wanted]
         if len(ends) > 2 or (len(ends) == 2 and not arcs):
             self.left.append(comparison)
+            self.passes(np.zeros((0, self.query.num_nodes), np.int64))  # attributes that are not there are told now
             return
         for arc in arcs or [(ends[0], ends[0])]:  # of both arcs, so that nodes which can be exchanged still can
 

@@ -264,7 +264,8 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
         try:
             thing = named_pattern(thing, target.directed, target.node_label_names, target.edge_label_names)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}; there is no file of that name") from None
+            words = "; a query in words is jaxmotif.query(...)" if ">" in thing else ""
+            raise ValueError(f"{name}: {error}; there is no file of that name{words}") from None
     elif not isinstance(thing, Pattern):
         thing = as_graph(thing, target.directed, name)
     size = thing.n if isinstance(thing, Graph) else thing.num_nodes

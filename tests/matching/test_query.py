@@ -173,6 +173,7 @@ def test_parallel_edges():
             "column 9 .*: the target has no node attribute 'knd': node attributes are 'size'",
         ),
         ("A -> B [wieght > 3]", "column 9 .*: the target has no edge attribute 'wieght'"),
+        ("A -> B; B -> C; A.size > C.sise", "column 17 .*: the target has no node attribute 'sise'"),
         ("A -> B; A === B", "column 9 .*: A and B cannot be interchanged"),
         ("A -> B as x; C -> B as y; x.weight > y.weight; A === C", "column 48 .*: A and C cannot be interchanged"),
     ],
@@ -191,6 +192,8 @@ def test_what_a_target_lacks_is_said(caplog):
     assert "undirected" in caplog.text
     with pytest.raises(QueryError, match="both wanted and forbidden"):
         count_matches(jaxmotif.query("A -> B; B !> A"), plain)
+    with pytest.raises(ValueError, match=r"a query in words is jaxmotif.query\(...\)"):
+        count_matches("A -> B", plain)
     with pytest.raises(ValueError, match="leave out what may be anything"):
         count_matches(jaxmotif.query("A -> B"), plain, wildcard=3)
     labelled = Graph.from_edges([(0, 1), (1, 2)], node_labels=[7, 8, 7])
