@@ -75,8 +75,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "match --limit": {"0, 1, ... or names": "one column for each node of the query: the node it is mapped to"},
     "census, motifs, match --occurrences": {
         "class, id, name, verdict; query": "what occurs, as in the table; of a folder of queries, which of them",
-        "node_0, node_1, ...": "the node that takes the part of each row of the class's matrix, or of each node of the "
-        "query; each set of nodes once (of queries not induced: each subgraph). JSON lines have them as a list, nodes",
+        "node_0, node_1, ... or names": "the node that takes the part of each row of the class's matrix, or of each "
+        "node of the query; each set of nodes once (if not induced: each subgraph). JSON lines have a list, nodes",
     },
     "search": {
         "vertex": "a vertex that lies in a match",

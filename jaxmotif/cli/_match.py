@@ -78,7 +78,10 @@ def _run(args: argparse.Namespace) -> Report:
     rows = (
         ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
     )
-    write_occurrences(args, target, rows, how(args), induced=args.induced, wildcard=options["wildcard"])
+    write_occurrences(
+        args, target, rows, how(args), induced=args.induced, wildcard=options["wildcard"],
+        names=_node_names(next(iter(queries.values()))) if len(queries) == 1 else None,
+    )  # fmt: skip
     if listing:
         return _listing(args, queries, target, options)
     results = _counts(args, queries, target, options)
@@ -191,6 +194,12 @@ def _counted(form: str, results: dict[str, MatchCount]) -> Report:
     return Report({}, columns)
 
 
+def _node_names(query: Graph | Pattern | Query) -> list[Any] | None:
+    """The names of a query's nodes, if it has some."""
+    names = getattr(query, "names", getattr(query, "node_names", None))
+    return None if names is None else list(names)
+
+
 def _listing(
     args: argparse.Namespace, queries: dict[str, Graph | Pattern | Query], target: Graph, options: dict[str, Any]
 ) -> Report:
@@ -198,8 +207,7 @@ def _listing(
 
     [(name, query)] = queries.items()
     found = find_matches(query, target, args.induced, args.limit, **options)
-    named = getattr(query, "names", getattr(query, "node_names", None))
-    names = range(len(found.order)) if named is None else list(named)
+    names = _node_names(query) or range(len(found.order))
     nodes = found.nodes if target.node_names is None else target.node_names[found.nodes]
     scalars = {"query": name, "listed": len(found), "exact": found.exact, "status": found.status}
     return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})

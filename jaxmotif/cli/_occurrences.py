@@ -52,6 +52,7 @@ def write_occurrences(
     *,
     induced: bool = True,
     wildcard: int | None = None,
+    names: Sequence[Any] | None = None,
 ) -> None:
     """Writes the occurrences of patterns to the file that the user asked for, if any; whole, or not at all.
 
@@ -60,6 +61,7 @@ def write_occurrences(
       patterns: what goes before the nodes in each row of a pattern, under the same names for all, and the pattern.
       run: what it takes to make the same again.
       induced, wildcard: as for :func:`jaxmotif.occurrences`.
+      names: of the nodes of the one pattern there is, for the columns.
     """
     if args.occurrences is None:
         return
@@ -67,7 +69,8 @@ def write_occurrences(
     from jaxmotif.patterns import as_pattern
 
     known: list[tuple[Mapping[str, Any], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
-    nodes = max((pattern.num_nodes for _, pattern in known), default=0)
+    most = max((pattern.num_nodes for _, pattern in known), default=0)
+    nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
     heads = list(known[0][0]) if known else []
     written = 0
     with _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
@@ -91,10 +94,10 @@ def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple
 
 @contextmanager
 def _writer(
-    path: Path, heads: Sequence[str], nodes: int, node_names: np.ndarray | None, run: Mapping[str, Any]
+    path: Path, heads: Sequence[str], nodes: Sequence[str], node_names: np.ndarray | None, run: Mapping[str, Any]
 ) -> Iterator[Write]:
     """A function that writes a block of rows, all of which begin with the same values."""
-    columns = [*heads, *(f"node_{i}" for i in range(nodes))]
+    columns = [*heads, *nodes]
     with whole_file(path) as stream:
         if path.suffix.lower() == ".parquet":
             with _parquet(stream.buffer, columns, len(heads), node_names, run) as write:
@@ -105,7 +108,7 @@ def _writer(
             table.writerow(columns)
 
             def write_csv(head: Sequence[Any], block: np.ndarray) -> None:
-                more = [""] * (nodes - block.shape[1])
+                more = [""] * (len(nodes) - block.shape[1])
                 table.writerows([*head, *row, *more] for row in block.tolist())
 
             yield write_csv

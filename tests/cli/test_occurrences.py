@@ -51,6 +51,12 @@ def test_queries_of_several_sizes(capsys, network, tmp_path):
     assert next(csv.reader(lines[1:2]))[-1] == ""
 
 
+def test_columns_are_called_as_the_nodes_of_the_query(network, tmp_path):
+    run("match", "A -> B; B -> C; A -> C", network, "--directed", "--occurrences", tmp_path / "o.csv")
+    lines = [line for line in (tmp_path / "o.csv").read_text().splitlines() if not line.startswith("#")]
+    assert lines == ["query,A,B,C", "A -> B; B -> C; A -> C,x,y,z"]
+
+
 def test_mistakes(capsys, network, tmp_path):
     with pytest.raises(SystemExit, match="2"):
         main(["census", str(network), "--occurrences", str(tmp_path / "o.txt")])
