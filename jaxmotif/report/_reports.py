@@ -33,11 +33,16 @@ _LISTED = 100  # matches of a search that are shown
 
 
 class Finding(NamedTuple):
-    """The motifs of one network."""
+    """The motifs of one network; ``place`` of each class among them."""
 
     name: str
     graph: Graph
     found: Motifs
+    place: Mapping[str, int]
+
+    def of(self, values: np.ndarray, name: str) -> float:
+        """The value of a class, NaN where the network does not have it."""
+        return float(values[self.place[name]]) if name in self.place else float("nan")
 
 
 def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[str, Any] | None = None) -> str:
@@ -60,13 +65,16 @@ def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[st
       >>> page.count('class="drawing"') >= 2
       True
     """
-    findings = [Finding(*network) for network in networks]
+    findings = [Finding(*given, {name: i for i, name in enumerate(given[2].classes)}) for given in networks]
     first = findings[0].found
     if any((n.found.size, n.found.directed) != (first.size, first.directed) for n in findings):
         raise ValueError("a report compares networks of one size of motif, all directed or all undirected")
-    classes = sorted({text for n in findings for text in n.found.classes}, key=lambda text: (len(text), text))
-    worst = {c: max((abs(_of(n.found, n.found.significance.z, c)) for n in findings), default=0.0) for c in classes}
-    ranked = sorted(classes, key=lambda c: -np.nan_to_num(worst[c], nan=-1.0))
+    classes = sorted({name for n in findings for name in n.found.classes})
+
+    def strongest(name: str) -> float:
+        return max(np.nan_to_num(abs(n.of(n.found.significance.z, name)), nan=-1.0) for n in findings)
+
+    ranked = sorted(classes, key=strongest, reverse=True)
     shown = set(ranked[:MOST_CLASSES])
     classes = [c for c in classes if c in shown]
     drawings = _drawings(classes, findings)
@@ -90,7 +98,9 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, Any
     rows = []
     for i in order:
         share = census.counts[i] / max(census.total, 1)
-        drawing = draw_pattern(_pattern(census.classes[i], census.directed), *_words(graph), title=_title(columns, i))
+        drawing = draw_pattern(
+            named_pattern(census.classes[i], census.directed), *_words(graph), title=_title(columns, i)
+        )
         rows.append([
             Cell(drawing.svg()), *_class_cells(columns, i, graph), whole(int(census.counts[i])),
             Cell(f"{100 * share:.3g} %", float(share)), Cell(bar(float(share), 1.0)),
@@ -102,7 +112,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, Any
     frequent = [(census.classes[i], int(census.counts[i])) for i in order[:_RANKED]]
     sections = [
         section("Classes", table(heads, rows), note=_left_out(len(census.classes))),
-        _roles(graph, census.directed, frequent, "Who lies where", "of the most frequent classes"),
+        _roles(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes"),
         _how_section("census", run),
     ]
     return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, text(lead), sections)
@@ -187,12 +197,12 @@ def match_report(
 def search_report(
     name: str, graph: Graph, motif: Mapping[Any, int], found: ColorMotifs, run: Mapping[str, Any] | None = None
 ) -> str:
-    """A page of where a multiset of colours occurs as a connected subgraph."""
+    """A page of where a multiset of colors occurs as a connected subgraph."""
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
-    wanted = ", ".join(f"{times} × {colour}" for colour, times in motif.items())
+    wanted = ", ".join(f"{times} × {color}" for color, times in motif.items())
     lead = (
-        f"{counted(len(found.vertices), 'vertex')} of {graph.n:,} lie in a connected subgraph coloured {wanted}."
-        if found.found else f"No connected subgraph is coloured {wanted}."
+        f"{counted(len(found.vertices), 'vertex')} of {graph.n:,} lie in a connected subgraph colored {wanted}."
+        if found.found else f"No connected subgraph is colored {wanted}."
     )  # fmt: skip
     heads = [Head("number"), Head("vertices", text=True)]
     matches = [", ".join(str(names[v]) for v in match) for match in found.matches[:_LISTED]]
@@ -218,11 +228,6 @@ _LABELLED_HEADS = (Head("class", text=True), Head("labels", text=True))
 
 def _words(graph: Graph) -> tuple[Mapping[int, str] | None, Mapping[int, str] | None]:
     return graph.node_label_names, graph.edge_label_names
-
-
-def _pattern(name: str, directed: bool) -> Pattern:
-    """The pattern of a class by its string, whose labels are numbers."""
-    return named_pattern(name, directed)
 
 
 def _title(columns: Mapping[str, Sequence[Any]], i: int) -> str:
@@ -255,16 +260,11 @@ def _left_out(classes: int) -> str:
     return f"{MOST_CLASSES} of {classes:,} classes are shown; --output FILE.csv has all."
 
 
-def _of(found: Motifs, values: np.ndarray, name: str) -> float:
-    """The value of a class, NaN where the network does not have it."""
-    return float(values[found.classes.index(name)]) if name in found.classes else float("nan")
-
-
 def _drawings(classes: Sequence[str], networks: Sequence[Finding]) -> dict[str, Drawing]:
     first = networks[0]
     columns = class_columns(classes, first.found.directed)
     return {
-        name: draw_pattern(_pattern(name, first.found.directed), *_words(first.graph), title=_title(columns, i))
+        name: draw_pattern(named_pattern(name, first.found.directed), *_words(first.graph), title=_title(columns, i))
         for i, name in enumerate(classes)
     }
 
@@ -287,7 +287,7 @@ def _profile_section(networks: Sequence[Finding], classes: Sequence[str], drawin
     for network in networks:
         found, s = network.found, network.found.significance
         unusual = found.is_motif | found.is_anti_motif
-        rows = [[_of(found, v.astype(float), c) for c in classes] for v in (s.profile, *null_interval(found), unusual)]
+        rows = [[network.of(v, c) for c in classes] for v in (s.profile, *null_interval(found), unusual)]
         values, low, high, stands_out = np.array(rows)
         profiles.append(Profile(network.name, values, low, high, stands_out == 1))
     note = "Each class's z-score over the length of the vector of all of them. "
@@ -313,7 +313,7 @@ def _class_section(
     for name in ranked[:MOST_CLASSES]:
         cells = [Cell(drawings[name].svg()), *_class_cells(columns, place[name], networks[0].graph)]
         for network in networks:
-            cells += _class_row(network.found, name, reach, single)
+            cells += _class_row(network, name, reach, single)
         rows.append(cells)
     theta = f"{networks[0].found.threshold:g}"
     note = f"Motifs occur at least {theta} standard deviations more often than in the random graphs, "
@@ -331,11 +331,11 @@ _ONE = (
 )  # fmt: skip
 
 
-def _class_row(found: Motifs, name: str, reach: float, single: bool) -> list[Cell]:
+def _class_row(network: Finding, name: str, reach: float, single: bool) -> list[Cell]:
     """The cells of one class of one network."""
-    if name not in found.classes:
+    if name not in network.place:
         return [Cell("–")] * (len(_ONE) if single else 2)
-    i, s = found.classes.index(name), found.significance
+    i, found, s = network.place[name], network.found, network.found.significance
     z, mean, count = float(s.z[i]), float(s.mean[i]), int(found.counts[i])
     word = "motif" if found.is_motif[i] else "anti-motif" if found.is_anti_motif[i] else ""
     kind = {"motif": "mark", "anti-motif": "soft"}.get(word, "")
@@ -368,7 +368,7 @@ def _roles(graph: Graph, directed: bool, classes: Sequence[tuple[str, int]], hea
         if count > MOST_OCCURRENCES:
             too_many.append(_title(columns, i))
         else:
-            cards.append(role_card(graph, _pattern(name, directed), _title(columns, i)))
+            cards.append(role_card(graph, named_pattern(name, directed), _title(columns, i)))
     if not classes:
         return ""
     note = f"Who takes the marked place most often, in how many subgraphs: {which}."

@@ -48,6 +48,21 @@ def test_a_page_of_motifs(worm):
         motifs_report([("a", graph, found), ("b", graph, dataclasses.replace(found, size=4))])
 
 
+def test_graphs_without_a_subgraph():
+    graph = Graph.from_edges(np.zeros((0, 2), int), 3)
+    assert "0 connected induced subgraphs" in census_report("none", graph, subgraph_census(graph, 3))
+    assert "0 triangles" in graphlets_report("none", graph, node_orbits(graph))
+    found = dataclasses.replace(made_up(["000100110"]), threshold=1e9)
+    nothing = np.zeros(0)
+    s, mixing = (dataclasses.replace(x, **{f.name: nothing for f in dataclasses.fields(x) if f.name != "graphs"})
+                 for x in (found.significance, found.mixing))  # fmt: skip
+    bare = dataclasses.replace(
+        found, classes=(), counts=nothing, random_counts=np.zeros((50, 0)), significance=s, mixing=mixing
+    )
+    page = motifs_report([("none", graph, bare), ("ffl", graph, found)])
+    assert "No count differs" in page
+
+
 def test_names_are_text():
     graph = evil_graph()
     pages = [
