@@ -66,12 +66,13 @@ def parse(text: str) -> Query:
       ...
       jaxmotif.language._query.QueryError: query, line 1, column 11 ('=> C'): expected (, -> or !>, ., ...
     """
-    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
-
     if not isinstance(text, str):
         raise TypeError(f"a query is text, got {type(text).__name__}")
+    parser = _parser()
+    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
     try:
-        tree = _parser().parse(text)
+        tree = parser.parse(text)
     except UnexpectedInput as error:
         expected = error.allowed if isinstance(error, UnexpectedCharacters) else getattr(error, "expected", ())
         words = sorted({_READABLE.get(name, "===" if name.startswith("__ANON") else name) for name in expected or ()})

@@ -2,11 +2,13 @@
 
 import random
 import re
+import sys
 
 import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.language import QueryError, parse
+from jaxmotif.language._parse import _parser
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching._conditions import RuledPattern
 
@@ -68,6 +70,15 @@ def test_mistakes(text, line, column, problem):
         parse(text)
     assert (caught.value.line, caught.value.column) == (line, column)
     assert re.match(rf"query, line {line}, column {column}( \(.*\))?: ", str(caught.value))
+
+
+def test_without_lark_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lark", None)
+    _parser.cache_clear()
+    with pytest.raises(ImportError, match=r"jaxmotif\[query\]"):
+        parse("A -> B")
+    with pytest.raises(TypeError, match="a query is text, got list"):
+        parse(["A -> B"])
 
 
 def test_macros_that_grow_without_limit_are_refused():
