@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE = 60  # seconds
 
 
 class Browser:
@@ -100,8 +102,9 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
-            piece = os.read(self._in, 1 << 16)
-            assert piece, "the browser has gone"
+            ready, _, _ = select.select([self._in], [], [], PATIENCE)
+            piece = os.read(self._in, 1 << 16) if ready else b""
+            assert piece, "the browser has gone" if ready else f"the browser has been silent for {PATIENCE} s"
             self._buffer += piece
         message, _, self._buffer = self._buffer.partition(b"\0")
         return json.loads(message)
