@@ -1,0 +1,101 @@
+"""What the site is made with beyond MkDocs: drawings, tables from the package itself, notebooks as pages.
+
+A block called ``drawing`` holds lines ``PATTERN | caption``: a pattern by name, or a query in words; ``PATTERN @ 0,2``
+marks nodes. One called ``columns`` holds the name of a table of ``jaxmotif help columns``; ``formats`` is empty.
+"""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import griffe
+
+from jaxmotif.cli._columns import COLUMNS
+from jaxmotif.graph import Graph, format_table
+from jaxmotif.language import parse
+from jaxmotif.matching._bind import bind
+from jaxmotif.patterns import named_pattern
+from jaxmotif.report import Drawing, draw_pattern
+
+ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?([\w.]+)`")
+COLORS = {0: "red", 1: "blue"}
+"""Of node labels in drawings."""
+BLOCK = re.compile(r"^```(drawing|columns|formats)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Roles(griffe.Extension):
+    """Sphinx's roles in docstrings become links, where the reference has what they name; an example is examples."""
+
+    def on_instance(self, *, obj: griffe.Object, **_) -> None:
+        if obj.docstring:
+            text = re.sub(r"^Example:$", "Examples:", obj.docstring.value, flags=re.MULTILINE)
+            obj.docstring.value = ROLE.sub(_link, text)
+
+
+def _link(role: re.Match[str]) -> str:
+    name = role[1].rpartition(".")[2] if role[1].startswith("jaxmotif.") else role[1]
+    return f'<autoref optional identifier="{role[1]}"><code>{name}</code></autoref>'
+
+
+def on_page_markdown(markdown: str, **_) -> str:
+    """Writes out the blocks of a page."""
+    made = {"drawing": _drawings, "columns": _columns, "formats": lambda _: format_table()}
+    return BLOCK.sub(lambda block: made[block[1]](block[2]), markdown)
+
+
+def _drawings(lines: str) -> str:
+    figures = []
+    for line in lines.splitlines():
+        pattern, _, caption = (part.strip() for part in line.partition(" | "))
+        words = html.escape(caption or pattern)
+        figures.append(f"<figure>{drawing(pattern).svg()}<figcaption>{words}</figcaption></figure>")
+    return f'<div class="drawings">{"".join(figures)}</div>'
+
+
+def drawing(text: str) -> Drawing:
+    """The picture of a pattern's name, or of a query in words."""
+    name, _, marked = text.partition(" @ ")
+    nodes = [int(node) for node in marked.split(",")] if marked else []
+    if ">" not in name:
+        return draw_pattern(named_pattern(name, None, COLORS), COLORS, marked=nodes, title=name)
+    query = parse(name)
+    graph = Graph.from_edges([(0, 1)], directed=True)
+    return draw_pattern(bind(query, graph), names=query.names, marked=nodes, title=name)
+
+
+def _columns(table: str) -> str:
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in COLUMNS[table.strip()].items()]
+    return "\n".join(["| column | meaning |", "|---|---|", *rows])
+
+
+# ---- notebooks
+
+
+def on_files(files, config):
+    """Adds a page for each notebook, with the outputs that are stored in it."""
+    from mkdocs.structure.files import File
+
+    for path in sorted(Path(config.docs_dir).glob("notebooks/*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook_page(path)))
+    return files
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook in Markdown."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```py\n{source}\n```")
+        parts.extend(_shown(output) for output in cell.get("outputs", ()))
+    parts.append(f"[This page as a notebook]({path.name})")
+    return "\n\n".join(parts)
+
+
+def _shown(output: dict) -> str:
+    data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text", "")}).items()}
+    if "image/svg+xml" in data:
+        return f'<div class="drawings"><figure>{data["image/svg+xml"]}</figure></div>'
+    if "image/png" in data:
+        return f'<img alt="picture" src="data:image/png;base64,{data["image/png"].strip()}">'
+    return f"```text\n{data['text/plain'].rstrip()}\n```"

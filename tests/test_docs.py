@@ -1,0 +1,96 @@
+"""The documentation: every Python block runs, every command is one, every notebook gives what it shows."""
+
+import ast
+import contextlib
+import doctest
+import io
+import json
+import re
+import shlex
+import textwrap
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from jaxmotif.cli._app import build_parser, main
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+NOTEBOOKS = sorted(DOCS.glob("notebooks/*.ipynb"))
+FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page: Path, kind: str) -> list[tuple[int, str]]:
+    """The blocks of a kind in a page: the line that each begins in, and its text."""
+    text = page.read_text()
+    found = [match for match in FENCE.finditer(text) if match[2] == kind]
+    return [(text.count("\n", 0, match.start()) + 1, textwrap.dedent(match[3])) for match in found]
+
+
+def commands(page: Path) -> list[str]:
+    """The command lines of a page, examples with output left out."""
+    lines = [line for _, text in blocks(page, "sh") for line in text.splitlines()]
+    return [line[line.index("jaxmotif ") :] for line in lines if re.match(r"(srun .*)?jaxmotif ", line)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_blocks_run(page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for line, text in blocks(page, "python"):
+        example = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), line)
+        assert example.examples, f"{page.name}, line {line}: nothing runs"
+        runner.run(example, clear_globs=False)
+        names = example.globs
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=lambda page: page.stem)
+def test_commands_are_understood(page):
+    for line in commands(page):
+        words = takewhile(lambda word: word != ">", shlex.split(line, comments=True)[1:])
+        args = build_parser().parse_args(list(words))
+        assert args.command, line
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "console")], ids=lambda page: page.stem)
+def test_sessions_show_what_is_printed(page, capsys):
+    for line, text in blocks(page, "console"):
+        command, _, shown = text.partition("\n")
+        assert main(shlex.split(command)[2:]) == 0
+        printed = capsys.readouterr().out
+        assert doctest.OutputChecker().check_output(shown, printed, FLAGS), f"line {line}: it prints\n{printed}"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_give_what_they_show(path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names: dict = {}
+    for number, cell in enumerate(json.loads(path.read_text())["cells"]):
+        if cell["cell_type"] == "code":
+            shown = [output.get("text") or output["data"].get("text/plain", "") for output in cell["outputs"]]
+            printed = run("".join(cell["source"]), names)
+            wanted = "".join("".join(part).rstrip("\n") + "\n" for part in shown if part)
+            assert doctest.OutputChecker().check_output(address_free(wanted), address_free(printed), FLAGS), (
+                f"cell {number} prints\n{printed}"
+            )
+
+
+def run(source: str, names: dict) -> str:
+    """Runs a cell; what it prints, and its last value."""
+    body = ast.parse(source).body
+    last = ast.Expression(body.pop().value) if isinstance(body[-1], ast.Expr) else None
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)
+        value = eval(compile(last, "cell", "eval"), names) if last else None
+        if value is not None:
+            out.write(f"{value!r}\n")
+    return out.getvalue()
+
+
+def address_free(text: str) -> str:
+    return re.sub(r"<[\w.]+ ?[^<>]*>", "<...>", text)
