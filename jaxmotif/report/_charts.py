@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.devices._progress import short_number
-from jaxmotif.report._drawing import Drawing
-from jaxmotif.report._page import text
+from jaxmotif.report._drawing import Drawing, as_text
 
 WIDTH = 960
 _WITH_PICTURES = 16  # classes that have room for a drawing under the axis
@@ -128,7 +127,7 @@ def legend(names: Sequence[str]) -> str:
         dash = f' stroke-dasharray="{(("", "6 4", "2 3", "9 3 2 3")[n % 4])}"' if n % 4 else ""
         other = " other" * (n > 0)
         line = f'<svg class="bar" viewBox="0 0 60 10"><path class="line{other}"{dash} d="M2 5H58"/></svg>'
-        parts.append(f"{line} {text(name)}")
+        parts.append(f"{line} {as_text(name)}")
     return f'<p class="small">{" &emsp; ".join(parts)}</p>'
 
 
@@ -156,7 +155,7 @@ def distributions(columns: Mapping[str, np.ndarray], drawings: Mapping[str, str]
         chart = _scatter(degrees, nodes) if degrees.size else '<p class="soft small">no node</p>'
         none = int(np.count_nonzero(values == 0))
         cards.append(
-            f'<div class="card"><div class="role">{drawings[name]}<div><h3>{text(name)}</h3>'
+            f'<div class="card"><div class="role">{drawings[name]}<div><h3>{as_text(name)}</h3>'
             f'<p class="soft small">{none:,} nodes never</p></div></div>{chart}</div>'
         )
     return f'<div class="cards">{"".join(cards)}</div>'
@@ -184,4 +183,4 @@ def _scatter(degrees: np.ndarray, nodes: np.ndarray) -> str:
 
 
 def _label(x: float, y: float, content: str, anchor: str) -> str:
-    return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text(content)}</text>'
+    return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{as_text(content)}</text>'

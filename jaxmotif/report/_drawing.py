@@ -77,7 +77,7 @@ class Drawing(NamedTuple):
         heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
         parts = [
             f'<svg {own} viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
-            f"<title>{html.escape(self.title)}</title>",
+            f"<title>{as_text(self.title)}</title>",
             f'<path d="{solid}" {pen}/>' * bool(solid),
             f'<path d="{dashed}" {pen} stroke-dasharray="1.5 4"/>' * bool(dashed),
             f'<path d="{heads}" fill="currentColor"/>' * bool(heads),
@@ -85,7 +85,7 @@ class Drawing(NamedTuple):
         ]
         style = 'fill="currentColor" text-anchor="middle" font-size="8.5"'
         for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
-            parts.append(f'<text x="{x:.1f}" y="{y + 3:.1f}" {style}>{html.escape(_short(word))}</text>')
+            parts.append(f'<text x="{x:.1f}" y="{y + 3:.1f}" {style}>{as_text(_short(word))}</text>')
         return "".join(parts) + "</svg>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -218,6 +218,16 @@ def _beside(a: Point, b: Point) -> Point:
 
 def _xy(point: Point) -> str:
     return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+def as_text(value: object) -> str:
+    """What came from a file or a user, as text of a page or a drawing; characters that cannot be written are replaced.
+
+    Example:
+      >>> as_text("<b>\\x00")
+      '&lt;b&gt;\ufffd'
+    """
+    return html.escape("".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in str(value)))
 
 
 def _short(word: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from jaxmotif.report._drawing import as_text
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fdfcfa; --ink: #1d1b18; --soft: #6d675e; --rule: #e5e0d8; --tint: #f6f2ec;
@@ -136,11 +137,6 @@ class Head(NamedTuple):
     sorts: bool = True
 
 
-def text(value: Any) -> str:
-    """What came from a file or a user, as text of a page."""
-    return html.escape(str(value))
-
-
 def page(title: str, eyebrow: str, heading: str, lead: str, sections: Iterable[str]) -> str:
     """A whole page. ``lead`` and the sections are HTML, the rest is text."""
     # Styles and script are allowed by their hashes, so that nothing a name could hold is ever run or loaded.
@@ -152,8 +148,9 @@ def page(title: str, eyebrow: str, heading: str, lead: str, sections: Iterable[s
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{text(title)}</title>\n<link rel="icon" href="data:,">\n<style>{_STYLE}</style></head>\n<body>\n'
-        f'<header><p class="eyebrow">{text(eyebrow)}</p><h1>{text(heading)}</h1><p class="lead">{lead}</p></header>\n'
+        f'<title>{as_text(title)}</title>\n<link rel="icon" href="data:,">\n<style>{_STYLE}</style></head>\n<body>\n'
+        f'<header><p class="eyebrow">{as_text(eyebrow)}</p><h1>{as_text(heading)}</h1>'
+        f'<p class="lead">{lead}</p></header>\n'
         f"{''.join(sections)}<script>{_SCRIPT}</script>\n</body></html>\n"
     )
 
@@ -164,13 +161,13 @@ def _digest(content: str) -> str:
 
 def section(heading: str, *body: str, note: str = "") -> str:
     """A part of a page; ``heading`` and ``note`` are text, the body is HTML."""
-    said = f'<p class="note">{text(note)}</p>' if note else ""
-    return f"<section><h2>{text(heading)}</h2>{said}{''.join(body)}</section>\n"
+    said = f'<p class="note">{as_text(note)}</p>' if note else ""
+    return f"<section><h2>{as_text(heading)}</h2>{said}{''.join(body)}</section>\n"
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
     """Text in paragraphs."""
-    return "".join(f'<p class="say">{text(sentence)}</p>' for sentence in sentences)
+    return "".join(f'<p class="say">{as_text(sentence)}</p>' for sentence in sentences)
 
 
 def table(heads: Sequence[Head], rows: Iterable[Sequence[Cell]]) -> str:
@@ -178,8 +175,8 @@ def table(heads: Sequence[Head], rows: Iterable[Sequence[Cell]]) -> str:
     kinds = [' class="text"' if head.text else "" for head in heads]
     top = []
     for head, kind in zip(heads, kinds, strict=True):
-        meaning = f' title="{text(head.meaning)}"' if head.meaning else ""
-        name = f'<button type="button">{text(head.name)}</button>' if head.sorts else text(head.name)
+        meaning = f' title="{as_text(head.meaning)}"' if head.meaning else ""
+        name = f'<button type="button">{as_text(head.name)}</button>' if head.sorts else as_text(head.name)
         top.append(f'<th scope="col"{kind}{meaning}>{name}</th>')
     body = []
     for row in rows:
@@ -195,7 +192,7 @@ def table(heads: Sequence[Head], rows: Iterable[Sequence[Cell]]) -> str:
 def _sort_key(cell: Cell) -> str:
     if cell.value is None or (isinstance(cell.value, float) and not math.isfinite(cell.value)):
         return ' data-v=""' if cell.value is None or math.isnan(cell.value) else f' data-v="{_infinite(cell.value)}"'
-    return f' data-v="{text(f"{cell.value:.6g}" if isinstance(cell.value, float) else cell.value)}"'
+    return f' data-v="{as_text(f"{cell.value:.6g}" if isinstance(cell.value, float) else cell.value)}"'
 
 
 def _infinite(value: float) -> str:
@@ -204,7 +201,7 @@ def _infinite(value: float) -> str:
 
 def facts(pairs: Mapping[str, Any]) -> str:
     """Names and values, as text."""
-    return "<dl>" + "".join(f"<dt>{text(k)}</dt><dd>{text(v)}</dd>" for k, v in pairs.items()) + "</dl>"
+    return "<dl>" + "".join(f"<dt>{as_text(k)}</dt><dd>{as_text(v)}</dd>" for k, v in pairs.items()) + "</dl>"
 
 
 def whole(value: int) -> Cell:

@@ -52,7 +52,7 @@ def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
         colour = ACCENT if i in drawing.marked else INK
         ax.add_patch(Circle(place, drawing.radius, fill=not drawing.words, color=colour, linewidth=1.6, zorder=3))
     for (x, y), word in (*zip(drawing.nodes, drawing.words, strict=False), *drawing.texts):
-        ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4)
+        ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4, parse_math=False)
     ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
     ax.axis("off")
     return ax
@@ -112,9 +112,8 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Any] 
     ax.scatter(*places[~marked].T, s=size, color=INK, linewidths=0, zorder=2)
     ax.scatter(*places[marked].T, s=1.5 * size, color=ACCENT, linewidths=0, zorder=4)
     for i in np.flatnonzero(marked | (graph.n <= 40)).tolist():
-        ax.annotate(
-            str(names[i]), places[i], xytext=(4, 4), textcoords="offset points", fontsize=8, color=INK, zorder=5
-        )
+        style: dict[str, Any] = {"fontsize": 8, "color": INK, "zorder": 5, "parse_math": False}  # names are no formulas
+        ax.annotate(str(names[i]), tuple(places[i]), xytext=(4, 4), textcoords="offset points", **style)
     ax.set_aspect("equal")
     ax.autoscale()
     ax.axis("off")

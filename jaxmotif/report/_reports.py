@@ -18,8 +18,8 @@ from jaxmotif.motifs import Census, Motifs
 from jaxmotif.patterns import NODE_ORBITS, Pattern, class_columns, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.report._charts import Profile, bar, distributions, legend, profile_chart
-from jaxmotif.report._drawing import MOST_NODES, Drawing, draw_pattern
-from jaxmotif.report._page import Cell, Head, facts, number, page, paragraphs, section, table, text, whole
+from jaxmotif.report._drawing import MOST_NODES, Drawing, as_text, draw_pattern
+from jaxmotif.report._page import Cell, Head, facts, number, page, paragraphs, section, table, whole
 from jaxmotif.report._plots import null_interval
 from jaxmotif.report._roles import MOST_OCCURRENCES, role_card
 from jaxmotif.report._words import citations, mixing_in_words
@@ -115,7 +115,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, Any
         _roles(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes"),
         _how_section("census", run),
     ]
-    return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, text(lead), sections)
+    return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, as_text(lead), sections)
 
 
 def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[str, Any] | None = None) -> str:
@@ -134,7 +134,7 @@ def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[st
         drawing = draw_pattern(named_pattern(graphlet, directed=False), title=graphlet)
         share = count / totals[sizes[i]] if totals[sizes[i]] else 0.0
         rows.append([
-            Cell(drawing.svg()), Cell(text(graphlet), graphlet), Cell(columns["przulj"][i], columns["przulj"][i]),
+            Cell(drawing.svg()), Cell(as_text(graphlet), graphlet), Cell(columns["przulj"][i], columns["przulj"][i]),
             whole(sizes[i]), whole(count), Cell(f"{100 * share:.3g} %", share),
         ])  # fmt: skip
     lead = f"{_sizes(graph)}, {found.counts['triangle']:,} triangles and {found.counts['4-clique']:,} cliques of four."
@@ -151,7 +151,7 @@ def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[st
         section("Notes", paragraphs(found.notes)) if found.notes else "",
         _how_section("graphlets", run),
     ]  # fmt: skip
-    return page(f"Graphlets of {name}", "Graphlets", name, text(lead), sections)
+    return page(f"Graphlets of {name}", "Graphlets", name, as_text(lead), sections)
 
 
 class Matched(NamedTuple):
@@ -172,8 +172,8 @@ def match_report(
         small = pattern.num_nodes <= MOST_NODES
         drawing = draw_pattern(pattern, *_words(graph), title=query, names=names).svg() if small else ""
         rows.append([
-            Cell(drawing), Cell(text(query), query), whole(pattern.num_nodes), whole(pattern.num_edges),
-            whole(found.count), Cell(text(found.status), found.status),
+            Cell(drawing), Cell(as_text(query), query), whole(pattern.num_nodes), whole(pattern.num_edges),
+            whole(found.count), Cell(as_text(found.status), found.status),
         ])  # fmt: skip
         if small and found.exact and 0 < found.count <= MOST_OCCURRENCES and len(cards) < _RANKED:
             cards.append(role_card(graph, pattern, query, induced, wildcard, names))
@@ -191,7 +191,7 @@ def match_report(
     if cards:
         sections.append(section("Top nodes by role", f'<div class="cards">{"".join(cards)}</div>', note=note))
     sections.append(_how_section("match", run))
-    return page(f"Matches in {name}", "Subgraph matching", name, text(lead), sections)
+    return page(f"Matches in {name}", "Subgraph matching", name, as_text(lead), sections)
 
 
 def search_report(
@@ -206,7 +206,7 @@ def search_report(
     )  # fmt: skip
     heads = [Head("number"), Head("vertices", text=True)]
     matches = [", ".join(str(names[v]) for v in match) for match in found.matches[:_LISTED]]
-    rows = [[whole(i), Cell(text(match), match)] for i, match in enumerate(matches, 1)]
+    rows = [[whole(i), Cell(as_text(match), match)] for i, match in enumerate(matches, 1)]
     more = f"{_LISTED} of {len(found.matches):,} listed." if len(found.matches) > _LISTED else ""
     bound = {
         "runs of the sieve": found.repetitions,
@@ -217,7 +217,7 @@ def search_report(
         section("Vertices", paragraphs([", ".join(map(str, names[found.vertices].tolist()))])) if found.found else "",
         section("Certainty", facts(bound), paragraphs(found.notes)), _how_section("search", run),
     ]  # fmt: skip
-    return page(f"Search in {name}", "Graph motif problem", name, text(lead), sections)
+    return page(f"Search in {name}", "Graph motif problem", name, as_text(lead), sections)
 
 
 # ---- parts of several pages
@@ -242,12 +242,12 @@ def _class_heads(columns: Mapping[str, Sequence[Any]]) -> tuple[Head, ...]:
 def _class_cells(columns: Mapping[str, Sequence[Any]], i: int, graph: Graph) -> list[Cell]:
     """Number and name of a class, or of labelled ones name and string; the string where there is no name."""
     shown = in_words(columns["class"][i], *_words(graph))
-    string = f'<span class="soft small">{text(shown if len(shown) <= 40 else shown[:39] + "…")}</span>'
+    string = f'<span class="soft small">{as_text(shown if len(shown) <= 40 else shown[:39] + "…")}</span>'
     known = " · ".join(filter(None, (columns["name"][i], columns["przulj"][i])))
     if None in columns["id"]:
-        return [Cell(text(known), known), Cell(string, shown)]
+        return [Cell(as_text(known), known), Cell(string, shown)]
     identity = columns["id"][i]
-    return [Cell(str(identity), identity), Cell(text(known) if known else string, known or shown)]
+    return [Cell(str(identity), identity), Cell(as_text(known) if known else string, known or shown)]
 
 
 def _sizes(graph: Graph) -> str:
@@ -273,7 +273,7 @@ def _motifs_lead(network: Finding, named: bool) -> str:
     found = network.found
     motifs, anti = int(found.is_motif.sum()), int(found.is_anti_motif.sum())
     who = f"{network.name}: " * named
-    return text(
+    return as_text(
         f"{who}{_sizes(network.graph)}. Of {counted(len(found.classes), 'class')} of connected subgraphs, {motifs} "
         f"occur{'s' * (motifs == 1)} more often and {anti} less often than in {len(found.random_counts):,} random "
         "graphs with the same degrees."
@@ -381,7 +381,7 @@ def _null_section(networks: Sequence[Finding]) -> str:
     parts = []
     for network in networks:
         if len(networks) > 1:
-            parts.append(f"<h3>{text(network.name)}</h3>")
+            parts.append(f"<h3>{as_text(network.name)}</h3>")
         model = network.found.null_model
         parts.append(paragraphs([f"The null model {model}.", *mixing_in_words(network.found)]))
     return section("The random graphs", *parts)
@@ -391,7 +391,7 @@ def _how_section(job: str, run: Mapping[str, Any] | None) -> str:
     given = {name: value for name, value in (run or {}).items() if value is not None and value is not False}
     told = {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), **given}
     command = told.pop("argv", None)
-    shown = f"<pre>{text(command)}</pre>" if command else ""
+    shown = f"<pre>{as_text(command)}</pre>" if command else ""
     return section("How to make it again, and what to cite", shown, facts(told), paragraphs(citations(job)))
 
 
@@ -411,9 +411,9 @@ def _orbit_cards(graph: Graph, columns: Mapping[str, np.ndarray], drawings: Mapp
     cards = []
     for name, values in columns.items():
         best = [i for i in np.argsort(-values, kind="stable")[:5].tolist() if values[i]]
-        rows = "".join(f"<li><span>{text(names[i])}</span><span>{int(values[i]):,}</span></li>" for i in best)
+        rows = "".join(f"<li><span>{as_text(names[i])}</span><span>{int(values[i]):,}</span></li>" for i in best)
         title = roles.get(name, name)
         cards.append(
-            f'<div class="card"><h3>{text(title)}</h3><div class="role">{drawings[name]}<ol>{rows}</ol></div></div>'
+            f'<div class="card"><h3>{as_text(title)}</h3><div class="role">{drawings[name]}<ol>{rows}</ol></div></div>'
         )
     return f'<div class="cards">{"".join(cards)}</div>'

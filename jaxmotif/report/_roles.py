@@ -12,8 +12,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.matching import participation_counts
 from jaxmotif.matching._conditions import RuledPattern, automorphisms_of
 from jaxmotif.patterns import Pattern, node_orbits
-from jaxmotif.report._drawing import draw_pattern
-from jaxmotif.report._page import text
+from jaxmotif.report._drawing import as_text, draw_pattern
 
 SHOWN = 5
 """Nodes a role."""
@@ -65,10 +64,10 @@ def role_card(
     names: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The roles of a pattern, each drawn with its nodes marked beside the names of those who take it."""
-    parts = [f'<div class="card"><h3>{text(title)}</h3>']
+    parts = [f'<div class="card"><h3>{as_text(title)}</h3>']
     for role in top_nodes(graph, pattern, induced, wildcard):
         words = graph.node_label_names, graph.edge_label_names
         drawing = draw_pattern(pattern, *words, role.members, f"{title}, a role", names)
-        rows = "".join(f"<li><span>{text(name)}</span><span>{times:,}</span></li>" for name, times in role.nodes)
+        rows = "".join(f"<li><span>{as_text(name)}</span><span>{times:,}</span></li>" for name, times in role.nodes)
         parts.append(f'<div class="role">{drawing.svg()}<ol>{rows}</ol></div>')
     return "".join(parts) + "</div>"

@@ -29,7 +29,7 @@ def worm(triads):
 
 def evil_graph():
     edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)]
-    names = [EVIL, "</script><script>alert(2)</script>", '" onload="x', "&amp;", "plain"]
+    names = [EVIL, "</script><script>alert(2)</script>", '" onload="x', "&amp;", "\x00\ud800\u202e"]
     return Graph.from_edges(edges, node_names=names)
 
 
@@ -77,6 +77,8 @@ def test_names_are_text():
         assert 'onload="' not in page
         assert "script-src 'sha256-" in page
         assert "default-src 'none'" in page
+        assert "\ufffd\ufffd\ufffd" in page
+        page.encode()
 
 
 def test_mixing_in_words(worm):

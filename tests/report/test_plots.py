@@ -44,6 +44,8 @@ def test_graph(ax):
     points = [len(c.get_offsets()) for c in ax.collections if hasattr(c, "get_sizes")]
     assert points == [14, 1]
     assert sum(len(c.get_segments()) for c in ax.collections if hasattr(c, "get_segments")) == graph.m
+    Graph.from_edges([(0, 1)], node_names=["$\\frac$", "b"]).plot(ax)
+    ax.figure.canvas.draw()
     with pytest.raises(ValueError, match="Nobody.*no nodes of the graph"):
         graph.plot(ax, highlight=["Nobody"])
     with pytest.raises(ValueError, match="2001 nodes is too large to draw"):
