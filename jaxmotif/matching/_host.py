@@ -29,47 +29,57 @@ class HostLists(NamedTuple):
 def filter_domains(
     target: Target, query: Conditions, allowed: np.ndarray | None, *, filters: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    keep = np.zeros((query.labels.shape[0], target.nodes), bool)
-    keep[: query.size] = True
+    k = int(query.size)
+    keep = np.ones((k, target.nodes), bool)
     if allowed is not None:
-        keep &= _spread(allowed)
+        keep &= _spread(allowed)[:k]
     if "label" in filters and target.node_labels is not None:
-        keep &= query.free[:, None] | (target.node_labels == query.labels[:, None])
+        keep &= query.free[:k, None] | (target.node_labels == query.labels[:k, None])
     if "degree" in filters:
         for d, offsets in enumerate(target.offsets):
-            keep &= np.diff(offsets) >= query.degrees[d][:, None]
+            keep &= np.diff(offsets) >= query.degrees[d][:k, None]
     if "frequency" in filters and target.node_labels is not None:
         for d in range(len(target.offsets)):
             slots = target.direction(d)
             for label, asked in zip(query.frequent_labels[: query.num_labels], query.frequent[d], strict=False):
-                ends = offsets_from(target.node_labels[slots.targets] == label)
-                keep &= np.diff(ends[slots.offsets]) >= asked[:, None]
+                ends, asking = offsets_from(target.node_labels[slots.targets] == label), np.flatnonzero(asked)
+                keep[asking] &= np.diff(ends[slots.offsets]) >= asked[asking, None]
     if "consistency" in filters:
-        before = -1
-        while before != (before := int(keep.sum())):
-            for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False):
-                asking = np.flatnonzero(near.any(axis=1))
-                missing = near[asking][:, None] & ~_neighbor_words(target, kind, keep)[None]
-                keep[asking] &= (missing == 0).all(axis=2)
+        _make_consistent(target, query, keep)
     alive = np.asarray(keep.any(axis=0))
     inside = alive[target.sources[0]] & alive[target.targets[0]]
     left = np.array([alive.sum(), inside.sum()], np.int32)
-    return _words(keep), keep.sum(axis=1, dtype=np.int32), left
+    sizes = np.zeros(len(query.labels), np.int32)
+    sizes[:k] = keep.sum(axis=1, dtype=np.int32)
+    return _words(np.pad(keep, ((0, len(query.labels) - k), (0, 0)))), sizes, left
 
 
-def _neighbor_words(target: Target, kind: np.ndarray, keep: np.ndarray) -> np.ndarray:
-    """OR of the domains, as bits, of each node's neighbours by a pair kind, uint32 ``[N, W]``."""
-    slots = target.direction(kind[0])
-    words = np.where(slots.fits(kind)[:, None], _words(keep).T[slots.targets], np.uint32(0))
-    held = slots.offsets[:-1] < slots.offsets[1:]
-    found = np.zeros((target.nodes, words.shape[1]), np.uint32)
-    if held.any():  # an empty row would give the first slot of the next one
-        found[held] = np.bitwise_or.reduceat(words, slots.offsets[:-1][held])
-    return found
+def _make_consistent(target: Target, query: Conditions, keep: np.ndarray) -> None:
+    """Drop nodes of the domains that have no neighbour in that of a joined query node, until none are left."""
+    k, alive = len(keep), keep.any(axis=0)
+    kinds = []
+    for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False):
+        slots = target.direction(kind[0])
+        inside = slots.fits(kind) & alive[slots.sources] & alive[slots.targets]
+        ends = offsets_from(inside)[slots.offsets]
+        held = np.flatnonzero(ends[:-1] < ends[1:])  # an empty row would give the first slot of the next one
+        joined = np.argwhere(unpack_bits(near[:k]).T[:k]).tolist()
+        kinds.append((slots.targets[inside], held, ends[held], joined))
+    before = -1
+    while before != (before := np.count_nonzero(keep)):
+        for targets, held, starts, joined in kinds:
+            words, last, has = _words(keep), -1, np.zeros(target.nodes, bool)
+            found = np.zeros_like(words)  # OR of the domains, as bits, of each node's neighbours
+            if len(held):
+                found[:, held] = [np.bitwise_or.reduceat(word[targets], starts) for word in words]
+            for x, u in joined:
+                if x != last:
+                    has, last = found[x >> 5] & np.uint32(1 << (x & 31)) != 0, x
+                keep[u] &= has
 
 
 def _words(keep: np.ndarray) -> np.ndarray:
-    """Bool ``[32 W, N]`` as uint32 ``[W, N]``, a bit for each row."""
+    """Bool ``[K, N]`` as uint32 ``[W, N]``, a bit for each row."""
     return np.ascontiguousarray(pack_bits(np.ascontiguousarray(keep.T)).T)
 
 
