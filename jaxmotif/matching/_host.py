@@ -119,8 +119,9 @@ def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_li
         sources, targets = _members(reduced, kinds, lists[j])
         offsets[j] = offsets_from(np.bincount(sources, minlength=target.nodes))
         entries.append(targets)
-    # Nodes in the same domains say the same; there are few kinds of them, and sorting one word is quick.
-    bits = np.unique(reduced.bits[0])[None] if len(reduced.bits) == 1 else reduced.bits
+    # Nodes in the same domains say the same, and there are few kinds of them.
+    words = np.ascontiguousarray(reduced.bits.T)
+    bits = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
     inside = _spread(bits).astype(np.float32)
     lengths, totals = np.diff(offsets), offsets[:, -1]
     squares = (lengths.astype(np.float32) ** 2).sum(axis=1)

@@ -20,6 +20,7 @@ from jaxmotif.matching._tally import TallyPlan
 from jaxmotif.search import (
     Operands,
     Placement,
+    Program,
     ReadySearch,
     Sizes,
     Stage,
@@ -180,16 +181,20 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
     if sizes.restarts:
-        return [whole_stage(draft, small, draft.first_steps, looks), last]
+        return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
     window = step.window_rows(small, draft.row_candidates, target)
     return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
 
 
-def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool) -> Stage:
-    """A stage that searches all nodes by steps of so many flat positions, or as many as the memory allows."""
+def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
+    """A stage that searches all nodes by steps of so many flat positions, or as many as the memory allows; ``like``:
+    the program of one of another size."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
-    columns = table_columns(draft.placed, draft.groups, options.listing, draft.tally.tallies)
+    if like is None:
+        columns = table_columns(draft.placed, draft.groups, options.listing, draft.tally.tallies)
+    else:
+        columns = like.columns
     widths = table_widths(columns, options.listing)
     usual = sizes.listing if draft.keeps_lanes else sizes.counting
     making = draft.held * (1 if draft.lists.reduced.target.on_host else MAKING)  # in NumPy, elsewhere
@@ -198,7 +203,11 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool) -
         block, step.window_rows(block, draft.row_candidates, target), draft.lists.bitmap, looks, draft.limbs,
         in_order=options.listing, cells=draft.cells,
     )  # fmt: skip
-    return written(draft, draft.placed, draft.groups, rooms, static, options.listing, most_steps)
+    if like is None:
+        program = written(draft, draft.placed, draft.groups, rooms, static, options.listing, columns)
+    else:
+        program = like.resized(rooms)
+    return on_device(draft, program, static, most_steps)
 
 
 def prefix_stage(draft: Draft) -> Stage:
@@ -208,7 +217,7 @@ def prefix_stage(draft: Draft) -> Stage:
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.measured.sizes[draft.layout.core[0]]) + 2 * PREFIX_BLOCK)
     static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.lists.bitmap, limbs=0, in_order=True)
-    return written(draft, first, [], rooms, static, True, None)
+    return on_device(draft, written(draft, first, [], rooms, static, True), static, None)
 
 
 def looking_ahead(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
@@ -229,12 +238,15 @@ def looking_ahead(draft: Draft, block: int, operands: Operands) -> tuple[Operand
 
 def written(
     draft: Draft, placed: list[Placement], groups: list[list[Term]], rooms: Any, static: Sizes, whole: bool,
-    most_steps: int | None,
-) -> Stage:  # fmt: skip
-    """A stage of given sizes."""
-    program = build_program(
+    columns: list[list[int]] | None = None,
+) -> Program:  # fmt: skip
+    """The program of a stage of given sizes."""
+    return build_program(
         placed, groups, draft.tally.tallies if static.cells else (), rooms=rooms, stride=draft.lists.nodes // 32,
-        longest=draft.longest, first_steps=draft.first_steps, whole=whole,
+        longest=draft.longest, first_steps=draft.first_steps, whole=whole, columns=columns,
     )  # fmt: skip
+
+
+def on_device(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
     code = jax.device_put(padded(program.code, draft.sizes.program), draft.device)
     return Stage(program, code, static, most_steps)

@@ -113,6 +113,15 @@ class Program:
     entries: int
     columns: list[list[int]]
 
+    def resized(self, rooms: Sequence[int]) -> Program:
+        """The same search, with room for other numbers of rows in each table but the first."""
+        whole = not self.table(self.tables - 1).is_last
+        code, (rooms, bases) = self.code.copy(), _table_places(self.columns, rooms, whole)
+        at, count = table_place(np.arange(self.tables)), self.tables
+        for name, values in (("base", bases), ("next_base", bases[1:]), ("room", rooms), ("next_room", rooms[1:])):
+            code[at + TableWords._fields.index(name)] = values[:count]
+        return Program(code, self.tables, bases[-1], self.columns)
+
     def table(self, number: int) -> TableWords:
         """The words of a table."""
         return read_record(lambda place: int(self.code[place]), TableWords, table_place(number))
@@ -171,6 +180,7 @@ def build_program(
     longest: int,
     first_steps: int = 0,
     whole: bool = False,
+    columns: list[list[int]] | None = None,
 ) -> Program:
     """Write a program.
 
@@ -183,18 +193,14 @@ def build_program(
       longest: entries of the longest candidate list.
       first_steps: how many steps :func:`jaxmotif.search.begin` takes.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
+      columns: what :func:`table_columns` says, if it is known.
 
     Raises:
       ValueError: tables beyond the int32 limit.
     """
     count = len(placements)
-    columns = table_columns(placements, groups, whole, tallies)
-    # Table 0 is one row without columns; matches that are counted go to no table, which never lacks room.
-    rooms = [1, *(int(room) for room in rooms[: count - 1 + whole]), *([] if whole else [2**31 - 1])]
-    widths = [0, *table_widths(columns, whole).tolist(), *([] if whole else [0])]
-    bases = np.cumsum([0, *(room * width for room, width in zip(rooms, widths, strict=True))]).tolist()
-    if bases[-1] >= 2**31 - 1:
-        raise ValueError(f"tables of {bases[-1]} entries are over the limit of {2**31 - 2}; use smaller blocks")
+    columns = table_columns(placements, groups, whole, tallies) if columns is None else columns
+    rooms, bases = _table_places(columns, rooms, whole)
     code = _Writer(table_place(count))
     most_rows = max(1, (2**31 - 1) // max(1, longest))  # all their candidates together have 31-bit positions
     code.put(0, SearchWords(stride, max(1, int(longest).bit_length()), count, most_rows, first_steps))
@@ -209,6 +215,17 @@ def build_program(
         places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
         code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added))  # in the order of TableWords
     return Program(code.array(), count, bases[-1], columns)
+
+
+def _table_places(columns: Sequence[Sequence[int]], rooms: Sequence[int], whole: bool) -> tuple[list[int], list[int]]:
+    """Rooms of all tables, and where each begins in the entries; then one more, the end."""
+    # Table 0 is one row without columns; matches that are counted go to no table, which never lacks room.
+    rooms = [1, *(int(room) for room in rooms[: len(columns) - 1 + whole]), *([] if whole else [2**31 - 1])]
+    widths = [0, *table_widths(columns, whole).tolist(), *([] if whole else [0])]
+    bases = np.cumsum([0, *(room * width for room, width in zip(rooms, widths, strict=True))]).tolist()
+    if bases[-1] >= 2**31 - 1:
+        raise ValueError(f"tables of {bases[-1]} entries are over the limit of {2**31 - 2}; use smaller blocks")
+    return rooms, bases
 
 
 def _integers(values: Sequence[int] | np.ndarray) -> np.ndarray:

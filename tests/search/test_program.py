@@ -48,6 +48,10 @@ def test_what_is_written_is_read():
     assert (two.base, two.room, two.next_base, two.next_room, two.is_last) == (6, 7, 20, 8, 0)
     assert program.entries == 6 + 2 * 7 + 3 * 8
     assert program.after(2) == (6, 7)
+    other = [5, 9, 4]
+    anew = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=other, stride=4, longest=9)
+    assert program.resized(other).code.tolist() == anew.code.tolist()
+    assert program.resized(other).entries == anew.entries
     assert (last.is_last, last.num_columns) == (1, 0)
     [ahead] = records(program, FactorWords, last.num_ahead, last.ahead)
     assert (ahead.num_sets, ahead.words, ahead.ranks, ahead.less) == (0, 3, 77, 0)
