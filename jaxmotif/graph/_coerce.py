@@ -15,7 +15,7 @@ from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.graph._attributes import Attributes
 from jaxmotif.graph._batch import Graphs
-from jaxmotif.graph._container import Graph
+from jaxmotif.graph._container import Graph, refuse_traced
 from jaxmotif.graph._read import read_graph
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     """
     using_jax()  # a graph that came along into a forked process could only wait for ever
     if isinstance(thing, Graph):
+        refuse_traced(thing.num_nodes)
         return thing
     if isinstance(thing, str | os.PathLike):
         return read_graph(thing, directed, attributes=attributes)
@@ -116,6 +117,7 @@ def as_graphs(
     if isinstance(thing, Graphs):
         return thing
     if isinstance(thing, Graph):
+        refuse_traced(thing.num_nodes)
         return Graphs.from_graphs(thing) if np.ndim(thing.num_nodes) == 1 else None
     if not isinstance(thing, list | tuple) or not thing or _is_row(thing[0]):
         return None

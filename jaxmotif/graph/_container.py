@@ -535,14 +535,19 @@ def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> lis
     return [names.get(label, str(label)) for label in labels.tolist()]
 
 
-def _host_scalar(value: Any) -> int:
+def refuse_traced(value: Any) -> None:
+    """Raises if a size of a graph is traced: this is a front door, which needs to know it."""
     if isinstance(value, Tracer):
         raise TypeError(
             "this function works on the host, and the graph is traced (inside jax.jit, vmap, grad or scan): its sizes "
             "are not known. Inside, use the pure functions: jaxmotif.graphlets.dense_graphlet_counts, "
             "dense_node_orbits, dense_edge_columns or their sparse_ forms, jaxmotif.matching.dense_match_count, "
-            "jaxmotif.motifs.dense_census; or take the call out of the transformation"
+            "jaxmotif.motifs.dense_census, jaxmotif.features.dense_pattern_features; or take the call out of it"
         )
+
+
+def _host_scalar(value: Any) -> int:
+    refuse_traced(value)
     if np.ndim(value) != 0:
         raise ValueError(f"a batch of {np.shape(value)[0]} graphs has no single size; take it apart with unstack()")
     return int(value)
