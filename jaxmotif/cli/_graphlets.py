@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> Report:
         keys = dict(zip(("u", "v"), (_names(graph, ids) for ids in result.edges.T), strict=True))
     else:
         keys = {"node": _names(graph, np.arange(graph.n))}
-    return Report(sizes, keys | dict(zip(result.columns, result.values.T, strict=True)))
+    return Report(sizes, keys | dict(zip(result.columns, result.to_numpy().T, strict=True)))
 
 
 def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:

@@ -186,7 +186,7 @@ def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:
     columns = {4: 15, 5: 73}[size]
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] in (columns, 73):
         return graph
-    return node_orbits(graph, size=size).values
+    return np.asarray(node_orbits(graph, size=size), np.int64)
 
 
 def _ranks(values: ArrayLike) -> np.ndarray:

@@ -195,7 +195,7 @@ def _counts(
     if size:
         count = edge_graphlets if source.per == "edge" else node_orbits
         given = source.graphs if len(source.graphs) > 1 else source.union
-        orbits = count(given, size=max(size, 4), devices=devices).values
+        orbits = np.asarray(count(given, size=max(size, 4), devices=devices), np.int64)
     for pattern, found, weighed in zip(patterns, roles, weights, strict=True):
         known = [w for w in weighed if w is not None]
         if known:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import jax
 import numpy as np
 
+from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
@@ -60,57 +62,63 @@ class GraphletCounts(Presented):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class EdgeGraphlets(Presented):
-    """Counts at each edge; ``np.asarray`` of them is ``values``.
+class EdgeGraphlets(HeldTable):
+    """Counts at each edge, on the device that counted; ``np.asarray`` of them is the table in host memory.
 
     Attributes:
       columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
-      values: int64 ``[m, 17]``, a row an edge.
-      edges: int64 ``[m, 2]``, the edges, as ``Graph.edge_list()``.
+      held: uint32 where every count fits (``dtype`` says), else int64, ``[m or more, 17]``, a row an edge in the order
+        of ``edges``: ``values`` on the device, ``to_numpy()`` on the host.
+      rows: m.
+      graph: whose edges they are.
       counts: the global counts, which come with them.
       notes: as in :class:`GraphletCounts`.
     """
 
     columns: tuple[str, ...]
-    values: np.ndarray
-    edges: np.ndarray
+    held: jax.Array | np.ndarray
+    rows: int
+    graph: Graph
     counts: dict[str, int]
     notes: tuple[str, ...] = ()
 
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """The edges of the rows, int64 ``[m, 2]``: ``Graph.edge_list()``, made when first asked for."""
+        return self.graph.edge_list()
+
     def _line(self) -> str:
-        return f"{counted(len(self.values), 'edge')} x {counted(len(self.columns), 'column')}"
+        return f"{counted(self.rows, 'edge')} x {counted(len(self.columns), 'column')}, {self.dtype}"
 
     def table(self) -> dict[str, Column]:
-        return {"u": self.edges[:, 0], "v": self.edges[:, 1], **dict(zip(self.columns, self.values.T, strict=True))}
-
-    def _array(self) -> np.ndarray:
-        return self.values
+        u, v = self.edges.T
+        return {"u": u, "v": v, **dict(zip(self.columns, self.to_numpy().T, strict=True))}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class NodeOrbits(Presented):
-    """Counts at each node; ``np.asarray`` of them is ``values``.
+class NodeOrbits(HeldTable):
+    """Counts at each node, on the device that counted; ``np.asarray`` of them is the table in host memory.
 
     Attributes:
       columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
-      values: int64 ``[n, 15]``, a row a node.
+      held: uint32 where every count fits (``dtype`` says), else int64, ``[n or more, 15]``, a row a node: ``values`` on
+        the device, ``to_numpy()`` on the host.
+      rows: n.
       counts: the global counts, which come with them.
       notes: as in :class:`GraphletCounts`.
     """
 
     columns: tuple[str, ...]
-    values: np.ndarray
+    held: jax.Array | np.ndarray
+    rows: int
     counts: dict[str, int]
     notes: tuple[str, ...] = ()
 
     def _line(self) -> str:
-        return f"{counted(len(self.values), 'node')} x {counted(len(self.columns), 'orbit')}"
+        return f"{counted(self.rows, 'node')} x {counted(len(self.columns), 'orbit')}, {self.dtype}"
 
     def table(self) -> dict[str, Column]:
-        return dict(zip(self.columns, self.values.T, strict=True))
-
-    def _array(self) -> np.ndarray:
-        return self.values
+        return dict(zip(self.columns, self.to_numpy().T, strict=True))
 
 
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
@@ -176,9 +184,9 @@ def edge_graphlets(
       graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
-      17 columns by edge, int64 ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts. With
-      ``size=5`` ORCA's 68 edge orbits instead, of connected subgraphs of 3 to 5 nodes. For many graphs, the rows of
-      all side by side.
+      17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
+      device until they are asked for, as uint32 where no count can be larger. With ``size=5`` ORCA's 68 edge orbits
+      instead, of connected subgraphs of 3 to 5 nodes. For many graphs, the rows of all side by side.
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
@@ -194,12 +202,9 @@ def edge_graphlets(
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         values, counts, notes = _five(graph, devices, memory, True, progress)
-        return EdgeGraphlets(EDGE_NAMES_5, values, graph.edge_list(), counts, notes)
+        return EdgeGraphlets(EDGE_NAMES_5, values, graph.m, graph, counts, notes)
     outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
-    values = np.zeros((graph.m, len(EDGE_COLUMN_NAMES)), np.int64)
-    if graph.m:
-        values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
-    return EdgeGraphlets(EDGE_COLUMN_NAMES, values, graph.edge_list(), _global(graph, outcome), outcome.notes)
+    return EdgeGraphlets(EDGE_COLUMN_NAMES, outcome.values, graph.m, graph, _global(graph, outcome), outcome.notes)
 
 
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
@@ -213,8 +218,8 @@ def node_orbits(
       graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
-      15 orbits by node, int64 ``[n, 15]``, and the global counts; with ``size=5`` 73 orbits, ``[n, 73]``. For many
-      graphs, the rows of all side by side.
+      15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
+      ``[n, 73]``. For many graphs, the rows of all side by side.
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
@@ -231,12 +236,10 @@ def node_orbits(
     """
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
-        return NodeOrbits(NODE_NAMES_5, *_five(graph, devices, memory, False, progress))
+        values, counts, notes = _five(graph, devices, memory, False, progress)
+        return NodeOrbits(NODE_NAMES_5, values, graph.n, counts, notes)
     outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
-    values = np.zeros((graph.n, len(NODE_ORBIT_NAMES)), np.int64)
-    if graph.m:
-        values[:] = np.asarray(outcome.values)[: graph.n]
-    return NodeOrbits(NODE_ORBIT_NAMES, values, _global(graph, outcome), outcome.notes)
+    return NodeOrbits(NODE_ORBIT_NAMES, outcome.values, graph.n, _global(graph, outcome), outcome.notes)
 
 
 def _many(
@@ -273,7 +276,8 @@ def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeG
     columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
 
     def single(i: int) -> EdgeGraphlets:
-        return EdgeGraphlets(columns, found.rows(i), graphs[i].edge_list(), _by_name(found, i), found.notes)
+        values = narrowed(found.rows(i))
+        return EdgeGraphlets(columns, values, len(values), graphs[i], _by_name(found, i), found.notes)
 
     def ends() -> dict[str, Column]:
         """The edges of all graphs, by the numbers that nodes have in their own."""
@@ -288,7 +292,8 @@ def _many_nodes(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[NodeO
     columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
 
     def single(i: int) -> NodeOrbits:
-        return NodeOrbits(columns, found.rows(i), _by_name(found, i), found.notes)
+        values = narrowed(found.rows(i))
+        return NodeOrbits(columns, values, len(values), _by_name(found, i), found.notes)
 
     return PerGraph(columns, found.values, found.starts, found.notes, single)
 
@@ -311,22 +316,18 @@ def _is_five(graph: Graph, size: int, schedule: Schedule | None, checkpoint: str
 
 def _five(
     graph: Graph, devices: Devices, memory: int | None, edges: bool, progress: bool
-) -> tuple[np.ndarray, dict[str, int], tuple[str, ...]]:
+) -> tuple[jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:
     """The orbits of up to five nodes, at nodes or edges; the global counts of 2 to 5; and notes."""
     from jaxmotif.graphlets import _five as five
 
     four = _run(graph, "graph", devices, memory, None, None, progress)
     counts = _global(graph, four)
     if not graph.m:
-        rows, columns = (graph.m, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5))
-        return (
-            np.zeros((rows, columns), np.int64),
-            counts | five.all_counts(graph.n, [0] * len(NODE_NAMES_5)),
-            four.notes,
-        )
+        empty = np.zeros((0, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5)), NARROW)
+        return empty, counts | five.all_counts(graph.n, [0] * len(NODE_NAMES_5)), four.notes
     padded = graph.with_padding("bucket") if memory is None else graph
     at_nodes, at_edges = five.five_node_orbits(padded, select_devices(devices).main, edges, memory)
-    values = np.asarray(at_nodes)[: graph.n] if at_edges is None else np.asarray(at_edges)
+    values = at_nodes if at_edges is None else at_edges
     return values, counts | five.all_counts(graph.n, five.totals(at_nodes)), four.notes
 
 
@@ -355,7 +356,8 @@ def _run(
     ignored = ignored_labels(graph)
     selection = select_devices(devices)
     if not graph.m:
-        return Outcome(dict.fromkeys(equations.TERMS, (0, 0)), None, None, ignored)
+        shape = {"graph": (0, 0), "edge": (0, len(EDGE_COLUMN_NAMES)), "node": (graph.n, len(NODE_ORBIT_NAMES))}[detail]
+        return Outcome(np.zeros((len(equations.TERMS), 2), np.int64), np.zeros(shape, NARROW), ignored)
     store = store_for(
         checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
     )
@@ -366,5 +368,6 @@ def _run(
 
 
 def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:
-    sums = {name: equations.join_sums(pair) for name, pair in outcome.sums.items()}
+    pairs = np.asarray(outcome.sums)  # in one piece
+    sums = {name: equations.join_sums(pair) for name, pair in zip(equations.TERMS, pairs, strict=True)}
     return equations.global_counts(graph.n, graph.m, sums)

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.devices._memory import check_budget, default_memory
+from jaxmotif.devices._memory import working_memory
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
@@ -115,7 +115,8 @@ def _largest(graph: Ranked) -> jax.Array:
 def five_node_orbits(
     graph: Graph, device: jax.Device, edges: bool = False, memory: int | None = None
 ) -> tuple[jax.Array, jax.Array | None]:
-    """The 73 orbits at each node, int64 ``[N, 73]``, and with ``edges`` the 68 at each edge, int64 ``[m, 68]``.
+    """The 73 orbits at each node, ``[N, 73]``, and with ``edges`` the 68 at each edge, ``[m, 68]``; uint32 where no
+    count can be larger, else int64.
 
     Args:
       graph: undirected, with edges.
@@ -144,7 +145,7 @@ def five_node_orbits(
             3 if np.diff(starts).max() >= 2**16 else 2, cells, edges,
         )  # fmt: skip
         bits = hubs.bit_rows(ranked, size=parts.size)
-        sums = _all_sums(parts, bits, memory or default_memory(device))
+        sums = _all_sums(parts, bits, memory, device)
         cliques = hubs.empty(arcs=S, names=("q",))["q"]
         for b in hubs.blocks(later[int(core) :], int(core), cells // 4):
             cliques = hubs.five_cliques(cliques, ranked, bits, b.ids, b.steps, width=b.size)
@@ -154,10 +155,17 @@ def five_node_orbits(
         for b in parts.blocks:
             again = hubs.sum_around(again, late, ranked, bits, b.ids, b.steps, width=b.size)
         sums |= {"q": cliques, "leaves": again[0]}
-        at_nodes = _node_result(ranked, places, sums)
+        narrow = bool(largest < 2.0**32)
+        at_nodes = _as_held(_node_result(ranked, places, sums), narrow=narrow)
         if not edges:
             return at_nodes, None
-        return at_nodes, _edge_result(ranked, places, sums, (again[1], again[2]), slots, edges=graph.m)
+        at_edges = _edge_result(ranked, places, sums, (again[1], again[2]), slots, edges=graph.m)
+        return at_nodes, _as_held(at_edges, narrow=narrow)
+
+
+@partial(jit64, static_argnames="narrow")
+def _as_held(counts: jax.Array, *, narrow: bool) -> jax.Array:
+    return counts.astype(jnp.uint32) if narrow else counts
 
 
 class _Parts(NamedTuple):
@@ -182,20 +190,20 @@ class _Parts(NamedTuple):
         """Columns of a table."""
         return bucket_size(max(self.count, 32) + 31) // 32 * 32
 
-    def rows(self, memory: int) -> int:
+    def rows(self, memory: int | None, device: jax.Device) -> int:
         """Rows of the tables that may be held at a time."""
         arcs = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells  # sums at arcs; matrices
         row = 4 * self.size * (3 if self.edges else 2)
         least = arcs + 32 * row
-        check_budget(memory, least, "orbits of five nodes")
+        memory = working_memory(memory, device, least, "orbits of five nodes")
         # Cells of a table have 32-bit numbers.
         return min(self.size, (memory - arcs) // row, (2**31 - 1) // self.size)
 
 
-def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int) -> dict[str, jax.Array]:
+def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax.Device) -> dict[str, jax.Array]:
     """The sums at all arcs but those over leaves and 5-cliques, a block of rows of the tables at a time."""
     graph, edges = parts.graph, parts.edges
-    rows, size, arcs = parts.rows(memory), parts.size, graph.heads.shape[0]
+    rows, size, arcs = parts.rows(memory, device), parts.size, graph.heads.shape[0]
     node = _node_sums(graph)
     names = hubs.SHARED + hubs.OWN + ((hubs.SHARED_RIMS + hubs.OWN_RIMS) if edges else ())
     sums, walks = hubs.empty(arcs=arcs, names=names), hubs.empty(arcs=arcs, names=("w4",))["w4"]
@@ -233,7 +241,8 @@ def _late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> tuple[jax.Array,
 
 @jit64
 def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Sums over the nodes of the low and high 32 bits of int64 ``[N, 73]``."""
+    """Sums over the nodes of the low and high 32 bits of counts ``[N, 73]``."""
+    orbits = orbits.astype(jnp.int64)
     return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
 
 

@@ -143,7 +143,7 @@ def count_many_of_five(
                 found = five.five_node_orbits(union, device, detail == "edge", memory)
                 nodes, edges = np.asarray(found[0])[: n.sum()], edges if found[1] is None else np.asarray(found[1])
             ends = np.cumsum(n)
-            sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0)])
+            sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
             totals = (sums[ends] - sums[ends - n]).astype(object).T
             more = np.stack(list(five.all_counts(n.astype(object), totals).values()), axis=-1)
             counts = np.concatenate([four[part], more], axis=1)

@@ -21,6 +21,7 @@ from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._order import DegreeOrder, degree_order
+from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._sparse import Plan, Ranges, Statistics
 from jaxmotif.graphlets._split import EdgeOrder, Starts, pass_work, span_difficulty, span_ranges, split_ranges
@@ -57,15 +58,15 @@ class Outcome(NamedTuple):
     """What a run gives: the sums behind the global counts, and columns by edge or by node.
 
     Attributes:
-      sums: pairs of int64 scalars, see :func:`jaxmotif.graphlets._equations.edge_sums`.
-      values: int64 ``[M, 17]`` by arc or ``[N, 15]`` by node, or ``None``.
-      edge: row of ``Graph.edge_list()`` of each arc.
+      sums: int64 ``[8, 2]``, pairs as :func:`jaxmotif.graphlets._equations.edge_sums` gives them, in the order of its
+        terms.
+      values: uint32 (``narrow``) or int64 ``[M, 17]`` by edge, in the order of ``Graph.edge_list()``, or ``[N, 15]`` by
+        node; or ``None``.
       notes: what had to be done differently, in words.
     """
 
-    sums: dict[str, Any]
+    sums: Any
     values: Any
-    edge: Any
     notes: tuple[str, ...] = ()
 
 
@@ -79,7 +80,7 @@ def run(
     store: Store | None = None,
 ) -> Outcome:
     """Count, in an undirected graph that has edges."""
-    device, count = selection.main, len(selection.devices)
+    device, count, narrow = selection.main, len(selection.devices), fits_narrow(graph, detail)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     tuning = choose_tuning(nodes, edges, device, memory, detail)
     crews = [Crew(worker.device, tuning, [worker]) for worker in workers_on(selection)]
@@ -93,13 +94,15 @@ def run(
     if count > 1 and not by_units and int(_most_work(jax.device_put(graph, device))) <= long:
         mesh = device_mesh(selection.devices)
         near = everywhere(graph, mesh)
-        return _with_tuning(lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail), tuning, edges, device)
+        return _with_tuning(
+            lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail, narrow=narrow), tuning, edges, device
+        )
     order, plan = prepare(graph, tuning, device)
     work = int(plan.triangles.total) + int(plan.wedges.heavy.total) + int(plan.wedges.light.total)
     if by_units or work > long or count > 1:
-        return run_units(order, plan, detail, crews, edge_order, show, selection, store)[0]
+        return run_units(order, plan, detail, crews, edge_order, show, selection, store, narrow)[0]
     near = put64((order, plan), device)
-    return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail), tuning, edges, device)
+    return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
 
 
 def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
@@ -186,14 +189,22 @@ def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
     return order, sparse.make_plan(jnp, order, tuning)
 
 
-@jit64(static_argnames=("tuning", "detail"))
-def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail) -> Outcome:
+def fits_narrow(graph: Graph, detail: Detail) -> bool:
+    """Whether no count can pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each
+    way to walk on from it along three edges, a tree that spans the graphlet."""
+    if detail == "node":
+        return int(graph.degrees.max(initial=0)) ** 3 < 2**32
+    return graph.n * (graph.n - 1) // 2 < 2**32
+
+
+@jit64(static_argnames=("tuning", "detail", "narrow"))
+def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail, narrow: bool = False) -> Outcome:
     stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, detail != "graph")
-    return _outcome(order, stats, detail)
+    return _outcome(order, stats, detail, narrow)
 
 
-@jit64(static_argnames=("tuning", "mesh", "detail"))
-def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outcome:
+@jit64(static_argnames=("tuning", "mesh", "detail", "narrow"))
+def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail, narrow: bool = False) -> Outcome:
     """Every device takes an equal share of the work; sums are added up between the passes."""
 
     # All of it device by device: XLA is left nothing to shard (a sharded prefix sum takes minutes).
@@ -203,19 +214,22 @@ def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outco
         every = split_ranges(jnp, Starts.of(plan), mesh.size)
         mine: Ranges = jax.tree.map(lambda x: x[lax.axis_index(AXIS)], every)
         stats = sparse.statistics(order, plan, mine, tuning, detail != "graph", lambda sums: lax.psum(sums, AXIS))
-        return _outcome(order, stats, detail)
+        return _outcome(order, stats, detail, narrow)
 
     return on_each_device(part, mesh)(graph)
 
 
-def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
-    sums = sparse.graph_sums(order, stats)
+def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: bool) -> Outcome:
+    found = sparse.graph_sums(order, stats)
+    sums = jnp.stack([jnp.stack(found[name]) for name in equations.TERMS])
     if detail == "graph":
-        return Outcome(sums, None, order.edge)
-    columns = sparse.edge_columns(order, stats)
+        return Outcome(sums, None)
+    kind = jnp.uint32 if narrow else jnp.int64
     if detail == "node":
-        return Outcome(sums, sparse.node_columns(order, columns), order.edge)
-    return Outcome(sums, jnp.stack(list(columns.values()), axis=-1), order.edge)
+        return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)).astype(kind))
+    arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
+    columns = sparse.edge_columns(order, stats, arcs=arcs)
+    return Outcome(sums, jnp.stack([column.astype(kind) for column in columns.values()], axis=-1))
 
 
 Pass = Literal["first", "second"]
@@ -291,6 +305,7 @@ def run_units(
     show: bool,
     selection: Selection,
     store: Store | None = None,
+    narrow: bool = False,
 ) -> tuple[Outcome, list[int]]:
     """Two jobs of units for crews of workers, the 4-cliques after the triangles, then the equations.
 
@@ -325,11 +340,11 @@ def run_units(
     t, cycles = padded(first.found, "first")
     second = whole_pass("second", work.second, "4-cliques", t)
     totals = (t, cycles), tuple(padded(second.found, "second"))
-    outcome = _finish(*put64((order, *totals), selection.main), detail=detail)
+    outcome = _finish(*put64((order, *totals), selection.main), detail=detail, narrow=narrow)
     done = [a + b for a, b in zip(first.work, second.work, strict=True)]
     return outcome._replace(notes=(*first.notes, *second.notes)), done
 
 
-@jit64(static_argnames="detail")
-def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail) -> Outcome:
-    return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail)
+@jit64(static_argnames=("detail", "narrow"))
+def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail, narrow: bool) -> Outcome:
+    return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail, narrow)

@@ -240,19 +240,23 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
 
 
 def edge_columns(
-    order: DegreeOrder, stats: Statistics, sizes: tuple[jax.Array, jax.Array] | None = None
-) -> dict[str, jax.Array]:
+    order: DegreeOrder, stats: Statistics, sizes: tuple[jax.Array, jax.Array] | None = None,
+    arcs: jax.Array | None = None,
+) -> dict[str, jax.Array]:  # fmt: skip
     """All per-edge columns by arc, int64 ``[M]`` (padding arcs: arbitrary).
 
     Args:
       sizes: nodes and edges of the graph that each arc lies in, int64 ``[M]``, where ``order`` is of a union.
+      arcs: int32 ``[M]``, the arcs in another order, which the columns then have.
     """
     n, m = sizes or (order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64))
     degree = order.degree.astype(jnp.int64)
-    u, v = order.tail, order.head
-    ends = degree[u] + degree[v]
-    near = sum_at_nodes(order, ends) - degree * degree
+    near = sum_at_nodes(order, degree[order.tail] + degree[order.head]) - degree * degree
     at_node = sum_at_nodes(order, stats.t)
+    u, v = order.tail, order.head
+    if arcs is not None:
+        # In memory once: XLA would else read at random for each column anew.
+        u, v, stats = lax.optimization_barrier(jax.tree.map(lambda x: x[arcs], (u, v, stats)))
     return equations.edge_columns(
         n, m, degree[u], degree[v], stats.t, stats.K, stats.cyc, stats.A, stats.B, near[u], near[v], at_node[u],
         at_node[v],

@@ -17,7 +17,7 @@ from jaxmotif.devices import _job as job
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _run as run
-from jaxmotif.graphlets._equations import join_sums
+from jaxmotif.graphlets._equations import TERMS, join_sums
 from jaxmotif.graphlets._run import Schedule, hybrid_crews
 from jaxmotif.graphlets._split import pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
@@ -89,9 +89,8 @@ def _in_crews(mixed, graph, schedule):
     order, plan = run.prepare(graph, crews[0].tuning, selection.devices[0])
     outcome, done = run.run_units(order, plan, "edge", crews, schedule.edge_order, False, selection)
     work = [int(starts[-1]) for starts in pass_work(order, plan)]
-    counts = {name: join_sums(pair) for name, pair in outcome.sums.items()}
-    values = np.zeros((graph.m, 17), np.int64)
-    values[np.asarray(outcome.edge)[: graph.m]] = np.asarray(outcome.values)[: graph.m]
+    counts = {name: join_sums(pair) for name, pair in zip(TERMS, np.asarray(outcome.sums), strict=True)}
+    values = np.asarray(outcome.values)[: graph.m]
     return jaxmotif.graphlets._equations.global_counts(graph.n, graph.m, counts), values.tolist(), done, sum(work)
 
 
