@@ -121,3 +121,13 @@ def test_refusals():
         pattern_features(graph, ["ffl"])
     with pytest.raises(ValueError, match="size must be 2 to 4"):
         all_patterns(5, directed=True)
+
+
+def test_roles_are_those_of_the_field():
+    """ORCA's 73 and 68 orbits; the 30 roles of nodes in the 13 connected triads (Milo et al. 2004)."""
+    nothing = Graph.from_edges([], 2)
+    undirected = [name for size in (2, 3, 4, 5) for name in all_patterns(size)]
+    assert len(pattern_features(nothing, undirected, per="node").columns) == 73
+    assert len(pattern_features(nothing, undirected[1:], per="edge").columns) == 68
+    arcs = Graph.from_edges([], 2, directed=True)
+    assert len(pattern_features(arcs, all_patterns(3, directed=True), per="node").columns) == 30
