@@ -65,10 +65,10 @@ def train(steps: int = 300) -> float:
     keys = jax.random.split(jax.random.key(0), 4)
     shapes = {"first": (15, WIDTH), "own": (WIDTH, WIDTH), "messages": (WIDTH, WIDTH), "last": (WIDTH,)}
     parameters = {
-        name: jax.random.normal(key, shape) / np.sqrt(shape[0])
+        name: jax.random.normal(key, shape, jnp.float32) / float(np.sqrt(shape[0]))
         for key, (name, shape) in zip(keys, shapes.items(), strict=True)
     }
-    parameters["bias"] = jnp.zeros(())
+    parameters["bias"] = jnp.zeros((), jnp.float32)
     edges, labels = data_set(128, seed=1)
     for _ in range(steps):
         parameters = train_step(parameters, edges, labels)

@@ -33,7 +33,7 @@ def test_soft_weights_are_sums_of_products():
     wedges = sum(a[i, j] * a[i, k] for i in range(N) for j, k in combinations(range(N), 2) if i not in (j, k))
     triangles = sum(a[i, j] * a[j, k] * a[i, k] for i, j, k in combinations(range(N), 3))
     cycles = sum(a[i, j] * a[j, k] * a[k, m] * a[m, i] for i, j, k, m in permutations(range(N), 4)) / 8
-    found = soft_densities(jnp.asarray(a, jnp.float32) + 7 * jnp.eye(N))
+    found = soft_densities(jnp.asarray(a, jnp.float32) + 7 * jnp.eye(N, dtype=jnp.float32))
     expected = [wedges / (3 * comb(N, 3)), triangles / comb(N, 3), cycles / (3 * comb(N, 4))]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
