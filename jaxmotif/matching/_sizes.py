@@ -115,7 +115,7 @@ class PlanSizes(NamedTuple):
     program: int = 2**12
 
 
-CPU = PlanSizes(host_work=2**21)
+CPU = PlanSizes(host_work=2**23)
 # A device is the faster planner from about a tenth of that on, but never compiles in less than seconds.
 ACCELERATOR = PlanSizes(host_work=2**17)
 

@@ -206,7 +206,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
     if like is None:
         program = written(draft, draft.placed, draft.groups, rooms, static, options.listing, columns)
     else:
-        program = like.resized(rooms)
+        program = like.resized(rooms.tolist())
     return on_device(draft, program, static, most_steps)
 
 
