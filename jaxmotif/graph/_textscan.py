@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
+import importlib.util
 import io
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -212,6 +213,17 @@ class Numbering(dict):
     def codes(self, words: Sequence[bytes]) -> np.ndarray:
         return np.fromiter(map(self.__getitem__, words), np.int64, len(words))
 
+    def codes_of(self, columns: list[Any]) -> list[np.ndarray]:
+        """The same for columns of words as :meth:`Words.arrow` gives them; each different word is looked up once."""
+        import pyarrow
+
+        found = pyarrow.chunked_array(columns, pyarrow.string()).dictionary_encode()
+        if not len(found):
+            return [np.zeros(0, np.int64) for _ in columns]
+        # All chunks have one dictionary, in the order in which its words first occur.
+        codes = self.codes([word.encode() for word in found.chunk(0).dictionary.to_pylist()])
+        return [codes[chunk.indices.to_numpy()] for chunk in found.chunks]
+
 
 class Words:
     """The words of a block: where each starts and ends, and how many stand on each line.
@@ -251,6 +263,17 @@ class Words:
     def text(self) -> list[bytes]:
         """All words of the block in order."""
         return (self.block.replace(self.delimiter, b" ") if self.delimiter else self.block).split()
+
+    def arrow(self) -> Any:
+        """All words of the block in order, as an array of pyarrow."""
+        import pyarrow.compute
+
+        # A word and what parts it from the next, which is trimmed: nothing is done in Python for each.
+        offsets = np.append(self.starts, self.buffer.size).astype(np.int32)
+        buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(self.block)]
+        raw = pyarrow.Array.from_buffers(pyarrow.string(), self.starts.size, buffers)
+        blanks = (_SPACE + self.delimiter).decode()
+        return pyarrow.compute.ascii_rtrim(raw, characters=blanks)  # pyright: ignore[reportAttributeAccessIssue]
 
     def integers(self, which: slice | np.ndarray, what: str) -> np.ndarray:
         """The chosen words as int64; digits only, at most 18 of them."""
@@ -318,8 +341,10 @@ def read_table(
       rows: the number of rows that the file's header declares, if it does.
       comments: what a comment line starts with.
     """
-    parts: list[list[np.ndarray]] = [[] for _ in columns]
+    parts: list[list[Any]] = [[] for _ in columns]
     total = 0
+    # Of a large file all words are numbered together at the end, where pyarrow is installed.
+    later = any(column.numbering is not None for column in columns) and not file.head()[1] and _has_pyarrow()
     for first, block in file.blocks():
         words = Words(file, first, block, delimiter, comments)
         held = np.count_nonzero(words.counts)
@@ -327,28 +352,47 @@ def read_table(
             extra = int(np.flatnonzero(words.counts)[rows - total])
             raise words.error(extra, f"the header declares {rows} edges, and this line is one more")
         if delimiter and not words.columns_clean(width):
-            count, arrays = _fields(words, width, columns)
+            count, arrays = _fields(words, width, columns, later)
         else:
-            count, arrays = _spaced(words, width, columns)
+            count, arrays = _spaced(words, width, columns, later)
         total += count
         for part, array in zip(parts, arrays, strict=True):
             part.append(array)
     if rows is not None and total < rows:
         raise file.error(f"the header declares {rows} edges, but the file ends after {total}", max(file.line, 1))
+    if later:
+        _number(columns, parts)
     return [np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts]
 
 
-def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:
+def _has_pyarrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def _number(columns: Sequence[Column], parts: list[list[Any]]) -> None:
+    """Numbers the words of all blocks, in the order in which these were read."""
+    for numbering in {id(column.numbering): column.numbering for column in columns}.values():
+        if numbering is not None:
+            of = [place for place, column in enumerate(columns) if column.numbering is numbering]
+            codes = iter(numbering.codes_of([parts[place][i] for i in range(len(parts[of[0]])) for place in of]))
+            for i in range(len(parts[of[0]])):
+                for place in of:
+                    parts[place][i] = next(codes)
+
+
+def _spaced(words: Words, width: int, columns: Sequence[Column], later: bool) -> tuple[int, list[Any]]:
     ragged = (words.counts != width) & (words.counts != 0)
     if ragged.any():
         line = int(np.argmax(ragged))
         raise words.error(line, f"expected {count_of(width, 'column')}, found {words.counts[line]}")
-    text = words.text() if any(column.numbering is not None for column in columns) else []
-    arrays = []
+    named = any(column.numbering is not None for column in columns)
+    text: Any = [] if not named else words.arrow() if later else words.text()
+    arrays: list[Any] = []
     for column in columns:
         which = slice(column.index, None, width)
         if column.numbering is not None:
-            arrays.append(column.numbering.codes(text[which]))
+            place = np.arange(column.index, len(text), width)
+            arrays.append(text.take(place) if later else column.numbering.codes(text[which]))
             continue
         values = words.integers(which, column.what)
         held = column.holds(values)
@@ -360,7 +404,7 @@ def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, l
     return len(words.starts) // width, arrays
 
 
-def _fields(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:
+def _fields(words: Words, width: int, columns: Sequence[Column], later: bool) -> tuple[int, list[Any]]:
     """The same for delimited rows with quotes, blanks inside or empty fields, one line at a time."""
     picked: list[list[bytes]] = [[] for _ in columns]
     count = 0
@@ -381,10 +425,16 @@ def _fields(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, l
             if not good:
                 raise words.error(index, f"expected {column.wanted()}, found {_shown(field)} in")
             values.append(field)
-    arrays = []
+    arrays: list[Any] = []
     for column, values in zip(columns, picked, strict=True):
-        numbering = column.numbering
-        arrays.append(np.array([*map(int, values)], np.int64) if numbering is None else numbering.codes(values))
+        if column.numbering is None:
+            arrays.append(np.array([*map(int, values)], np.int64))
+        elif later:
+            import pyarrow
+
+            arrays.append(pyarrow.array([value.decode() for value in values], pyarrow.string()))
+        else:
+            arrays.append(column.numbering.codes(values))
     return count, arrays
 
 

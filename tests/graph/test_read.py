@@ -528,3 +528,24 @@ def test_real_labelled(shared_data):
         assert (graph.n, graph.m, graph.directed) == (n, m, bool(directed)), path
         assert graph.node_labels is not None
         assert (graph.edge_labels is not None) == ("edgelabelled" in str(path)), path
+
+
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+def test_words_are_numbered_alike_with_and_without_pyarrow(mark, write, monkeypatch):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    names = ["é" + "x" * (i % 7) + str(i) for i in range(40)]
+    rows = [[names[u], names[v], "ab"[k]] for u, v, k in rng.integers(0, [40, 40, 2], (300, 3)) if u < v]
+    rows = list({(u, v): [u, v, k] for u, v, k in rows}.values())
+    if mark == ",":
+        rows[7][0] = f'"{rows[7][0]}"'  # its block is read field by field
+    path = write("\n".join(mark.join(row) for row in rows) + "\n")
+    monkeypatch.setattr(textscan, "BLOCK", 256)
+    found = []
+    for there in (True, False):
+        monkeypatch.setattr(textscan, "_has_pyarrow", lambda there=there: there)
+        graph = read_graph(path, columns=(0, 1, 2))
+        labels = np.asarray(graph.edge_labels)[graph.edge_slots()].tolist()
+        found.append((graph.edge_list().tolist(), graph.node_names.tolist(), labels, graph.edge_label_names))
+    assert found[0] == found[1]
+    assert len(found[0][0]) == len(rows)
