@@ -111,7 +111,7 @@ def jit64(function: Callable[..., Any] | None = None, **options: Any) -> Any:
             return run.lower(*args, **kwargs)
 
     # A name of its own: ``jax.jit(jax.vmap(call))`` takes over what the function holds, and has a ``lower`` itself.
-    call.lower64 = lower  # pyright: ignore[reportFunctionMemberAccess]
+    call.lower64 = lower  # pyright: ignore[reportAttributeAccessIssue]
     return call
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -139,5 +140,5 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     )
 
 
-def _iota(xp: Any, size: int) -> Any:
+def _iota(xp: ModuleType, size: int) -> Any:
     return xp.arange(size, dtype=np.int32)

@@ -33,7 +33,7 @@ that d over 3 does (orbit 7, the center of a 3-star). All others are bounded by 
 
 
 def edge_columns(
-    n: Any, m: Any, d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, A: Array, B: Array,
+    n: Array, m: Array, d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, A: Array, B: Array,
     nd_u: Array, nd_v: Array, tt_u: Array, tt_v: Array,
 ) -> dict[str, Array]:  # fmt: skip
     r"""Counts, at each edge, the induced graphlets it takes part in, by the edge's orbit.
@@ -175,7 +175,7 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
     return {name: _split_sum(term, where) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
 
 
-def join_sums(pair: Any) -> Any:
+def join_sums(pair: tuple[Array, Array]) -> int:
     """The value of a (low, high) pair of :func:`edge_sums`: a Python integer, exact at any size.
 
     Example:
@@ -186,7 +186,7 @@ def join_sums(pair: Any) -> Any:
     return int(low) + (int(high) << 32)
 
 
-def global_counts(n: Any, m: Any, sums: Mapping[str, Any]) -> dict[str, Any]:
+def global_counts(n: Array, m: Array, sums: Mapping[str, Any]) -> dict[str, Any]:
     r"""The 17 global induced counts from the sums over edges.
 
     .. math::

@@ -17,6 +17,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +134,7 @@ class _Homs:
             self.edge[orbits.orbit_at(self._size, mask, arc)] = value + self._arcs.back(value)
 
 
-def node_orbits(xp: Any, arcs: Arcs, degree: Array, sums: Sums) -> Array:
+def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums) -> Array:
     """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60."""
     known = degree[None]
     for homs in _all_homs(arcs, degree, sums, None):
@@ -141,7 +142,7 @@ def node_orbits(xp: Any, arcs: Arcs, degree: Array, sums: Sums) -> Array:
     return known
 
 
-def edge_orbits(xp: Any, arcs: Arcs, degree: Array, sums: Sums, rims: Rims) -> Array:
+def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims) -> Array:
     """Induced counts of the 68 orbits at every arc, int64 ``[68, arcs]`` (both arcs of an edge alike)."""
     known = xp.ones_like(sums.t)[None]
     for homs in _all_homs(arcs, degree, sums, rims):
@@ -149,7 +150,7 @@ def edge_orbits(xp: Any, arcs: Arcs, degree: Array, sums: Sums, rims: Rims) -> A
     return known[1:]
 
 
-def _solve(xp: Any, homs: _Homs, root: orbits.Root, known: Array) -> Array:
+def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Array:
     """Induced counts of one size from its homomorphisms and all smaller orbits."""
     size = homs._size
     matrix, stabilizer = orbits.corrections(size, root)
@@ -162,9 +163,9 @@ def _solve(xp: Any, homs: _Homs, root: orbits.Root, known: Array) -> Array:
     return (times24 * np.int64(pow(3, -1, 2**64) - 2**64)) >> 3
 
 
-def _product(xp: Any, weights: np.ndarray, rows: Array) -> Array:
+def _product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
     if target().platform == "tpu":  # XLA has no product of 64-bit integer matrices there
-        return (weights[:, :, None] * rows).sum(1)
+        return (weights[:, :, None] * rows[None]).sum(1)
     return xp.tensordot(weights, rows, 1)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -69,7 +70,7 @@ class Statistics(NamedTuple):
     B: jax.Array | None
 
 
-def make_plan(xp: Any, order: DegreeOrder, tuning: Tuning) -> Plan:
+def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
     """Lay the work out (``xp`` as in :func:`jaxmotif.kernels._expand.flat_work`)."""
     zero = xp.zeros(1, np.int64)
     lengths = triangle_tests(xp, order)
@@ -220,7 +221,7 @@ def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statisti
     return Statistics(t, K // 2, first.cyc[:edges], A - t * t, B - t * ends)
 
 
-def _loop(first: Any, stop: Any, block: int, step: Any, start: Any) -> Any:
+def _loop(first: jax.Array, stop: jax.Array, block: int, step: Any, start: Any) -> Any:
     steps = (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32)
     return lax.fori_loop(jnp.int32(0), steps, step, start)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -34,7 +36,7 @@ class Starts(NamedTuple):
         return cls(plan.triangles.total, *starts, wedges.heavy_count)
 
 
-def split_ranges(xp: Any, starts: Starts, parts: int) -> Ranges:
+def split_ranges(xp: ModuleType, starts: Starts, parts: int) -> Ranges:
     """Ranges with a leading axis of ``parts`` entries, each about the same number of tests and of wedges.
 
     Args:
@@ -44,7 +46,7 @@ def split_ranges(xp: Any, starts: Starts, parts: int) -> Ranges:
     nodes = np.int32(starts.tails.shape[0] - 1)
     share = xp.arange(1, parts, dtype=np.int64)
 
-    def cut(first: Any, last: Any) -> tuple[Any, Any]:
+    def cut(first: jax.Array, last: jax.Array | np.integer) -> tuple[Any, Any]:
         inner = xp.minimum(xp.searchsorted(first, first[-1] * share // parts).astype(np.int32), last)
         zero = xp.zeros(1, np.int32)
         return xp.concatenate([zero, inner]), xp.concatenate([inner, zero + last])
@@ -78,11 +80,11 @@ def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
     return PassWork((tests + before)[skip:], tests[skip:].astype(np.int64))
 
 
-def span_ranges(plan: Plan, skip: Any, first: Any, stop: Any) -> Ranges:
+def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) -> Ranges:
     """The work at nodes ``first`` to ``stop - 1`` of :func:`pass_work`, ``skip`` after that many padding nodes."""
     low, high = (skip + first).astype(jnp.int32), (skip + stop).astype(jnp.int32)
 
-    def heavy_before(rank: Any) -> Any:
+    def heavy_before(rank: jax.Array) -> Any:
         return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
 
     tests = take(plan.triangle_starts, low), take(plan.triangle_starts, high)

@@ -7,6 +7,7 @@ for the triangle (u, v, w), the common bits of rows v and w. Since d <= sqrt(2 m
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -24,7 +25,7 @@ from jaxmotif.kernels._triangles import TriangleBlock
 _LANES = 256  # rows of one tile are as long as its longest
 
 
-def row_words(xp: Any, order: DegreeOrder) -> Any:
+def row_words(xp: ModuleType, order: DegreeOrder) -> Any:
     """Words of each node's bit matrix, int64 ``[N]``."""
     d = (order.out_offsets[1:] - order.out_offsets[:-1]).astype(np.int64)
     return d * ((d + 31) // 32)
@@ -77,10 +78,10 @@ def common_bits(order: DegreeOrder, base: jax.Array, bits: jax.Array, tri: Trian
     return common
 
 
-def _common(read: Read, bits: Any, row_v: Any, row_w: Any, words: Any) -> tuple[Any]:
+def _common(read: Read, bits: jax.Array, row_v: jax.Array, row_w: jax.Array, words: jax.Array) -> tuple[Any]:
     """Bits that two rows of so many words share."""
 
-    def word(k: Any, count: Any) -> Any:
+    def word(k: jax.Array, count: jax.Array) -> Any:
         live = k < words
         both = read.load(bits, row_v + k, live) & read.load(bits, row_w + k, live)
         return count + jnp.where(live, ones(both), 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -45,7 +46,7 @@ class CodegreePlan:
     heavy_count: Any
 
 
-def codegree_plan(xp: Any, order: DegreeOrder, most_light: int, fill: int) -> CodegreePlan:
+def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int) -> CodegreePlan:
     """Split the wedges into heavy and light ones (``xp`` as in :func:`flat_work`).
 
     A node is heavy when its wedges fill one part in ``fill`` of a dense row, or number more than ``most_light``.
@@ -69,12 +70,12 @@ def codegree_plan(xp: Any, order: DegreeOrder, most_light: int, fill: int) -> Co
     )
 
 
-def _starts(xp: Any, lengths: Any) -> Any:
+def _starts(xp: ModuleType, lengths: np.ndarray | jax.Array) -> Any:
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)])
 
 
 def light_cycles(
-    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: Any, stop: Any,
+    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: jax.Array, stop: jax.Array,
     *, block: int, slots: int, most_light: int,
 ) -> jax.Array:  # fmt: skip
     """Add the 4-cycles whose highest node is light and in a range of ranks, block by block.
@@ -127,7 +128,7 @@ def light_cycles(
 
 
 def heavy_cycles(
-    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: Any, stop: Any,
+    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: jax.Array, stop: jax.Array,
     *, block: int, rows: int,
 ) -> jax.Array:  # fmt: skip
     """Add the 4-cycles whose highest node is in a range of heavy nodes, ``rows`` dense rows of N counters at a time.
@@ -164,7 +165,7 @@ def heavy_cycles(
     return lax.fori_loop(jnp.int32(0), _steps(stop - first, rows), one_group, cycles)
 
 
-def _steps(work: Any, step: int) -> jax.Array:
+def _steps(work: jax.Array, step: int) -> jax.Array:
     return (-(-jnp.maximum(work, 0) // step)).astype(jnp.int32)
 
 

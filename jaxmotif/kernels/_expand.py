@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -32,7 +33,7 @@ class FlatWork:
         return self.starts[-1]
 
 
-def flat_work(xp: Any, lengths: Any) -> FlatWork:
+def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
     """Lay lists out end to end (``xp``: NumPy, or jax.numpy in its 64-bit mode).
 
     Args:
@@ -51,7 +52,7 @@ def flat_work(xp: Any, lengths: Any) -> FlatWork:
     return FlatWork(items, xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)]))
 
 
-def window(work: FlatWork, first: Any, block: int) -> tuple[jax.Array, jax.Array]:
+def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax.Array]:
     """The lists that the positions ``first .. first + block`` can lie in: int32 items ``[w]`` and their starts
     relative to ``first``, int32 ``[w]``, clipped at ``block`` (and at -2^30: shorter lists only, see below)."""
     size = min(block, work.items.shape[0])
@@ -64,7 +65,7 @@ def window(work: FlatWork, first: Any, block: int) -> tuple[jax.Array, jax.Array
     return lax.dynamic_slice(work.items, (at,), (size,)), jnp.clip(starts, -(2**30), block).astype(jnp.int32)
 
 
-def expand(work: FlatWork, first: Any, stop: Any, block: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+def expand(work: FlatWork, first: jax.Array, stop: jax.Array, block: int) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The list and the offset in it of each flat position ``first .. min(first + block, stop)``.
 
     Args:
@@ -93,7 +94,7 @@ def take(array: jax.Array, index: jax.Array) -> jax.Array:
     return array.at[index].get(mode="promise_in_bounds")
 
 
-def long(number: Any) -> jax.Array:
+def long(number: jax.Array) -> jax.Array:
     """A loop's int32 counter as int64 (a Python integer where JAX runs loops without compiling them)."""
     return jnp.asarray(number).astype(jnp.int64)
 
@@ -103,7 +104,7 @@ def first_ones(keys: jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
 
 
-def half(x: Any) -> Any:
+def half(x: jax.Array) -> Any:
     """Logically halved: no sign, no overflow below 2^32."""
     return lax.shift_right_logical(x, jnp.ones_like(x))
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import target
@@ -110,7 +111,7 @@ def each_position(
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
     lists, lanes = items.shape[0], tile_lanes()
 
-    def tile(inputs: Any, outputs: Any) -> None:
+    def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         count_ref, items, starts, arrays = inputs
         count, number = count_ref[0], pl.program_id(0)
 
@@ -143,7 +144,7 @@ def each_lane(
         return body(PLAIN, arrays, *per_lane)
     lanes = tile_lanes(lanes)
 
-    def tile(inputs: Any, outputs: Any) -> None:
+    def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         arrays, *mine = inputs
         _write(outputs, body(FUSED, arrays, *(ref[...] for ref in mine)))
 
@@ -191,8 +192,8 @@ def whole() -> Any:
 
 
 def _tiles(
-    tile: Callable[[Any, Any], None], inputs: Any, per_lane: tuple[jax.Array, ...], size: int, lanes: int,
-    outputs: int, name: str,
+    tile: Callable[[Any, Any], None], inputs: tuple[Any, ...], per_lane: tuple[jax.Array, ...], size: int,
+    lanes: int, outputs: int, name: str,
 ) -> Outputs:  # fmt: skip
     """A kernel over tiles of ``size`` lanes: ``tile((*inputs, *per_lane), outputs)`` of operands' references, where
     those of ``per_lane`` and of the outputs hold the tile's own lanes."""
@@ -202,7 +203,7 @@ def _tiles(
     operands = (*inputs, *per_lane)
     specs = (*jax.tree.map(lambda _: whole(), inputs), *(mine for _ in per_lane))
 
-    def kernel(inputs: Any, *outputs: Any) -> None:
+    def kernel(inputs: tuple[jax.Array, ...], *outputs: jax.Array) -> None:
         tile(inputs, outputs)
 
     call = fused_call(
@@ -212,7 +213,7 @@ def _tiles(
     return tuple(call(operands))
 
 
-def _write(outputs: Any, values: Outputs) -> None:
+def _write(outputs: tuple[jax.Array, ...], values: Outputs) -> None:
     for ref, value in zip(outputs, values, strict=True):
         ref[...] = value
 
@@ -220,14 +221,14 @@ def _write(outputs: Any, values: Outputs) -> None:
 # ---- inside a GPU's kernel
 
 
-def load(ref: Any, index: Any, mask: Any = None) -> Any:
+def load(ref: Any, index: int | np.ndarray | jax.Array, mask: Any = None) -> Any:
     """Gather from a whole operand; masked lanes read nothing and give 0."""
     from jax.experimental.pallas import triton
 
     return triton.load(ref.at[index], mask=mask, other=None if mask is None else 0)
 
 
-def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> tuple[Any, Any, Any]:
+def expand_lanes(starts: jax.Array, lists: int, count: jax.Array, lanes: int, tile: jax.Array) -> tuple[Any, Any, Any]:
     """:func:`jaxmotif.kernels._expand.expand` for one tile of lanes inside a kernel.
 
     Args:
@@ -257,7 +258,9 @@ def expand_lanes(starts: Any, lists: int, count: Any, lanes: int, tile: Any) -> 
     return index, position - load(starts, index, valid), valid
 
 
-def between(starts: Any, low: Any, high: Any, count: Any, lanes: int, tile: Any) -> tuple[Any, Any, Any]:
+def between(
+    starts: jax.Array, low: jax.Array, high: jax.Array, count: jax.Array, lanes: int, tile: jax.Array
+) -> tuple[Any, Any, Any]:
     """For one tile of lanes whose lists are the ones from low to high: int32 ``[lanes]`` index into the window and flat
     position, and which lanes are valid."""
     position = tile * lanes + jnp.arange(lanes, dtype=jnp.int32)
@@ -275,7 +278,9 @@ def between(starts: Any, low: Any, high: Any, count: Any, lanes: int, tile: Any)
     return index, position, valid
 
 
-def find_lanes(values: Any, low: Any, high: Any, wanted: Any, valid: Any) -> tuple[Any, Any]:
+def find_lanes(
+    values: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, valid: jax.Array
+) -> tuple[Any, Any]:
     """Binary search per lane for ``wanted`` in the sorted ``values[low:high]``: position, and whether it is there."""
 
     def step(bounds):

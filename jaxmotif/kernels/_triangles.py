@@ -6,6 +6,7 @@ the other, so a hit knows all three arcs.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -25,7 +26,7 @@ class TriangleBlock(NamedTuple):
     vw: jax.Array
 
 
-def triangle_tests(xp: Any, order: DegreeOrder) -> Any:
+def triangle_tests(xp: ModuleType, order: DegreeOrder) -> Any:
     """How many membership tests each arc needs, int32 ``[M]``."""
     arc = xp.arange(order.edge_capacity, dtype=np.int32)
     after = order.out_offsets[order.tail + 1] - arc - 1
@@ -41,7 +42,9 @@ class _Arcs(NamedTuple):
     head: jax.Array
 
 
-def triangle_block(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, block: int) -> TriangleBlock:
+def triangle_block(
+    order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int
+) -> TriangleBlock:
     """Test the positions ``first .. min(first + block, stop)`` of the work list.
 
     Args:
@@ -50,7 +53,7 @@ def triangle_block(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *,
     """
     none, steps = order.edge_capacity, _search_steps(order.edge_capacity)
 
-    def test(read: Read, arcs: _Arcs, arc: Any, offset: Any, valid: Any) -> tuple[Any, ...]:
+    def test(read: Read, arcs: _Arcs, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
         u, v = read.load(arcs.tail, arc), read.load(arcs.head, arc)
         u_end, v_start, v_end = (read.load(arcs.out_offsets, row) for row in (u + 1, v, v + 1))
         along_u = u_end - arc - 1 < v_end - v_start  # the shorter list is walked, the other searched

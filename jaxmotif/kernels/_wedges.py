@@ -6,6 +6,7 @@ is exactly the neighbours w < v of u (w below or above u), so nothing is tested 
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -26,7 +27,7 @@ class WedgeBlock(NamedTuple):
     valid: jax.Array
 
 
-def wedge_lengths(xp: Any, order: DegreeOrder) -> Any:
+def wedge_lengths(xp: ModuleType, order: DegreeOrder) -> Any:
     """Wedges at each position of ``order.in_arc``, int32 ``[M]`` (so they are grouped by v)."""
     arc = order.in_arc
     u = order.tail[arc]
@@ -45,7 +46,7 @@ class _Arcs(NamedTuple):
     row_arc: jax.Array
 
 
-def wedge_block(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, block: int) -> WedgeBlock:
+def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int) -> WedgeBlock:
     """The wedges at the positions ``first .. min(first + block, stop)``.
 
     Args:
@@ -58,7 +59,7 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: Any, stop: Any, *, bl
     return WedgeBlock(uv, uw, v, w, valid)
 
 
-def _wedge(read: Read, arcs: _Arcs, position: Any, offset: Any, valid: Any) -> tuple[Any, ...]:
+def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
     uv = read.load(arcs.in_arc, position)
     u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
     slot = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset

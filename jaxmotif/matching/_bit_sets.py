@@ -4,7 +4,7 @@ to."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -100,7 +100,7 @@ def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> Waiting:
     ]
 
 
-def group_terms(plan: leaves.LeafPlan, group: Sequence[int], factor: Any) -> list[Term]:
+def group_terms(plan: leaves.LeafPlan, group: Sequence[int], factor: Callable[..., Factor]) -> list[Term]:
     """The terms of a group (:mod:`jaxmotif.search._leaf_counts`): one for each of its partitions, or for leaves of
     equal candidates one in all.
 

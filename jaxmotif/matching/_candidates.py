@@ -77,7 +77,7 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
 
 
 @jit64
-def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: Any) -> ListSizes:
+def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array) -> ListSizes:
     """Lay out the list families.
 
     Args:
@@ -114,11 +114,11 @@ def fill_lists(
     reduced: Reduced,
     kinds: jax.Array,
     lists: jax.Array,
-    num_lists: Any,
+    num_lists: jax.Array,
     offsets: jax.Array,
     starts: jax.Array,
     free: jax.Array,
-    num_free: Any,
+    num_free: jax.Array,
     free_starts: jax.Array,
     *,
     capacity: int,
@@ -203,7 +203,7 @@ def bit_rows(
     lists: jax.Array,
     ranks: jax.Array,
     rows: jax.Array,
-    num_rows: Any,
+    num_rows: jax.Array,
     *,
     capacity: int,
 ) -> jax.Array:

@@ -26,7 +26,7 @@ from jaxmotif.matching._target import Target
 
 @jit64(static_argnames=("filters",))
 def filter_domains(
-    target: Target, query: Conditions, allowed: Any, *, filters: tuple[str, ...]
+    target: Target, query: Conditions, allowed: jax.Array, *, filters: tuple[str, ...]
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The domains, and how much of the target they leave.
 

@@ -8,7 +8,7 @@ inside: rows are folded by ``reduceat``, and lists are taken by masks.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
     return Reduced(kept, kept_bits)
 
 
-def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: Any) -> ListSizes:
+def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> ListSizes:
     target, J = reduced.target, len(lists)
     offsets, entries = np.zeros((J, target.nodes + 1), np.int32), []
     for j in range(int(num_lists)):
@@ -130,8 +130,8 @@ def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_li
 
 
 def fill_lists(
-    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: Any, offsets: HostLists, starts: np.ndarray,
-    free: np.ndarray, num_free: Any, free_starts: np.ndarray, *, capacity: int,
+    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: HostLists,
+    starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     del kinds, lists, num_lists, capacity  # the entries are those measured
     inside = _spread(reduced.bits)
@@ -160,8 +160,8 @@ def number_nodes(bits: np.ndarray, unions: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def bit_rows(
-    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: np.ndarray, rows: np.ndarray, num_rows: Any, *,
-    capacity: int,
+    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: np.ndarray, rows: np.ndarray, num_rows: np.integer,
+    *, capacity: int,
 ) -> np.ndarray:  # fmt: skip
     N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
     for j, numbering, width, first in rows[: int(num_rows)]:

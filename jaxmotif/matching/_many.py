@@ -52,7 +52,7 @@ class Door(Protocol[Q, P, R]):
 def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, P, R]:
     """Makes :func:`jaxmotif.count_matches` take many targets too."""
 
-    many: Callable[..., Any] = functools.partial(_count_in_many, one)
+    many: Callable[..., PerGraph[MatchCount]] = functools.partial(_count_in_many, one)
 
     @functools.wraps(one)
     def door(query: Any, target: Any, *args: P.args, **kwargs: P.kwargs) -> Any:

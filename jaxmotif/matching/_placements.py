@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
             whole,
         )
 
-    def pairs(self, positions: Any, kinds: Any, x: Any) -> np.ndarray:
+    def pairs(self, positions: np.ndarray | int, kinds: np.ndarray, x: np.ndarray | int) -> np.ndarray:
         """Pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` as :class:`Pair` has them."""
         return np.stack([positions, self.number[kinds, x] * (self.nodes + 1), kinds * self.matrix_words], axis=-1)
 

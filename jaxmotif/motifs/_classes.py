@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import cache
+from types import ModuleType
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxmotif.motifs._pair_states import Alphabet, Codes
@@ -113,7 +115,7 @@ ROUNDS = 3
 9,963, three 9,886, and more no fewer (9,608 are classes); of 6 nodes a fourth joins 11 of 271,927."""
 
 
-def normal_codes(xp: Any, values: Any, codes: Codes, size: int) -> Any:
+def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int) -> Any:
     """Codes of the same subgraphs (``xp``: NumPy, or jax.numpy in its 64-bit mode; uint64 ``[U]``), nodes sorted by a
     hash of what surrounds them: few codes of one class are left, most often one.
 
@@ -124,7 +126,7 @@ def normal_codes(xp: Any, values: Any, codes: Codes, size: int) -> Any:
     pairs = np.arange(size)[:, None], np.arange(size)[None]
     young, old = np.maximum(*pairs), np.minimum(*pairs)
 
-    def place(nodes: Any) -> Any:
+    def place(nodes: np.ndarray | jax.Array) -> Any:
         """The lowest bit of those that came with a node: above all that came with the nodes after it."""
         later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
         return later * width + (size - 1 - nodes) * labels
@@ -151,7 +153,7 @@ def normal_codes(xp: Any, values: Any, codes: Codes, size: int) -> Any:
     rank = ((colour[None] < colour[:, None]) | ties).sum(axis=1, dtype=np.int32)
 
     # Pack again, every node at its rank.
-    def put(value: Any, nodes: Any, within: Any) -> Any:
+    def put(value: jax.Array, nodes: jax.Array, within: jax.Array) -> Any:
         return (value << (place(nodes) + within * width).astype(word)).sum(axis=0, dtype=word)
 
     a, b = np.triu_indices(size, 1)
@@ -160,7 +162,7 @@ def normal_codes(xp: Any, values: Any, codes: Codes, size: int) -> Any:
     return put(state, second, first) + (put(label, rank, rank) if labels else word(0))
 
 
-def _scramble(x: Any) -> Any:
+def _scramble(x: np.ndarray | jax.Array) -> Any:
     """A 64-bit mixing function (splitmix64's)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -143,6 +143,7 @@ class TallyWords(NamedTuple):
 
 
 Record = TypeVar("Record", bound=tuple)
+T = TypeVar("T")
 
 
 def record_size(kind: type[Record]) -> int:
@@ -150,7 +151,7 @@ def record_size(kind: type[Record]) -> int:
     return len(kind._fields)  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def table_place(table: Any) -> Any:
+def table_place(table: int | jax.Array) -> Any:
     """Where a table's :class:`TableWords` stand."""
     return record_size(SearchWords) + table * record_size(TableWords)
 
@@ -158,7 +159,7 @@ def table_place(table: Any) -> Any:
 class _Named:
     """A record whose words are read where they are named."""
 
-    def __init__(self, read: Callable[[Any], Any], at: Any, fields: tuple[str, ...]):
+    def __init__(self, read: Callable[[Any], Any], at: int | jax.Array, fields: tuple[str, ...]):
         self._read, self._at, self._fields = read, at, fields
 
     def __getattr__(self, name: str) -> Any:
@@ -167,7 +168,7 @@ class _Named:
         return self._read(self._at + self._fields.index(name))
 
 
-def read_record(read: Callable[[Any], Any], kind: type[Record], at: Any) -> Record:
+def read_record(read: Callable[[Any], Any], kind: type[Record], at: int | jax.Array) -> Record:
     """The record at a place of a program; ``read(place)`` gives a word, when it is asked for by name."""
     return cast(Record, _Named(read, at, kind._fields))  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -234,40 +235,40 @@ class Reader(NamedTuple):
     table: Any
     sizes: Sizes
 
-    def word(self, place: Any) -> Any:
+    def word(self, place: jax.Array) -> Any:
         return self.at(self.op.program, place)
 
-    def record(self, kind: type[Record], first: Any, number: Any = 0) -> Record:
+    def record(self, kind: type[Record], first: int | jax.Array, number: int | jax.Array = 0) -> Record:
         """A record of the program, of several in a row the one of a number."""
         return read_record(self.word, kind, first + record_size(kind) * number)
 
-    def of_table(self, table: Any) -> TableWords:
+    def of_table(self, table: jax.Array) -> TableWords:
         return self.record(TableWords, table_place(table))
 
     @property
     def search(self) -> SearchWords:
         return self.record(SearchWords, 0)
 
-    def column(self, columns: Columns, slot: Any, row: Any, missing: Any, where: Any) -> Any:
+    def column(self, columns: Columns, slot: jax.Array, row: jax.Array, missing: jax.Array, where: jax.Array) -> Any:
         """Column ``slot`` of some rows; ``missing`` where the slot is -1."""
         place = columns.first + jnp.maximum(slot, jnp.int32(0)) * columns.apart + row
         return jnp.where(slot < 0, missing, self.load(self.table, place, where & (slot >= 0)))
 
-    def adjacent(self, u: Any, w: Any, pair: PairWords | SetWords, where: Any) -> Any:
+    def adjacent(self, u: jax.Array, w: jax.Array, pair: PairWords | SetWords, where: jax.Array) -> Any:
         """Whether w is in the list of u, int32: by the bit matrix where there is one, else by binary search."""
         if not self.sizes.bitmap:
             return self.listed(u, w, pair.list, where)
         word = self.load(self.op.bitmap, pair.matrix + u * self.search.stride + shift_right(w, 5), where)
         return shift_right(word, w & 31) & 1
 
-    def listed(self, u: Any, w: Any, lists: Any, where: Any) -> Any:
+    def listed(self, u: jax.Array, w: jax.Array, lists: jax.Array, where: jax.Array) -> Any:
         """Whether w is in the list of u, int32."""
         low, end = self.load(self.op.offsets, lists + u, where), self.load(self.op.offsets, lists + u + 1, where)
         low = self.first_from(w, low, end, where, self.search.halvings)
         inside = where & (low < end)
         return (inside & (self.load(self.op.entries, low, inside) == w)).astype(jnp.int32)
 
-    def first_from(self, w: Any, low: Any, end: Any, where: Any, halvings: Any) -> Any:
+    def first_from(self, w: jax.Array, low: jax.Array, end: jax.Array, where: jax.Array, halvings: jax.Array) -> Any:
         """The place of the first of some ascending entries that is at least w."""
 
         def halve(_, bounds):
@@ -280,11 +281,11 @@ class Reader(NamedTuple):
         return loop(halvings, halve, (low, end))[0]
 
 
-def loop(count: Any, body: Any, init: Any) -> Any:
+def loop(count: int | jax.Array, body: Callable[[Any, T], T], init: T) -> T:
     return lax.fori_loop(jnp.int32(0), count, body, init)
 
 
-def shift_right(x: Any, by: Any) -> Any:
+def shift_right(x: jax.Array, by: int | jax.Array) -> Any:
     return lax.shift_right_logical(x, jnp.zeros_like(x) + by)
 
 
@@ -293,7 +294,7 @@ def array_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
     return Reader(masked_take, take, op, table, sizes)
 
 
-def kernel_reader(op: Operands, table: Any, sizes: Sizes) -> Reader:
+def kernel_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
     """Reading the operands of a Triton kernel."""
     return Reader(load, lambda ref, index: ref[index], op, table, sizes)
 

@@ -14,8 +14,10 @@ sets are one term of g factors, ``|S| (|S| - 1) .. (|S| - g + 1)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from jaxmotif.arrays._bits import ones
@@ -32,14 +34,15 @@ from jaxmotif.search._layout import (
 from jaxmotif.search._limbs import counts_of
 
 
-def leaf_ways(io: Reader, table: Any, row: Any, w: Any, where: Any) -> Any:
+def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where: jax.Array) -> Any:
     """Ways to map the leaves for each lane, in the arithmetic of ``counts_of(io.sizes.limbs)`` (1 without leaves); 0
     outside ``where``.
 
     Args:
       table: the table expanded. row: int32 rows. w: int32 nodes the rows are extended by.
     """
-    head, numbers = io.of_table(table), counts_of(io.sizes.limbs)
+    head = io.of_table(table)
+    numbers: Any = counts_of(io.sizes.limbs)  # int64 or limbs: what it takes is what it gives
     columns, groups = Columns.of(head), head.groups
 
     def node(slot):
@@ -64,7 +67,9 @@ def leaf_ways(io: Reader, table: Any, row: Any, w: Any, where: Any) -> Any:
     return loop(head.num_groups, group, numbers.of(where.astype(jnp.int32)))
 
 
-def intersection_size(io: Reader, first: Any, number: Any, node: Any, where: Any) -> Any:
+def intersection_size(
+    io: Reader, first: jax.Array, number: jax.Array, node: Callable[[jax.Array], jax.Array], where: jax.Array
+) -> jax.Array:
     """A factor, of several in a row the one of a number: int32 (``node``: of a slot)."""
     factor = io.record(FactorWords, first, number)
     sets, num_used, users, words, ranks = factor.num_sets, factor.num_used, factor.used, factor.words, factor.ranks

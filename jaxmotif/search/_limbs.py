@@ -8,7 +8,7 @@ end is within the bound. So a count is exact, or its search is not planned with 
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -18,36 +18,39 @@ SPARE_BITS = 12
 """Bits of a count that must be free, so that a block of 1024 lanes can be added up within its limbs (and a sign)."""
 
 
+Limbs = tuple[jax.Array, ...]
+
+
 class Int64Counts:
     """Counts of up to 64 bits, int64 per lane: all that most searches need."""
 
     limbs = 2
 
-    def of(self, x: Any) -> Any:
+    def of(self, x: jax.Array) -> jax.Array:
         """From int32."""
         with jax.enable_x64(True):
             return lax.convert_element_type(x, jnp.int64)
 
-    def multiply(self, x: Any, y: Any) -> Any:
+    def multiply(self, x: jax.Array, y: jax.Array) -> jax.Array:
         with jax.enable_x64(True):
             return lax.mul(x, y)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: jax.Array, y: jax.Array) -> jax.Array:
         with jax.enable_x64(True):
             return lax.add(x, y)
 
-    def scaled(self, x: Any, factor: Any) -> Any:
+    def scaled(self, x: jax.Array, factor: jax.Array) -> jax.Array:
         """Times int32 factors."""
         return self.multiply(x, self.of(factor))
 
-    def sums(self, x: Any) -> list[Any]:
+    def sums(self, x: jax.Array) -> list[jax.Array]:
         """Sums along the last axis, a uint32 array for each limb."""
         with jax.enable_x64(True):
             total = x.sum(axis=-1)
             high = lax.shift_right_logical(total, jnp.full_like(total, 32))
             return [total.astype(jnp.uint32), high.astype(jnp.uint32)]
 
-    def low_words(self, x: Any) -> list[Any]:
+    def low_words(self, x: jax.Array) -> list[jax.Array]:
         """The lowest two limbs, uint32 per lane."""
         with jax.enable_x64(True):
             high = lax.shift_right_logical(x, jnp.full_like(x, 32))
@@ -60,20 +63,17 @@ class LimbCounts:
     def __init__(self, limbs: int):
         self.limbs = limbs
 
-    def of(self, x: Any) -> Any:
+    def of(self, x: jax.Array) -> Limbs:
         """From int32; negative ones as their complement."""
         sign = lax.bitcast_convert_type(lax.shift_right_arithmetic(x, jnp.full_like(x, 31)), jnp.uint32)
         return (lax.bitcast_convert_type(x, jnp.uint32), *[sign] * (self.limbs - 1))
 
-    def multiply(self, x: Any, y: Any) -> Any:
+    def multiply(self, x: Limbs, y: Limbs) -> Limbs:
         """Limb by limb, as on paper; what is beyond the last limb is left out."""
-        total = None
-        for i, limb in enumerate(y):
-            part = (*[jnp.zeros_like(limb)] * i, *self._times(x[: self.limbs - i], limb))
-            total = part if total is None else self.add(total, part)
-        return total
+        parts = [(*[jnp.zeros_like(y[i])] * i, *self._times(x[: self.limbs - i], y[i])) for i in range(len(y))]
+        return functools.reduce(self.add, parts)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Limbs, y: Limbs) -> Limbs:
         with jax.enable_x64(True):
             carry, result = jnp.zeros_like(x[0]).astype(jnp.uint64), []
             for a, b in zip(x, y, strict=True):
@@ -82,11 +82,11 @@ class LimbCounts:
                 carry = carry >> jnp.uint64(32)
             return tuple(result)
 
-    def scaled(self, x: Any, factor: Any) -> Any:
+    def scaled(self, x: Limbs, factor: jax.Array) -> Limbs:
         """Times int32 factors, none of them negative."""
         return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
 
-    def sums(self, x: Any) -> list[Any]:
+    def sums(self, x: Limbs) -> list[jax.Array]:
         """Sums along the last axis, a uint32 array for each limb."""
         with jax.enable_x64(True):
             carry, result = jnp.uint64(0), []
@@ -96,10 +96,10 @@ class LimbCounts:
                 carry = carry >> jnp.uint64(32)
             return result
 
-    def low_words(self, x: Any) -> list[Any]:
+    def low_words(self, x: Limbs) -> list[jax.Array]:
         return list(x[:2])
 
-    def _times(self, x: Any, limb: Any) -> Any:
+    def _times(self, x: Limbs, limb: jax.Array) -> Limbs:
         """Times one limb: a product of two and a carry fit 64 bits."""
         with jax.enable_x64(True):
             limb = limb.astype(jnp.uint64)

@@ -218,7 +218,9 @@ class _Worker:
 
 
 @jit64(static_argnames=("size",))
-def _images(table: jax.Array, ids: jax.Array, starts: jax.Array, rows: Any, first: Any, *, size: int) -> jax.Array:
+def _images(
+    table: jax.Array, ids: jax.Array, starts: jax.Array, rows: jax.Array, first: jax.Array, *, size: int
+) -> jax.Array:
     """Of columns of a table that begin at ``starts``, of so many rows each, laid end to end, some words from the first
     asked for, as the target's nodes, int32 ``[size]``; what lies beyond the last is arbitrary."""
     number = first + jnp.arange(size, dtype=jnp.int32)

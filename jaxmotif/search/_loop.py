@@ -130,14 +130,14 @@ class _Tables(NamedTuple):
         count = array_reader(op, op.program, sizes).search.tables
         return cls(number, count, room, jnp.minimum(room - room // 3, sizes.block))
 
-    def able(self, rows: Any, ordered: bool) -> Any:
+    def able(self, rows: jax.Array, ordered: bool) -> Any:
         """The tables that a step can work on: they have rows left, and the next has room for all that may come."""
         held, cursor, _ = rows
         left, fits = (cursor < held)[:-1] & (self.number < self.count), held[1:] <= self.room - self.most
         # The last table that is not empty has an empty successor, unless that holds the matches listed.
         return left & (fits[self.count - 1] if ordered else fits)
 
-    def choose(self, able: Any, ordered: bool) -> Any:
+    def choose(self, able: jax.Array, ordered: bool) -> Any:
         """The table to work on: the first that is able, so that tables fill; ordered, the last. Some table in any
         case: where none is able, the step does nothing."""
         if ordered:
@@ -149,33 +149,33 @@ Wanted = Callable[[SearchState, Any], Any]
 """Whether a search is to go on for all it is asked to do, given its state and the tables that are able."""
 
 
-def _until_all(state: SearchState, able: Any) -> Any:
+def _until_all(state: SearchState, able: jax.Array) -> Any:
     """A search for all matches: as long as there is something to do."""
     return able.any()
 
 
-def _until_a_match(state: SearchState, able: Any) -> Any:
+def _until_a_match(state: SearchState, able: jax.Array) -> Any:
     """A search for any match."""
     return able.any() & ~state.matches.any()
 
 
-def _until_a_level(enough: Any) -> Wanted:
+def _until_a_level(enough: int | np.ndarray | jax.Array) -> Wanted:
     """A search for prefixes: a table is filled before it is worked on, so when the first table with rows left is worked
     on from its start, it holds all partial matches of its length. If they are enough, or its successor is full before
     they are all expanded, that is the end."""
 
-    def wanted(state: SearchState, able: Any) -> Any:
+    def wanted(state: SearchState, able: jax.Array) -> Any:
         t = (state.rows[0] - state.rows[1] > 0).argmax()
         return able[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
 
     return wanted
 
 
-def _until_listed(op: Operands, enough: Any, sizes: Sizes) -> Wanted:
+def _until_listed(op: Operands, enough: int | np.ndarray | jax.Array, sizes: Sizes) -> Wanted:
     """A listing: until so many matches wait in the last table."""
     last = array_reader(op, op.program, sizes).search.tables
 
-    def wanted(state: SearchState, able: Any) -> Any:
+    def wanted(state: SearchState, able: jax.Array) -> Any:
         return able.any() & (state.rows[0, last] < enough)
 
     return wanted
@@ -184,7 +184,7 @@ def _until_listed(op: Operands, enough: Any, sizes: Sizes) -> Wanted:
 def _until_a_part_is_used(part: Part) -> Wanted:
     """A search in parts: until the part is used up and too few rows are kept for full steps."""
 
-    def wanted(state: SearchState, able: Any) -> Any:
+    def wanted(state: SearchState, able: jax.Array) -> Any:
         left = state.rows[0] - state.rows[1]
         level = jnp.arange(left.shape[0], dtype=jnp.int32) == part.level
         kept = jnp.minimum(left, part.keep).sum(dtype=jnp.int32)  # no sum of many full tables, which could wrap
@@ -194,7 +194,12 @@ def _until_a_part_is_used(part: Part) -> Wanted:
 
 
 def _advance(
-    op: Operands, state: SearchState, stop_step: Any, sizes: Sizes, wanted: Wanted = _until_all, ordered: bool = False
+    op: Operands,
+    state: SearchState,
+    stop_step: int | np.ndarray | jax.Array,
+    sizes: Sizes,
+    wanted: Wanted = _until_all,
+    ordered: bool = False,
 ) -> tuple[SearchState, jax.Array]:
     """Search on until a number of steps is reached, or what is wanted is done."""
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)

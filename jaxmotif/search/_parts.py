@@ -99,7 +99,9 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
 
 
 @jit64
-def _gathered(table: Any, offsets: Any, starts: Any, pairs: Any, order: Any) -> tuple[Any, Any]:
+def _gathered(
+    table: jax.Array, offsets: jax.Array, starts: jax.Array, pairs: jax.Array, order: jax.Array
+) -> tuple[Any, Any]:
     """Some rows of a table whose columns start at given places, int32 ``[columns, L]``, and one more than the length
     of the shortest list of each, int32 ``[L]``, in the host's memory.
 

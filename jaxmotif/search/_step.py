@@ -78,7 +78,7 @@ class RowLists(NamedTuple):
     anchors: Any
 
 
-def choose_lists(io: Reader, window: Window, index: Any) -> RowLists:
+def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
     """The shortest list of each row. Lists begin, as they are ascending, after the nodes that the new node must
     exceed."""
     where = index < window.rows
@@ -112,7 +112,9 @@ def choose_lists(io: Reader, window: Window, index: Any) -> RowLists:
     return RowLists(jnp.where(where, length - used, 0), start + used, anchor)
 
 
-def filter_lanes(io: Reader, table: Any, row: Any, w: Any, anchor: Any, where: Any) -> Any:
+def filter_lanes(
+    io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, anchor: jax.Array, where: jax.Array
+) -> Any:
     """Which candidates w extend their rows, int32 0 or 1; lists hold none that does not exceed what it must."""
     head = io.of_table(table)
     columns, apart, anchors, strangers = Columns.of(head), head.apart, head.anchors, head.strangers
@@ -187,8 +189,8 @@ def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes)
 
 
 def extend(
-    op: Operands, table: jax.Array, tally: jax.Array, window: Window, lists: RowLists, block: Any, held: Any,
-    sizes: Sizes,
+    op: Operands, table: jax.Array, tally: jax.Array, window: Window, lists: RowLists, block: jax.Array,
+    held: jax.Array, sizes: Sizes,
 ) -> Extended:  # fmt: skip
     """Test the first flat positions of a window; append the survivors to the next table, or count.
 
@@ -264,12 +266,12 @@ def _test_arrays(
     return lanes, (flat.starts <= flat.block).sum(dtype=jnp.int32) - 1
 
 
-def _low_words(low: Any, high: Any) -> Any:
+def _low_words(low: jax.Array, high: jax.Array) -> Any:
     return low.astype(jnp.uint64) | (high.astype(jnp.uint64) << jnp.uint64(32))
 
 
 def _append(
-    op: Operands, table: jax.Array, window: Window, lanes: _Lanes, held: Any, sizes: Sizes
+    op: Operands, table: jax.Array, window: Window, lanes: _Lanes, held: jax.Array, sizes: Sizes
 ) -> tuple[jax.Array, jax.Array]:
     """The tables with what survives, in the order of the lanes, and how many rows that adds."""
     io, ok = array_reader(op, table, sizes), lanes.ok
@@ -362,7 +364,7 @@ class _Outputs(NamedTuple):
 
 
 def _fused_inputs(
-    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: Any, sizes: Sizes
+    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: jax.Array, sizes: Sizes
 ) -> _Inputs:
     firsts = jnp.append(LANES * jnp.arange(sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
     tiles = ex.lists_at(flat.starts, firsts)
@@ -372,7 +374,7 @@ def _fused_inputs(
     )  # fmt: skip
 
 
-def _tile(read: _Inputs, table: Any, tile: Any, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
+def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
     """Of a tile: the reader, the window, the lanes without ways and counts, and their rows."""
     io, window = kernel_reader(read.operands, table, sizes), _window(read.window)
     low, high = read.tiles[tile], read.tiles[tile + 1]
@@ -384,7 +386,7 @@ def _tile(read: _Inputs, table: Any, tile: Any, sizes: Sizes) -> tuple[Reader, W
 
 
 def _extend_fused(
-    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: Any, sizes: Sizes
+    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: jax.Array, sizes: Sizes
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Testing and appending as one kernel; programs append in the order in which they come. Returns the tables, rows
     added, counts, and what :func:`_test_arrays` says of the window's rows."""
@@ -393,7 +395,7 @@ def _extend_fused(
 
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
-    def kernel(read: _Inputs, *refs: Any) -> None:
+    def kernel(read: _Inputs, *refs: jax.Array) -> None:
         out = _Outputs(*refs)
         tile = pl.program_id(0)
         idle = tile * LANES >= read.extent[0]
@@ -453,7 +455,9 @@ def _test_fused(
 
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
-    def kernel(read: _Inputs, index: Any, nodes: Any, oks: Any, counts: Any, *words: Any) -> None:
+    def kernel(
+        read: _Inputs, index: jax.Array, nodes: jax.Array, oks: jax.Array, counts: jax.Array, *words: jax.Array
+    ) -> None:
         tile = pl.program_id(0)
         idle = tile * LANES >= read.extent[0]
 
@@ -489,20 +493,20 @@ def _test_fused(
 class _Matches:
     """Counting without leaves: each surviving lane is one match."""
 
-    def sums(self, x: Any) -> list[Any]:
+    def sums(self, x: jax.Array) -> list[Any]:
         total = jnp.sum(x, axis=-1, dtype=jnp.int32).astype(jnp.uint32)
         return [total, jnp.zeros_like(total)]
 
-    def low_words(self, x: Any) -> list[Any]:
+    def low_words(self, x: jax.Array) -> list[Any]:
         return [x.astype(jnp.uint32), jnp.zeros_like(x).astype(jnp.uint32)]
 
 
-def _ways(io: Reader, window: Window, row: Any, w: Any, where: Any) -> tuple[Any, Any]:
+def _ways(io: Reader, window: Window, row: jax.Array, w: jax.Array, where: jax.Array) -> tuple[Any, Any]:
     """Matches that each lane completes, and the arithmetic these numbers are of."""
     if not io.sizes.limbs:  # no program has leaves
         return _Matches(), where.astype(jnp.int32)
     return counts_of(io.sizes.limbs), leaf_ways(io, window.table, row, w, where)
 
 
-def _window(ref: Any) -> Window:
+def _window(ref: jax.Array) -> Window:
     return Window(ref[0], ref[1], ref[2], ref[3])
