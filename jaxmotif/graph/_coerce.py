@@ -32,7 +32,7 @@ GraphsLike: TypeAlias = Graphs | Sequence[GraphLike]
 """A data set, where a front door takes many graphs at once; a stack of graphs (:func:`stack_graphs`) is one too."""
 
 P = ParamSpec("P")
-R = TypeVar("R", covariant=True)
+R = TypeVar("R")
 
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"))
 _logger = logging.getLogger("jaxmotif")

@@ -56,7 +56,7 @@ def filter_domains(
 
 def _make_consistent(target: Target, query: Conditions, keep: np.ndarray) -> None:
     """Drop nodes of the domains that have no neighbour in that of a joined query node, until none are left."""
-    k, alive = len(keep), keep.any(axis=0)
+    k, alive = len(keep), np.asarray(keep.any(axis=0))
     kinds = []
     for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False):
         slots = target.direction(kind[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import jax
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Q = TypeVar("Q", contravariant=True)
-R = TypeVar("R", covariant=True)
+R = TypeVar("R")
 
 STACKED_NODES = 128
 STACKED_QUERY = 16
@@ -52,7 +52,7 @@ class Door(Protocol[Q, P, R]):
 def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, P, R]:
     """Makes :func:`jaxmotif.count_matches` take many targets too."""
 
-    many: Callable[..., PerGraph[MatchCount]] = functools.partial(_count_in_many, one)
+    many = cast("Callable[..., PerGraph[MatchCount]]", functools.partial(_count_in_many, one))
 
     @functools.wraps(one)
     def door(query: Any, target: Any, *args: P.args, **kwargs: P.kwargs) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxmotif.kernels import _expand as ex
@@ -151,7 +152,7 @@ def record_size(kind: type[Record]) -> int:
     return len(kind._fields)  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def table_place(table: int | jax.Array) -> Any:
+def table_place(table: int | np.ndarray | jax.Array) -> Any:
     """Where a table's :class:`TableWords` stand."""
     return record_size(SearchWords) + table * record_size(TableWords)
 

@@ -113,7 +113,7 @@ class Program:
     entries: int
     columns: list[list[int]]
 
-    def resized(self, rooms: Sequence[int]) -> Program:
+    def resized(self, rooms: Sequence[int] | np.ndarray) -> Program:
         """The same search, with room for other numbers of rows in each table but the first."""
         whole = not self.table(self.tables - 1).is_last
         code, (rooms, bases) = self.code.copy(), _table_places(self.columns, rooms, whole)
@@ -217,7 +217,9 @@ def build_program(
     return Program(code.array(), count, bases[-1], columns)
 
 
-def _table_places(columns: Sequence[Sequence[int]], rooms: Sequence[int], whole: bool) -> tuple[list[int], list[int]]:
+def _table_places(
+    columns: Sequence[Sequence[int]], rooms: Sequence[int] | np.ndarray, whole: bool
+) -> tuple[list[int], list[int]]:
     """Rooms of all tables, and where each begins in the entries; then one more, the end."""
     # Table 0 is one row without columns; matches that are counted go to no table, which never lacks room.
     rooms = [1, *(int(room) for room in rooms[: len(columns) - 1 + whole]), *([] if whole else [2**31 - 1])]
