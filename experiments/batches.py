@@ -35,9 +35,12 @@ def small_graphs(count: int, least: int, stop: int, more: int) -> list[np.ndarra
 
 def main() -> None:
     compiled: list[str] = []
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda event, _, **__: compiled.append(event) if event.endswith("backend_compile_duration") else None
-    )
+
+    def hear(event: str, seconds: float, **_: Any) -> None:
+        if event.endswith("backend_compile_duration"):
+            compiled.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(hear)
     ring = [(i, (i + 1) % 6) for i in range(6)]
     jobs: dict[str, Callable[[Any], Any]] = {
         "built": Graphs.from_edges,
