@@ -36,7 +36,7 @@ def small_graphs(count: int, least: int, stop: int, more: int) -> list[np.ndarra
 def main() -> None:
     compiled: list[str] = []
 
-    def hear(event: str, seconds: float, **_: Any) -> None:
+    def hear(event: str, duration_secs: float, **_: object) -> None:
         if event.endswith("backend_compile_duration"):
             compiled.append(event)
 
