@@ -96,6 +96,4 @@ def _shown(output: dict) -> str:
     data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text", "")}).items()}
     if "image/svg+xml" in data:
         return f'<div class="drawings"><figure>{data["image/svg+xml"]}</figure></div>'
-    if "image/png" in data:
-        return f'<img alt="picture" src="data:image/png;base64,{data["image/png"].strip()}">'
     return f"```text\n{data['text/plain'].rstrip()}\n```"

@@ -17,7 +17,7 @@ from importlib import import_module
 import jaxmotif
 from jaxmotif.cli._interrupt import Stopped
 
-COMMANDS = ("graphlets", "match", "motifs", "census", "search", "datasets", "info", "help")
+COMMANDS = ("graphlets", "match", "motifs", "census", "search", "bench", "datasets", "info", "help")
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141  # argparse itself exits with 2 on bad usage
 
 

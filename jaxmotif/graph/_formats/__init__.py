@@ -79,7 +79,7 @@ def recognise(file: TextFile, table: bool = False) -> str | None:
 
 
 def format_table() -> str:
-    """The formats as a Markdown table, as the README has it.
+    """The formats as a Markdown table, as the documentation has it.
 
     Example:
       >>> print(format_table().splitlines()[3])
