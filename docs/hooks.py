@@ -1,10 +1,12 @@
 """What the site is made with beyond MkDocs: drawings, tables from the package itself, notebooks as pages.
 
 A block called ``drawing`` holds lines ``PATTERN | caption``: a pattern by name, or a query in words; ``PATTERN @ 0,2``
-marks nodes. One called ``columns`` holds the name of a table of ``jaxmotif help columns``; ``formats`` is empty.
+marks nodes. One called ``columns`` holds the name of a table of ``jaxmotif help columns``; ``formats`` and
+``language`` are empty.
 """
 
 import html
+import inspect
 import json
 import re
 from pathlib import Path
@@ -14,6 +16,7 @@ import griffe
 from jaxmotif.cli._columns import COLUMNS
 from jaxmotif.graph import Graph, format_table
 from jaxmotif.language import parse
+from jaxmotif.matching import query
 from jaxmotif.matching._bind import bind
 from jaxmotif.patterns import named_pattern
 from jaxmotif.report import Drawing, draw_pattern
@@ -21,7 +24,7 @@ from jaxmotif.report import Drawing, draw_pattern
 ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?([\w.]+)`")
 COLORS = {0: "red", 1: "blue"}
 """Of node labels in drawings."""
-BLOCK = re.compile(r"^```(drawing|columns|formats)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(columns|drawing|formats|language)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Roles(griffe.Extension):
@@ -40,7 +43,7 @@ def _link(role: re.Match[str]) -> str:
 
 def on_page_markdown(markdown: str, **_) -> str:
     """Writes out the blocks of a page."""
-    made = {"drawing": _drawings, "columns": _columns, "formats": lambda _: format_table()}
+    made = {"columns": _columns, "drawing": _drawings, "formats": _formats, "language": _language}
     return BLOCK.sub(lambda block: made[block[1]](block[2]), markdown)
 
 
@@ -59,14 +62,24 @@ def drawing(text: str) -> Drawing:
     nodes = [int(node) for node in marked.split(",")] if marked else []
     if ">" not in name:
         return draw_pattern(named_pattern(name, None, COLORS), COLORS, marked=nodes, title=name)
-    query = parse(name)
+    asked = parse(name)
     graph = Graph.from_edges([(0, 1)], directed=True)
-    return draw_pattern(bind(query, graph), names=query.names, marked=nodes, title=name)
+    return draw_pattern(bind(asked, graph), names=asked.names, marked=nodes, title=name)
 
 
 def _columns(table: str) -> str:
     rows = [f"| `{name}` | {meaning} |" for name, meaning in COLUMNS[table.strip()].items()]
     return "\n".join(["| column | meaning |", "|---|---|", *rows])
+
+
+def _formats(_: str) -> str:
+    return format_table()
+
+
+def _language(_: str) -> str:
+    """How queries are written, as the function that takes them says it."""
+    said = inspect.getdoc(query) or ""
+    return said[said.index("| written") : said.index("\n\nArgs:")].replace("``", "`")
 
 
 # ---- notebooks

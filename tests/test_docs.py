@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from jaxmotif.cli._app import build_parser, main
+from jaxmotif.cli._columns import COLUMNS
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -63,6 +64,10 @@ def test_sessions_show_what_is_printed(page, capsys):
         assert main(shlex.split(command)[2:]) == 0
         printed = capsys.readouterr().out
         assert doctest.OutputChecker().check_output(shown, printed, FLAGS), f"line {line}: it prints\n{printed}"
+
+
+def test_every_column_is_on_the_page_of_statistics():
+    assert {text.strip() for _, text in blocks(DOCS / "statistics.md", "columns")} == set(COLUMNS)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
