@@ -28,7 +28,7 @@ def home(tmp_path, monkeypatch):
 def run(*arguments):
     made = subprocess.run([*COMMAND, *RUN, *map(str, arguments)], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    assert "4-clique              11" in made.stdout
+    assert "4-clique           31710  G8         11" in made.stdout
     return made.stderr
 
 

@@ -11,10 +11,11 @@ from jaxmotif.matching import MatchCount, Matches
 from jaxmotif.motifs import Census
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES
 
+PATH = jaxmotif.Graph.from_edges([(0, 1), (1, 2)])
 COUNTS = dict.fromkeys(GRAPHLET_NAMES, 1) | {"4-node-indep": 2**70}
 ARRAYS = {
-    "edges": EdgeGraphlets(EDGE_COLUMN_NAMES, np.arange(34).reshape(2, 17), np.array([[0, 1], [1, 2]]), COUNTS),
-    "nodes": NodeOrbits(NODE_ORBIT_NAMES, np.arange(45).reshape(3, 15), COUNTS),
+    "edges": EdgeGraphlets(EDGE_COLUMN_NAMES, np.arange(34).reshape(2, 17), 2, PATH, COUNTS),
+    "nodes": NodeOrbits(NODE_ORBIT_NAMES, np.arange(45).reshape(3, 15), 3, COUNTS),
     "matches": Matches(np.array([[3, 4], [4, 3]]), True, "done", [0, 1], {"search": 0.1}),
 }
 TABLES = {
@@ -39,7 +40,7 @@ def test_every_result_shows_itself_in_a_line_a_table_and_a_frame(result):
 @pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_where_it_is_one(name):
     result = ARRAYS[name]
-    values = result.nodes if name == "matches" else result.values
+    values = result.nodes if name == "matches" else result.to_numpy()
     assert np.asarray(result).dtype == np.int64
     np.testing.assert_array_equal(np.asarray(result), values)
     assert np.asarray(result, np.float64).dtype == np.float64
