@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import textwrap
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 
@@ -64,6 +65,22 @@ def test_sessions_show_what_is_printed(page, capsys):
         assert main(shlex.split(command)[2:]) == 0
         printed = capsys.readouterr().out
         assert doctest.OutputChecker().check_output(shown, printed, FLAGS), f"line {line}: it prints\n{printed}"
+
+
+@pytest.mark.parametrize(
+    "package", ["", ".datasets", ".features", ".graph", ".graphlets", ".learn", ".matching", ".motifs", ".sieve"]
+)
+def test_the_reference_has_what_a_package_exports(package):
+    lines = [line for page in DOCS.glob("reference/*.md") for line in page.read_text().splitlines()]
+    there = {line.split(".")[-1] for line in lines if line.startswith("::: ")}
+    module = import_module(f"jaxmotif{package}")
+    assert set(module.__all__) - {"__version__", "datasets"} <= there
+
+
+def test_files_that_the_readme_links_to_are_there():
+    links = re.findall(r"\]\(([^):]+)\)", (DOCS.parent / "README.md").read_text())
+    assert links
+    assert all((DOCS.parent / link).exists() for link in links)
 
 
 def test_every_column_is_on_the_page_of_statistics():
