@@ -2,12 +2,13 @@
 
 A block called ``drawing`` holds lines ``PATTERN | caption``: a pattern by name, or a query in words; ``PATTERN @ 0,2``
 marks nodes. One called ``columns`` holds the name of a table of ``jaxmotif help columns``; ``formats`` and
-``language`` are empty.
+``language`` are empty. ``ratios`` holds lines ``task | ratio | of what``, drawn as bars.
 """
 
 import html
 import inspect
 import json
+import math
 import re
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from jaxmotif.report import Drawing, draw_pattern
 ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?([\w.]+)`")
 COLORS = {0: "red", 1: "blue"}
 """Of node labels in drawings."""
-BLOCK = re.compile(r"^```(columns|drawing|formats|language)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(columns|drawing|formats|language|ratios)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Roles(griffe.Extension):
@@ -43,7 +44,7 @@ def _link(role: re.Match[str]) -> str:
 
 def on_page_markdown(markdown: str, **_) -> str:
     """Writes out the blocks of a page."""
-    made = {"columns": _columns, "drawing": _drawings, "formats": _formats, "language": _language}
+    made = {"columns": _columns, "drawing": _drawings, "formats": _formats, "language": _language, "ratios": _ratios}
     return BLOCK.sub(lambda block: made[block[1]](block[2]), markdown)
 
 
@@ -80,6 +81,25 @@ def _language(_: str) -> str:
     """How queries are written, as the function that takes them says it."""
     said = inspect.getdoc(query) or ""
     return said[said.index("| written") : said.index("\n\nArgs:")].replace("``", "`")
+
+
+def _ratios(lines: str) -> str:
+    """Bars from 1 to the right or to the left, on a logarithmic scale from 1/20 to 100."""
+    rows = [[part.strip() for part in line.split("|")] for line in lines.splitlines()]
+    one, unit, high = 470, 105, 22
+    tall = high * len(rows) + 8
+    parts = [f'<svg class="ratios" viewBox="0 0 820 {tall}" role="img"><title>Times as fast</title>']
+    parts.append(f'<path d="M{one} 0V{tall}" stroke="currentColor" opacity=".4"/>')
+    for number, (task, ratio, other) in enumerate(rows):
+        length, top = unit * math.log10(float(ratio)), high * number + 6
+        fill = "var(--accent)" if length > 0 else "currentColor"
+        beside = one + max(length, 0) + 6
+        parts.append(
+            f'<text x="0" y="{top + 11}">{html.escape(task)}</text>'
+            f'<rect x="{one + min(length, 0):.0f}" y="{top}" width="{abs(length):.0f}" height="14" fill="{fill}"/>'
+            f'<text x="{beside:.0f}" y="{top + 11}">{ratio} × {html.escape(other)}</text>'
+        )
+    return "".join([*parts, "</svg>"])
 
 
 # ---- notebooks
