@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
-import importlib.util
 import io
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, NamedTuple
+from functools import cached_property
+from typing import IO, NamedTuple
 
 import numpy as np
+
+from jaxmotif.graph._numbering import Numbering
 
 BLOCK = 1 << 19
 """Bytes read at a time; small enough for the arrays of a block to stay in cache."""
@@ -22,8 +24,21 @@ FREE_BYTES = 64 << 20
 
 COMMENTS = (b"#", b"%")
 MAX_DIGITS = 18
-_SPACE = b" \t\n\r\v\f"
-_POWERS = 10 ** np.arange(MAX_DIGITS)
+LANES = 8
+"""Longer words than so many times eight bytes are numbered one by one, not by the block."""
+_PAD = 8 * LANES
+_FIRST = np.array([256**count - 1 for count in range(9)], np.uint64)
+"""Masks: the first so many of eight bytes."""
+_LAST = ~_FIRST[::-1]
+_ASCII_ZEROS = np.uint64(0x3030303030303030)
+_TO_EIGHTY, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x8080808080808080)
+"""A byte over 9 has its high bit set, or gets it by adding 0x76; only one that has it carries."""
+_JOIN_DIGITS = [
+    (np.uint64(10 * 2**8 + 1), np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
+    (np.uint64(100 * 2**16 + 1), np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
+    (np.uint64(10000 * 2**32 + 1), np.uint64(32), np.uint64(0xFFFFFFFF)),
+]
+"""Neighbours of 1, 2 and 4 digits become one number each: times, shift, mask."""
 
 
 class GraphFileError(ValueError):
@@ -194,37 +209,6 @@ class TextFile:
             raise self.error(f"expected a text file (UTF-8, plain or gzip), this is {kind}", line)
 
 
-class Numbering(dict):
-    """Numbers words (bytes) in the order in which they first occur, continuing ``known`` (text to number) in place."""
-
-    def __init__(self, known: dict[str, int] | None = None):
-        super().__init__()
-        self.known = {} if known is None else known
-        self._next = max(self.known.values(), default=-1) + 1
-
-    def __missing__(self, word: bytes) -> int:
-        text = word.decode()
-        if text not in self.known:
-            self.known[text] = self._next
-            self._next += 1
-        self[word] = self.known[text]
-        return self[word]
-
-    def codes(self, words: Sequence[bytes]) -> np.ndarray:
-        return np.fromiter(map(self.__getitem__, words), np.int64, len(words))
-
-    def codes_of(self, columns: list[Any]) -> list[np.ndarray]:
-        """The same for columns of words as :meth:`Words.arrow` gives them; each different word is looked up once."""
-        import pyarrow
-
-        found = pyarrow.chunked_array(columns, pyarrow.string()).dictionary_encode()
-        if not len(found):
-            return [np.zeros(0, np.int64) for _ in columns]
-        # All chunks have one dictionary, in the order in which its words first occur.
-        codes = self.codes([word.encode() for word in found.chunk(0).dictionary.to_pylist()])
-        return [codes[chunk.indices.to_numpy()] for chunk in found.chunks]
-
-
 class Words:
     """The words of a block: where each starts and ends, and how many stand on each line.
 
@@ -243,13 +227,39 @@ class Words:
             block = b"".join(lines[i] + b"\n" for i in kept)
         self.block = block
         self.buffer = np.frombuffer(block, np.uint8)
-        space = _space_table(delimiter)[self.buffer]
-        edges = np.flatnonzero(space[1:] != space[:-1]) + 1
-        if block and not space[0]:
-            edges = np.concatenate([[0], edges])
-        self.starts, self.ends = edges[0::2], edges[1::2]
-        self.newlines = np.flatnonzero(self.buffer == 10)
-        self.counts = np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
+        space = (self.buffer - np.uint8(9) < 5) | (self.buffer == 32)  # \t \n \v \f \r and the blank
+        if delimiter not in (b"", b"\t"):
+            space |= self.buffer == ord(delimiter)
+        if block and not space[0] and not (space[1:] & space[:-1]).any():  # one byte parts each word from the next
+            self.ends = np.flatnonzero(space)
+            self.starts = np.concatenate([[0], self.ends[:-1] + 1])
+        else:
+            edges = np.flatnonzero(space[1:] != space[:-1]) + 1
+            if block and not space[0]:
+                edges = np.concatenate([[0], edges])
+            self.starts, self.ends = edges[0::2], edges[1::2]
+
+    @cached_property
+    def newlines(self) -> np.ndarray:
+        """Where the lines end."""
+        return np.flatnonzero(self.buffer == 10)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How many words stand on each line."""
+        return np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
+
+    @cached_property
+    def _eights(self) -> np.ndarray:
+        """The eight bytes from each place of the block on, the first in the lowest byte; ``_PAD`` zeros around it."""
+        padded = bytes(_PAD) + self.block + bytes(_PAD)
+        return np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
+
+    def rows(self, width: int) -> int | None:
+        """The number of lines, if each holds ``width`` words and ends right after the last one; else ``None``."""
+        last = self.ends[width - 1 :: width]
+        even = len(self.ends) % width == 0 and self.block.count(b"\n") == len(last)
+        return len(last) if even and bool((self.buffer[last] == 10).all()) else None
 
     def line_of_word(self, word: int) -> int:
         """Index of the line that holds a word."""
@@ -264,33 +274,34 @@ class Words:
         """All words of the block in order."""
         return (self.block.replace(self.delimiter, b" ") if self.delimiter else self.block).split()
 
-    def arrow(self) -> Any:
-        """All words of the block in order, as an array of pyarrow."""
-        import pyarrow.compute
-
-        # A word and what parts it from the next, which is trimmed: nothing is done in Python for each.
-        offsets = np.append(self.starts, self.buffer.size).astype(np.int32)
-        buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(self.block)]
-        raw = pyarrow.Array.from_buffers(pyarrow.string(), self.starts.size, buffers)
-        blanks = (_SPACE + self.delimiter).decode()
-        return pyarrow.compute.ascii_rtrim(raw, characters=blanks)  # pyright: ignore[reportAttributeAccessIssue]
+    def lanes(self, which: slice) -> tuple[np.ndarray, np.ndarray]:
+        """The chosen words as columns of numbers, eight bytes each, zeros behind (no text holds one), and which of
+        the words are whole: those that ``LANES`` numbers hold."""
+        starts = self.starts[which]
+        length = self.ends[which] - starts
+        lanes = np.empty((min(-(-int(length.max(initial=1)) // 8), LANES), len(starts)), np.uint64)
+        for k, lane in enumerate(lanes):
+            lane[:] = self._eights[starts + (_PAD + 8 * k)]
+            lane &= _FIRST.take(length - 8 * k, mode="clip")
+        return lanes, length <= 8 * LANES
 
     def integers(self, which: slice | np.ndarray, what: str) -> np.ndarray:
         """The chosen words as int64; digits only, at most 18 of them."""
         starts, ends = self.starts[which], self.ends[which]
-        if not len(starts):
-            return np.zeros(0, np.int64)
         length = ends - starts
-        shortest, longest = int(length.min()), min(int(length.max()), MAX_DIGITS)
         values = np.zeros(len(starts), np.int64)
-        worst = np.zeros(len(starts), np.uint8)
-        for place in range(longest):
-            digit = self.buffer.take(ends - (1 + place), mode="clip") - np.uint8(ord("0"))
-            if place >= shortest:
-                digit *= length > place
-            np.maximum(worst, digit, out=worst)
-            values += digit.astype(np.int64) * _POWERS[place]
-        bad = (worst > 9) | (length > MAX_DIGITS)
+        bad = length > MAX_DIGITS
+        for done in range(0, min(int(length.max(initial=0)), MAX_DIGITS), 8):
+            # Eight digits at a time, the last one in the highest byte, zeros before the word's first.
+            digits = self._eights[ends + (_PAD - 8 - done)]
+            digits ^= _ASCII_ZEROS
+            digits &= _LAST.take(length - done, mode="clip")
+            bad |= ((digits + _TO_EIGHTY | digits) & _HIGH_BITS) != 0
+            for factor, shift, mask in _JOIN_DIGITS:
+                digits *= factor
+                digits >>= shift
+                digits &= mask
+            values += digits.view(np.int64) * 10**done if done else digits.view(np.int64)
         if bad.any():
             word = int(np.arange(len(self.starts))[which][int(np.argmax(bad))])
             found = self.block[int(self.starts[word]) : int(self.ends[word])]
@@ -299,7 +310,13 @@ class Words:
 
     def columns_clean(self, width: int) -> bool:
         """Whether every line holds ``width`` words, no quotes, and exactly one delimiter between neighbours."""
-        if b'"' in self.block or not (self.counts == width).all():
+        if b'"' in self.block:
+            return False
+        if (rows := self.rows(width)) is not None and self.block.count(self.delimiter) == rows * (width - 1):
+            inner = self.ends.reshape(-1, width)[:, :-1]
+            if (self.buffer[inner] == ord(self.delimiter)).all():
+                return True
+        if not (self.counts == width).all():
             return False
         marks = np.flatnonzero(self.buffer == ord(self.delimiter))
         if marks.size != len(self.counts) * (width - 1):
@@ -341,58 +358,36 @@ def read_table(
       rows: the number of rows that the file's header declares, if it does.
       comments: what a comment line starts with.
     """
-    parts: list[list[Any]] = [[] for _ in columns]
+    parts: list[list[np.ndarray]] = [[] for _ in columns]
     total = 0
-    # Of a large file all words are numbered together at the end, where pyarrow is installed.
-    later = any(column.numbering is not None for column in columns) and not file.head()[1] and _has_pyarrow()
     for first, block in file.blocks():
         words = Words(file, first, block, delimiter, comments)
-        held = np.count_nonzero(words.counts)
-        if rows is not None and total + held > rows:
+        if rows is not None and total + np.count_nonzero(words.counts) > rows:
             extra = int(np.flatnonzero(words.counts)[rows - total])
             raise words.error(extra, f"the header declares {rows} edges, and this line is one more")
         if delimiter and not words.columns_clean(width):
-            count, arrays = _fields(words, width, columns, later)
+            count, arrays = _fields(words, width, columns)
         else:
-            count, arrays = _spaced(words, width, columns, later)
+            count, arrays = _spaced(words, width, columns)
         total += count
         for part, array in zip(parts, arrays, strict=True):
             part.append(array)
     if rows is not None and total < rows:
         raise file.error(f"the header declares {rows} edges, but the file ends after {total}", max(file.line, 1))
-    if later:
-        _number(columns, parts)
     return [np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts]
 
 
-def _has_pyarrow() -> bool:
-    return importlib.util.find_spec("pyarrow") is not None
-
-
-def _number(columns: Sequence[Column], parts: list[list[Any]]) -> None:
-    """Numbers the words of all blocks, in the order in which these were read."""
-    for numbering in {id(column.numbering): column.numbering for column in columns}.values():
-        if numbering is not None:
-            of = [place for place, column in enumerate(columns) if column.numbering is numbering]
-            codes = iter(numbering.codes_of([parts[place][i] for i in range(len(parts[of[0]])) for place in of]))
-            for i in range(len(parts[of[0]])):
-                for place in of:
-                    parts[place][i] = next(codes)
-
-
-def _spaced(words: Words, width: int, columns: Sequence[Column], later: bool) -> tuple[int, list[Any]]:
-    ragged = (words.counts != width) & (words.counts != 0)
-    if ragged.any():
-        line = int(np.argmax(ragged))
-        raise words.error(line, f"expected {count_of(width, 'column')}, found {words.counts[line]}")
-    named = any(column.numbering is not None for column in columns)
-    text: Any = [] if not named else words.arrow() if later else words.text()
-    arrays: list[Any] = []
+def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:
+    if words.rows(width) is None:
+        ragged = (words.counts != width) & (words.counts != 0)
+        if ragged.any():
+            line = int(np.argmax(ragged))
+            raise words.error(line, f"expected {count_of(width, 'column')}, found {words.counts[line]}")
+    arrays: list[np.ndarray] = []
     for column in columns:
         which = slice(column.index, None, width)
         if column.numbering is not None:
-            place = np.arange(column.index, len(text), width)
-            arrays.append(text.take(place) if later else column.numbering.codes(text[which]))
+            arrays.append(column.numbering.codes_of(words, which))
             continue
         values = words.integers(which, column.what)
         held = column.holds(values)
@@ -404,7 +399,7 @@ def _spaced(words: Words, width: int, columns: Sequence[Column], later: bool) ->
     return len(words.starts) // width, arrays
 
 
-def _fields(words: Words, width: int, columns: Sequence[Column], later: bool) -> tuple[int, list[Any]]:
+def _fields(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:
     """The same for delimited rows with quotes, blanks inside or empty fields, one line at a time."""
     picked: list[list[bytes]] = [[] for _ in columns]
     count = 0
@@ -425,16 +420,10 @@ def _fields(words: Words, width: int, columns: Sequence[Column], later: bool) ->
             if not good:
                 raise words.error(index, f"expected {column.wanted()}, found {_shown(field)} in")
             values.append(field)
-    arrays: list[Any] = []
-    for column, values in zip(columns, picked, strict=True):
-        if column.numbering is None:
-            arrays.append(np.array([*map(int, values)], np.int64))
-        elif later:
-            import pyarrow
-
-            arrays.append(pyarrow.array([value.decode() for value in values], pyarrow.string()))
-        else:
-            arrays.append(column.numbering.codes(values))
+    arrays = [
+        np.array([*map(int, values)], np.int64) if column.numbering is None else column.numbering.codes(values)
+        for column, values in zip(columns, picked, strict=True)
+    ]
     return count, arrays
 
 
@@ -468,12 +457,6 @@ def count_of(number: int, thing: str) -> str:
 def _shown(word: bytes) -> str:
     text = word.decode(errors="replace")
     return repr(text if len(text) <= 30 else text[:27] + "...")
-
-
-def _space_table(delimiter: bytes) -> np.ndarray:
-    table = np.zeros(256, bool)
-    table[list(_SPACE + delimiter)] = True
-    return table
 
 
 def _nth_newline(block: bytes, count: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import GraphFileError, read_graph
+from jaxmotif.graph import _numbering as numbering
 from jaxmotif.graph import _textscan as textscan
 from jaxmotif.graph._formats import READABLE
 
@@ -531,21 +532,48 @@ def test_real_labelled(shared_data):
 
 
 @pytest.mark.parametrize("mark", [",", "\t", " "])
-def test_words_are_numbered_alike_with_and_without_pyarrow(mark, write, monkeypatch):
-    pytest.importorskip("pyarrow")
+def test_words_of_many_blocks_are_numbered(mark, write, monkeypatch):
     rng = np.random.default_rng(0)
-    names = ["é" + "x" * (i % 7) + str(i) for i in range(40)]
-    rows = [[names[u], names[v], "ab"[k]] for u, v, k in rng.integers(0, [40, 40, 2], (300, 3)) if u < v]
-    rows = list({(u, v): [u, v, k] for u, v, k in rows}.values())
+    names = ["é" + "x" * (i % 90) + str(i) for i in range(5000)]  # up to 96 bytes: also more than are hashed
+    pairs = {(min(u, v), max(u, v)) for u, v in rng.integers(0, len(names), (6000, 2)).tolist() if u != v}
+    labels = ["b", "a", "a longer label".replace(" ", "_")]
+    rows = [[names[u], names[v], labels[(u + v) % 3]] for u, v in sorted(pairs, key=lambda pair: hash(pair))]
     if mark == ",":
         rows[7][0] = f'"{rows[7][0]}"'  # its block is read field by field
     path = write("\n".join(mark.join(row) for row in rows) + "\n")
-    monkeypatch.setattr(textscan, "BLOCK", 256)
-    found = []
-    for there in (True, False):
-        monkeypatch.setattr(textscan, "_has_pyarrow", lambda there=there: there)
-        graph = read_graph(path, columns=(0, 1, 2))
-        labels = np.asarray(graph.edge_labels)[graph.edge_slots()].tolist()
-        found.append((graph.edge_list().tolist(), graph.node_names.tolist(), labels, graph.edge_label_names))
-    assert found[0] == found[1]
-    assert len(found[0][0]) == len(rows)
+    monkeypatch.setattr(textscan, "BLOCK", 1 << 14)
+    rows[7][0] = rows[7][0].strip('"')
+    known = {"z": 5}
+    graph = read_graph(path, columns=(0, 1, 2), label_ids=known)
+    assert graph.node_names.tolist() == sorted({name for row in rows for name in row[:2]})
+    assert known == {"z": 5} | {label: 6 + i for i, label in enumerate(dict.fromkeys(row[2] for row in rows))}
+    found = np.asarray(graph.edge_labels)[graph.edge_slots()].tolist()
+    edges = {
+        (*sorted((graph.node_names[u], graph.node_names[v])), k)
+        for (u, v), k in zip(graph.edge_list().tolist(), found, strict=True)
+    }
+    assert edges == {(*sorted(row[:2]), known[row[2]]) for row in rows}
+
+
+def test_words_that_share_a_slot_are_told_apart(monkeypatch):
+    monkeypatch.setattr(numbering.Numbering, "_hash", lambda self, lanes: np.zeros(lanes.shape[1], np.int64))
+    names = numbering.Numbering()
+    with textscan.TextFile(__file__) as file:
+        words = textscan.Words(file, 1, b"b a\nb aaaaaaaaa\nc aaaaaaaab\n")
+        assert names.codes_of(words, slice(0, None, 2)).tolist() == [0, 0, 1]
+        assert names.codes_of(words, slice(1, None, 2)).tolist() == [2, 3, 4]
+        assert names.codes_of(words, slice(None)).tolist() == [0, 2, 0, 3, 1, 4]
+
+
+@pytest.mark.parametrize("digits", [1, 7, 8, 9, 15, 16, 17, 18])
+def test_integers_of_every_length(digits, write):
+    with textscan.TextFile(write("0\n")) as file:
+        values = [10 ** (digits - 1), 10**digits - 1, 0, int("123456789" * 2) % 10**digits]
+        words = textscan.Words(file, 1, "\n".join(map(str, values)).encode() + b"\n")
+        assert words.integers(slice(None), "").tolist() == values
+        for bad in b"/:\x80\xffa-+.":
+            for place in range(digits):
+                text = bytearray(b"7" * digits)
+                text[place] = bad
+                with pytest.raises(GraphFileError, match="line 2: expected x, found"):
+                    textscan.Words(file, 1, b"5\n" + bytes(text) + b"\n").integers(slice(None), "x")

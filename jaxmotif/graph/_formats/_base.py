@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from jaxmotif.graph._textscan import COMMENTS, Numbering, TextFile
+from jaxmotif.graph._numbering import Numbering
+from jaxmotif.graph._textscan import COMMENTS, TextFile
 
 INT32_MAX = 2**31 - 1
 ID = "a non-negative integer id (text_ids=True or --text-ids takes any text)"

@@ -18,8 +18,9 @@ from jaxmotif.graph._formats._base import (
     passed_over,
 )  # fmt: skip
 from jaxmotif.graph._formats._lists import layout_of, sorted_names
+from jaxmotif.graph._numbering import Numbering
 from jaxmotif.graph._saved import LabelNames, contents
-from jaxmotif.graph._textscan import GraphFileError, Numbering, TextFile
+from jaxmotif.graph._textscan import GraphFileError, TextFile
 
 _SPARSE = {"csr", "csc", "coo"}
 

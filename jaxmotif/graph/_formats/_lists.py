@@ -19,7 +19,8 @@ from jaxmotif.graph._formats._base import (
     one_based,
     passed_over,
 )  # fmt: skip
-from jaxmotif.graph._textscan import Column, Numbering, TextFile, count_of, read_table, split_fields
+from jaxmotif.graph._numbering import Numbering
+from jaxmotif.graph._textscan import Column, TextFile, count_of, read_table, split_fields
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
@@ -158,9 +159,10 @@ def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
 
 def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:
     """Numbers the nodes in the order of their names as text; ``known`` holds the numbers that the edges have."""
-    names = np.array(sorted(known), object)
+    ordered = sorted(known)
+    names = np.array(ordered, object)
     rank = np.empty(len(names), np.int64)
-    rank[[known[name] for name in names]] = np.arange(len(rank))
+    rank[np.fromiter(map(known.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(rank))
     return contents._replace(edges=rank[contents.edges], names=names)
 
 

@@ -26,7 +26,8 @@ from jaxmotif.graph._formats._lists import (
     layout_of,
     sorted_names,
 )
-from jaxmotif.graph._textscan import Column, Numbering, TextFile, read_table
+from jaxmotif.graph._numbering import Numbering
+from jaxmotif.graph._textscan import Column, TextFile, read_table
 
 _SIF_LABELS = (None, 1, "relation", "interaction")
 _COLORS = 16
