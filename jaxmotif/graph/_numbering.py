@@ -31,12 +31,13 @@ class Numbering:
 
     def codes(self, words: Sequence[bytes]) -> np.ndarray:
         """The numbers of words, int64, one word at a time."""
-        texts = [word.decode() for word in words]
-        for text in texts:
-            if text not in self.known:
-                self.known[text] = self._next
-                self._next += 1
-        return np.fromiter(map(self.known.__getitem__, texts), np.int64, len(texts))
+        known, following, found = self.known, self._next, []
+        for word in words:
+            code = known.setdefault(word.decode(), following)
+            following += code == following
+            found.append(code)
+        self._next = following
+        return np.array(found, np.int64)
 
     def codes_of(self, words: Words, which: slice) -> np.ndarray:
         """The numbers of the chosen words of a block, int64."""

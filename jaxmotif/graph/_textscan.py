@@ -348,8 +348,8 @@ class Column(NamedTuple):
 def read_table(
     file: TextFile, width: int, columns: Sequence[Column], *, delimiter: bytes = b"", rows: int | None = None,
     comments: tuple[bytes, ...] = COMMENTS,
-) -> list[np.ndarray]:  # fmt: skip
-    """The chosen columns of the rest of a file, as int64 arrays; blank lines and comments are skipped.
+) -> np.ndarray:  # fmt: skip
+    """The chosen columns of the rest of a file, int64 ``[rows, columns]``; blank lines and comments are skipped.
 
     Args:
       width: columns that every row must have.
@@ -358,7 +358,7 @@ def read_table(
       rows: the number of rows that the file's header declares, if it does.
       comments: what a comment line starts with.
     """
-    parts: list[list[np.ndarray]] = [[] for _ in columns]
+    parts = [[np.zeros(0, np.int64)] for _ in columns]
     total = 0
     for first, block in file.blocks():
         words = Words(file, first, block, delimiter, comments)
@@ -374,7 +374,10 @@ def read_table(
             part.append(array)
     if rows is not None and total < rows:
         raise file.error(f"the header declares {rows} edges, but the file ends after {total}", max(file.line, 1))
-    return [np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts]
+    table = np.empty((total, len(columns)), np.int64)
+    for place, part in enumerate(parts):
+        np.concatenate(part, out=table[:, place])
+    return table
 
 
 def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, list[np.ndarray]]:

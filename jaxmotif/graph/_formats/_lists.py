@@ -102,7 +102,7 @@ def read_konect(file: TextFile, options: Options) -> Contents:
     rows = file.first_rows(1)
     width = max(2, len(rows[0].split())) if rows else 2
     columns = [Column(0, "an integer id", 1, left), Column(1, "an integer id", 1, right)]
-    edges = np.stack(read_table(file, width, columns, rows=m), axis=1)
+    edges = read_table(file, width, columns, rows=m)
     notes = passed_over("columns of", ["weights", "times"][: width - 2])
     if match[1] == b"bip":
         return _two_sided(Contents(edges, directed=False, notes=notes), left, right)
@@ -138,13 +138,13 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
     wanted += [Column(column, "an edge label", numbering=labels.numbering) for column in chosen[2:]]
     others = [column for column in range(width) if column not in chosen[:2]] if options.attributes else []
     wanted += [Column(column, "a value", numbering=Numbering()) for column in others]
-    source, target, *codes = read_table(file, width, wanted, delimiter=delimiter)
+    table = read_table(file, width, wanted, delimiter=delimiter)
     columns = {
         layout.header[column] if layout.header is not None else str(column): _words(code, read.numbering)
-        for column, code, read in zip(others, codes[len(chosen) - 2 :], wanted[len(chosen) :], strict=True)
+        for column, code, read in zip(others, table.T[len(chosen) :], wanted[len(chosen) :], strict=True)
     }
     contents = Contents(
-        np.stack([source, target], axis=1), edge_labels=labels.column(codes[0]) if len(chosen) > 2 else None,
+        np.ascontiguousarray(table[:, :2]), edge_labels=labels.column(table[:, 2]) if len(chosen) > 2 else None,
         edge_columns=columns if options.attributes else None,
         notes=() if options.attributes else _unread(layout.header, sample, chosen),
     )  # fmt: skip
@@ -158,12 +158,12 @@ def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
 
 
 def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:
-    """Numbers the nodes in the order of their names as text; ``known`` holds the numbers that the edges have."""
-    ordered = sorted(known)
-    names = np.array(ordered, object)
+    """Numbers the nodes in the order of their names as text; the edges number them in the order of ``known``."""
+    names = list(known)
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
     rank = np.empty(len(names), np.int64)
-    rank[np.fromiter(map(known.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(rank))
-    return contents._replace(edges=rank[contents.edges], names=names)
+    rank[order] = np.arange(len(names))
+    return contents._replace(edges=rank[contents.edges], names=np.array(names, object)[order])
 
 
 def _unread(header: list[str] | None, sample: list[bytes], chosen: list[int]) -> tuple[str, ...]:

@@ -85,13 +85,13 @@ def read_fanmod(file: TextFile, options: Options) -> Contents:
     first_line = file.line + 1
     colors = [Column(column, f"a color below {_COLORS}", high=_COLORS - 1) for column in range(2, width)]
     table = read_table(file, width, [Column(0, ID), Column(1, ID), *colors])
-    edges = np.stack(table[:2], axis=1)
-    edge_labels = LabelColumn(table[-1]) if width in (3, 5) else None
+    edges = np.ascontiguousarray(table[:, :2])
+    edge_labels = LabelColumn(table[:, -1]) if width in (3, 5) else None
     contents = Contents(edges, directed=True, edge_labels=edge_labels)
     if width < 4:
         return contents
     ids, places = np.unique(edges.T.ravel(), return_inverse=True)
-    given = np.concatenate(table[2:4])
+    given = table[:, 2:4].T.ravel()
     color = np.zeros(len(ids), np.int64)
     color[places] = given
     wrong = np.flatnonzero(color[places] != given)

@@ -42,7 +42,7 @@ def read_orca(file: TextFile, options: Options) -> Contents:
     """ORCA: a line ``n m``, then m lines ``u v`` of ids below n."""
     n, m = read_header(file, "n m", 2)
     ids = [Column(index, "a node id", high=n - 1) for index in range(2)]
-    return Contents(np.stack(read_table(file, 2, ids, rows=m), axis=1), num_nodes=n)
+    return Contents(read_table(file, 2, ids, rows=m), num_nodes=n)
 
 
 def read_matrix_market(file: TextFile, options: Options) -> Contents:
@@ -61,7 +61,7 @@ def read_matrix_market(file: TextFile, options: Options) -> Contents:
     if n != columns:
         raise file.error(f"expected a square adjacency matrix, found {n} rows and {columns} columns", file.line)
     ids = [Column(index, "an integer index", 1, n) for index in range(2)]
-    edges = np.stack(read_table(file, 2 + values[field], ids, rows=entries), axis=1) - 1
+    edges = read_table(file, 2 + values[field], ids, rows=entries) - 1
     notes = passed_over("the values of the matrix", [field]) if values[field] else ()
     return Contents(edges, n, directed=symmetry == "general", names=one_based, notes=notes)
 
@@ -216,8 +216,8 @@ def _labelled_edges(file: TextFile, n: int, m: int, labels: Labels) -> tuple[np.
     columns = [Column(index, "a node id", high=n - 1) for index in range(2)]
     if rows and len(rows[0].split()) == 3:
         columns.append(Column(2, "an edge label", numbering=labels.numbering))
-    source, target, *codes = read_table(file, len(columns), columns, rows=m, comments=())
-    return np.stack([source, target], axis=1), labels.column(codes[0]) if codes else None
+    table = read_table(file, len(columns), columns, rows=m, comments=())
+    return np.ascontiguousarray(table[:, :2]), labels.column(table[:, 2]) if len(columns) > 2 else None
 
 
 def _places(counts: np.ndarray) -> np.ndarray:
