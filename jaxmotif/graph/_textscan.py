@@ -232,7 +232,8 @@ class Words:
             space |= self.buffer == ord(delimiter)
         if block and not space[0] and not (space[1:] & space[:-1]).any():  # one byte parts each word from the next
             self.ends = np.flatnonzero(space)
-            self.starts = np.concatenate([[0], self.ends[:-1] + 1])
+            self.starts = np.zeros_like(self.ends)
+            np.add(self.ends[:-1], 1, out=self.starts[1:])
         else:
             edges = np.flatnonzero(space[1:] != space[:-1]) + 1
             if block and not space[0]:
