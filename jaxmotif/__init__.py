@@ -4,8 +4,8 @@ The names below load on first use, so ``import jaxmotif`` itself costs next to n
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # for type checkers: importing typing is most of the time in which Ctrl-C is not heard yet
 if TYPE_CHECKING:
     from jaxmotif import datasets as datasets
     from jaxmotif.arrays._kept import keep_compiled as keep_compiled

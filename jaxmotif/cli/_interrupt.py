@@ -88,10 +88,10 @@ def prompt_interrupts() -> Iterator[None]:
 
 
 def _must_not_raise(frame: FrameType | None) -> bool:
-    """Whether an import, or JAX's callback of the garbage collector, is under way."""
+    """Whether an import, a finalizer, or JAX's callback of the garbage collector is under way."""
     while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_name == "_xla_gc_callback":
+        if code.co_filename.startswith("<frozen importlib") or code.co_name in ("_xla_gc_callback", "__del__"):
             return True
         frame = frame.f_back
     return False

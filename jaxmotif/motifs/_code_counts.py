@@ -34,7 +34,7 @@ MERGE_AT = 1 << 23  # (code, count) entries held on the host before they are mer
 class CodeCounts(Protocol):
     """Counts by graph and class, from codes that come in portions."""
 
-    def add(self, codes: jax.Array, weights: jax.Array | None = None) -> None:
+    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
         """Count codes, uint32 ``[L]`` or, of :func:`wide_codes`, ``[2, L]`` (high words first); all ones for none.
 
         Args:
@@ -82,7 +82,7 @@ class HostCounts:
         self._graphs, self._size, self._classifier = graphs, size, classifier
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # distinct codes, ascending, and how often each occurs
 
-    def add(self, codes: jax.Array, weights: jax.Array | None = None) -> None:
+    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
         words = np.asarray(codes)
         if words.ndim == 2:
             words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
@@ -201,7 +201,7 @@ class DeviceCounts:
         self._pending: _Pending | None = None
         self._late: list[tuple[np.ndarray, np.ndarray]] = []  # classes of new forms, and their counts by graph
 
-    def add(self, codes: jax.Array, weights: jax.Array | None = None) -> None:
+    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
         ordered = _ordered(codes, weights)
         length = codes.shape[-1]
         if length not in self._expected:  # what the first portion of a length has, the next ones will have

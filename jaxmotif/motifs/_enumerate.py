@@ -74,10 +74,12 @@ def count_classes(
         block = sizes.fit(positions, sizes.block)
         calls = max(1, -(-positions // sizes.codes))
         blocks = max(1, -(-positions // (block * calls)))
-        room = max(sizes.fit(blocks * block, sizes.codes), block)
+        # On the host a view leaves out what is empty, so that all may have room for most.
+        room = max(sizes.codes if sizes.sorts_on_host else sizes.fit(blocks * block, sizes.codes), block)
         for first in range(0, positions, blocks * block):
             last = min(blocks, -(-(positions - first) // block))
-            found.add(_visits(dyads, rows, added, np.array([first, last]), room=room, block=block, wide=wide))
+            codes = _visits(dyads, rows, added, np.array([first, last]), room=room, block=block, wide=wide)
+            found.add(np.asarray(codes)[..., : last * block] if sizes.sorts_on_host else codes)
 
     search(graphs, size - 2, sizes, close)
     return found.counts()

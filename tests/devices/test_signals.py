@@ -72,14 +72,29 @@ def test_what_is_done_is_kept(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["sums.checkpoint"]
 
 
+def test_little_is_imported_before_ctrl_c_is_heard():
+    """Until then Python prints a traceback: not even ``typing``, which takes longer than all the rest."""
+    code = "import sys, jaxmotif.cli; print(*sys.modules)"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    modules = subprocess.check_output([sys.executable, "-S", "-c", code], env=environment, text=True).split()
+    assert "signal" in modules
+    assert not {"typing", "pathlib", "argparse", "numpy", "jax"} & set(modules)
+
+
 def test_not_in_an_import_nor_where_it_would_be_lost(tmp_path):
     frames = {}
 
     def _xla_gc_callback():
         frames["callback"] = sys._getframe()
 
+    class Closed:
+        def __del__(self):
+            frames["finalizer"] = sys._getframe()
+
     _xla_gc_callback()
+    Closed().__del__()
     assert _must_not_raise(frames["callback"])
+    assert _must_not_raise(frames["finalizer"])
     assert not _must_not_raise(sys._getframe())
     (tmp_path / "slowly.py").write_text("import sys\nframe = sys._getframe()\n")
     sys.path.insert(0, str(tmp_path))

@@ -22,7 +22,9 @@ def table(content, mark=None):
     lines = [line for line in content.decode().split("\n") if line.strip() and line.lstrip()[0] not in "#%"]
     split = [next(csv.reader([line], delimiter=mark)) if mark else _words(line) for line in lines]
     cells = [[cell.strip(" \t\r\v\f") for cell in row] for row in split]
-    if len(cells) > 1 and not any(map(_number, cells[0][:2])) and all(map(_number, cells[1][:2])):
+    ends_named = len(cells) > 1 and not any(map(_number, cells[0][:2])) and all(map(_number, cells[1][:2]))
+    others_named = len(cells) > 1 and not any(map(_number, cells[0])) and any(map(_number, cells[1][2:]))
+    if ends_named or (others_named and not {"source", "target"} <= set(cells[0])):
         cells = cells[1:]  # column names
     ends = (0, 1)
     if {"source", "target"} <= set(cells[0]):
@@ -111,6 +113,8 @@ def _networkx(read, shown=None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             graph = read(content)
+        if "" in graph:
+            raise ValueError("networkx takes an empty label for a name")
         names = {node: str(node) for node in graph}
         own = [data.get(shown) for _, data in graph.nodes(data=True)] if shown else [None]
         if all(own) and len(set(own)) == len(own):
