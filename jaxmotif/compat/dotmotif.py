@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -21,11 +21,24 @@ from jaxmotif.language._query import Value
 from jaxmotif.matching import count_matches, find_matches
 
 if TYPE_CHECKING:
-    import dotmotif
     import networkx
 
 Constraints = dict[str, dict[str, list[Any]]]
 """Of DotMotif: for each attribute and operator the values."""
+
+
+class Motif(Protocol):
+    """What is asked of a ``dotmotif.Motif``."""
+
+    limit: int | None
+    exclude_automorphisms: bool
+    ignore_direction: bool
+
+    def to_nx(self) -> networkx.DiGraph: ...
+    def list_node_constraints(self) -> dict[str, Any]: ...
+    def list_edge_constraints(self) -> dict[tuple[str, str], Any]: ...
+    def list_dynamic_node_constraints(self) -> dict[str, Any]: ...
+    def list_dynamic_edge_constraints(self) -> dict[tuple[str, str], Any]: ...
 
 
 class JaxmotifExecutor:
@@ -62,7 +75,7 @@ class JaxmotifExecutor:
         self._nodes[:] = list(graph.nodes)
         self._read: dict[bool, Graph] = {}
 
-    def find(self, motif: dotmotif.Motif, limit: int | None = None) -> list[dict[str, Any]]:
+    def find(self, motif: Motif, limit: int | None = None) -> list[dict[str, Any]]:
         """The matches of a motif: for each of its nodes a node of the graph.
 
         Args:
@@ -75,7 +88,7 @@ class JaxmotifExecutor:
         found = find_matches(query, target, limit=limit, per=per, devices=self._devices)
         return [dict(zip(query.names, row, strict=True)) for row in self._nodes[found.nodes].tolist()]
 
-    def count(self, motif: dotmotif.Motif, limit: int | None = None) -> int:
+    def count(self, motif: Motif, limit: int | None = None) -> int:
         """How many matches a motif has; counted, not listed.
 
         Args:
@@ -87,7 +100,7 @@ class JaxmotifExecutor:
         limit = limit or motif.limit or None
         return count if limit is None else min(count, limit)
 
-    def _asked(self, motif: dotmotif.Motif) -> tuple[Query, Graph]:
+    def _asked(self, motif: Motif) -> tuple[Query, Graph]:
         query = query_of(motif, self._parallel)
         return query, _with_all(self._target(motif.ignore_direction), query)
 
@@ -98,7 +111,7 @@ class JaxmotifExecutor:
         return self._read[undirected]
 
 
-def query_of(motif: dotmotif.Motif, parallel: str = "any") -> Query:
+def query_of(motif: Motif, parallel: str = "any") -> Query:
     """The query that a motif of DotMotif is."""
     shape = motif.to_nx()
     names = list(shape.nodes)
