@@ -5,8 +5,6 @@ from collections.abc import Iterator
 
 import jax
 
-from jaxmotif.arrays._programs import keep_programs_in
-
 EVENT = "/jax/core/compile/backend_compile_duration"
 
 
@@ -22,7 +20,6 @@ def compilations() -> Iterator[list[str]]:
       1
     """
     found: list[str] = []
-    keep_programs_in(None)  # as another test may have left it
 
     def hear(event: str, seconds: float, fun_name: str = "", **_: object) -> None:
         if event == EVENT:

@@ -20,6 +20,8 @@ if not ON_GPU:
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
 
+from jaxmotif.arrays._programs import keep_programs_in  # noqa: E402
+
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
@@ -34,6 +36,12 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason="needs a GPU (JAXMOTIF_TEST_GPU=1)"))
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow (--slow)"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_kept_programs():
+    """An example in a docstring may have asked for them."""
+    keep_programs_in(None)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -101,9 +101,10 @@ def jit64(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        is_part = _traced_for.get() is not None  # of a program that is being traced, perhaps for elsewhere
         now, run = form(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
-            return kept.call(now, run, args, kwargs)
+            return run(*args, **kwargs) if is_part else kept.call(now, run, args, kwargs)
 
     def lower(*args: Any, **kwargs: Any) -> Any:
         now, run = form(args, kwargs)

@@ -109,12 +109,17 @@ def test_not_in_an_import_nor_where_it_would_be_lost(tmp_path):
 def test_ctrl_c_at_random_moments(tmp_path, times):
     """From the first import on: 130 each, or 0 where it comes too late; one line, no crash, no partial file."""
     moments, statuses = random.Random(times), []
-    for _ in range(times):
-        code = HEARING + "print('.', flush=True); program()"
-        arguments = ["graphlets", "karate", "--quiet", "--output", tmp_path / "out", "--checkpoint", tmp_path / "kept"]
-        with start(code, *arguments) as process:
+    code = HEARING + "print('.', flush=True); program()"
+    arguments = ["graphlets", "karate", "--quiet", "--output", tmp_path / "out", "--checkpoint"]
+    with start(code, *arguments, tmp_path / "whole") as process:
+        process.stdout.readline()
+        started = time.monotonic()
+        assert process.wait(timeout=120) == 0
+        whole = time.monotonic() - started
+    for number in range(times):
+        with start(code, *arguments, tmp_path / str(number)) as process:
             process.stdout.readline()
-            time.sleep(2.5 * moments.random() ** 2)  # more often early, while modules load
+            time.sleep(whole * moments.random() ** 2)  # more often early, while modules load
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=120)
         statuses.append(process.returncode)
