@@ -26,16 +26,6 @@ def samples():
     return TEXT | library_samples()
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="graph.txt"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 def named_edges(graph, as_text=False):
     names = np.arange(graph.n) if graph.node_names is None else np.asarray(graph.node_names)
     edges = {tuple(names[edge].tolist()) for edge in graph.edge_list()}

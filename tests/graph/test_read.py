@@ -77,16 +77,6 @@ SAMPLES = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="graph.txt"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 def edge_set(graph):
     edges = graph.edge_list()
     names = np.arange(graph.n) if graph.node_names is None else np.asarray(graph.node_names)
