@@ -1,9 +1,12 @@
 """Five-node graphlets: time of the 73 node orbits and 68 edge orbits, checked against the stored answers first.
 
     python experiments/graphlets5.py [--data FOLDER] [NAME ...]
+    python experiments/graphlets5.py --gpu-bars [--data FOLDER] [--seconds 110]
 
-`first` is the first call for a graph of this size, which compiles; the others are the best of three, from a `Graph` in
-memory to orbits that are ready on the device.
+`first` is the first call for a graph of this size, which compiles; the others are the best of three public calls, from
+a `Graph` in memory to orbits that are ready on the device. `--gpu-bars` compiles for all networks at once, then gives
+the time of each pass too, and stops when its seconds are over: node orbits of all networks, small graphs under vmap,
+then edge orbits. It reads `FOLDER/undirected/NAME.edges.gz` of those networks that are there, and `graphlets5.json`.
 """
 
 from __future__ import annotations
@@ -12,50 +15,164 @@ import argparse
 import hashlib
 import json
 import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 
 import jaxmotif
-from jaxmotif.graphlets._five import five_node_orbits
+from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import _five as five
+from jaxmotif.graphlets import _hubs as hubs
+from jaxmotif.graphlets import dense_node_orbits
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+BARS = {
+    "wiki-Vote": 30, "socfb-MIT8": 60, "socfb-Cornell5": 200, "email-Enron": 120, "pgd-C500-9": 200,
+    "soc-Slashdot0902": 300, "web-cnr-2000": 6000,
+}  # fmt: skip
+"""Aims for node orbits on an NVIDIA H200, ms; edge orbits: twice that."""
 NAMES = ("PGPgiantcompo", "wiki-Vote", "email-Enron", "socfb-MIT8", "socfb-Cornell5", "pgd-C500-9", "soc-Slashdot0902")
+Door = Callable[..., Any]
+
+
+def best(call: Callable[[], Any], times: int = 3) -> float:
+    """Milliseconds of the fastest of some calls."""
+    found = []
+    for _ in range(times):
+        clock = time.perf_counter()
+        jax.block_until_ready(call())
+        found.append(time.perf_counter() - clock)
+    return 1e3 * min(found)
+
+
+def orbits(door: Door, graph: jaxmotif.Graph) -> jax.Array:
+    return jax.block_until_ready(door(graph, size=5).values)
+
+
+def checked(graph: jaxmotif.Graph, known: dict[str, Any], door: Door) -> str:
+    result = door(graph, size=5)
+    values = np.ascontiguousarray(result.to_numpy(), np.int64)
+    kind = "node" if door is jaxmotif.node_orbits else "edge"
+    said = []
+    if (sha := known.get(f"sha256_{kind}_orbits_int64")) is not None:
+        said.append("sha256" if hashlib.sha256(values.tobytes()).hexdigest() == sha else "SHA256 WRONG")
+    if (sums := known.get("prototype_orbit_sums")) is not None and kind == "node":
+        said.append("sums" if [str(x) for x in values.astype(object).sum(0)] == sums else "SUMS WRONG")
+    if (counts := known.get("counts")) is not None:
+        right = all(result.counts[name] == int(count) for name, count in counts.items())
+        said.append("counts" if right else "COUNTS WRONG")
+    return f"{kind}s: {', '.join(said) or 'nothing stored'}"
+
+
+@contextmanager
+def split() -> Iterator[dict[str, float]]:
+    """Inside: how many ms each pass takes, ready on the device, by name; calls of a pass are added up."""
+    times: dict[str, float] = defaultdict(float)
+    kept = []
+
+    def timed(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            jax.block_until_ready((args, kwargs))
+            clock = time.perf_counter()
+            found = jax.block_until_ready(run(*args, **kwargs))
+            times[name] += 1e3 * (time.perf_counter() - clock)
+            return found
+
+        return call
+
+    for module in (five, hubs):
+        for name, run in vars(module).copy().items():
+            if callable(run) and hasattr(run, "lower64"):
+                kept.append((module, name, run))
+                setattr(module, name, timed(name.strip("_"), run))
+    clock = time.perf_counter()
+    try:
+        yield times
+    finally:
+        times["whole call"] = 1e3 * (time.perf_counter() - clock)
+        for module, name, run in kept:
+            setattr(module, name, run)
+
+
+def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: float) -> None:
+    clock = time.perf_counter()
+    with ThreadPoolExecutor(max(len(networks), 1)) as pool:  # compiling is what takes the time
+        list(pool.map(partial(orbits, jaxmotif.node_orbits), networks.values()))
+    print(f"first calls of all, side by side: {time.perf_counter() - clock:.1f} s\n", flush=True)
+    for door, factor in ((jaxmotif.node_orbits, 1), (jaxmotif.edge_graphlets, 2)):
+        for name, graph in networks.items():
+            if time.perf_counter() > end:
+                print(f"{door.__name__} {name}: no time left")
+                continue
+            clock = time.perf_counter()
+            orbits(door, graph)
+            first = time.perf_counter() - clock
+            took = best(partial(orbits, door, graph))
+            with split() as times:
+                orbits(door, graph)
+            print(f"{door.__name__} {name}: {took:.1f} ms [bar {factor * BARS.get(name, 0)}], first call {first:.1f} s")
+            passes = sorted(times.items(), key=lambda item: -item[1])
+            print("   " + ", ".join(f"{which} {ms:.1f}" for which, ms in passes if ms >= 0.5))
+            print("   " + checked(graph, stored.get(name, {}), door), flush=True)
+        if door is jaxmotif.node_orbits:
+            small_graphs()
+
+
+def small_graphs(count: int = 1000, nodes: int = 30) -> None:
+    """Many small graphs under vmap; aim: 20 ms for 1,000 of 30 nodes."""
+    rng = np.random.default_rng(0)
+    made = []
+    for i in range(count):
+        upper = np.triu(rng.random((nodes, nodes)) < 0.05 + 0.9 * i / count, 1)
+        made.append(jaxmotif.Graph.from_edges(np.argwhere(upper), nodes, pad=(32, 896)))
+    batch = jax.device_put(stack_graphs(made))
+    run = jax.jit(jax.vmap(partial(dense_node_orbits, size=5)))
+    clock = time.perf_counter()
+    values = jax.block_until_ready(run(batch)).to_numpy()
+    first = time.perf_counter() - clock
+    some = range(0, count, 97)
+    right = all(np.array_equal(values[i, :nodes], jaxmotif.node_orbits(made[i], size=5).to_numpy()) for i in some)
+    took = best(lambda: run(batch))
+    print(
+        f"{count} graphs of {nodes} nodes under vmap: {took:.1f} ms [bar 20], first {first:.1f} s, {right=}", flush=True
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--gpu-bars", action="store_true")
+    parser.add_argument("--seconds", type=float, default=110)
     args = parser.parse_args()
+    end = time.perf_counter() + args.seconds
     device = jax.devices()[0]
-    stored = json.loads((args.data / "undirected" / "graphlets5.json").read_text())["graphs"]
+    folder = args.data / "undirected"
+    stored = json.loads((folder / "graphlets5.json").read_text())["graphs"]
     print(f"{device.device_kind}, jax {jax.__version__}\n")
+    if args.gpu_bars:
+        names = [name for name in args.names if name in BARS and (folder / f"{name}.edges.gz").exists()]
+        networks = {name: jaxmotif.read_graph(folder / f"{name}.edges.gz") for name in names}
+        gpu_bars(networks, stored, end)
+        return
     print("| network | nodes | edges | first, s | node orbits, ms | edge orbits, ms | checked |")
     print("|---|---|---|---|---|---|---|")
     for name in args.names:
-        graph = jaxmotif.read_graph(args.data / "undirected" / f"{name}.edges.gz")
-        known, figures = stored.get(name, {}), []
-        for edges in (False, True):
-            times = []
-            for _ in range(4):
-                clock = time.perf_counter()
-                nodes, at_edges = jax.block_until_ready(five_node_orbits(graph, device, edges))
-                times.append(time.perf_counter() - clock)
-            figures += [times[0], 1e3 * min(times[1:])]
-        values = np.ascontiguousarray(np.asarray(nodes)[: graph.n])
-        checked = []
-        if "sha256_node_orbits_int64" in known:
-            right = hashlib.sha256(values.tobytes()).hexdigest() == known["sha256_node_orbits_int64"]
-            checked.append("nodes" if right else "NODES WRONG")
-        if "edge_orbit_sums" in known:
-            right = [str(x) for x in np.asarray(at_edges).astype(object).sum(0)] == known["edge_orbit_sums"]
-            checked.append("edges" if right else "EDGES WRONG")
-        print(
-            f"| {name} | {graph.n} | {graph.m} | {figures[0] + figures[2]:.1f} | {figures[1]:.1f} | {figures[3]:.1f} "
-            f"| {', '.join(checked) or 'nothing stored'} |", flush=True,
-        )  # fmt: skip
+        graph, figures, said = jaxmotif.read_graph(folder / f"{name}.edges.gz"), [], []
+        for door in (jaxmotif.node_orbits, jaxmotif.edge_graphlets):
+            figures.append(best(partial(orbits, door, graph), 1))
+            figures.append(best(partial(orbits, door, graph)))
+            said.append(checked(graph, stored.get(name, {}), door))
+        first = (figures[0] + figures[2]) / 1e3
+        figures = f"{first:.1f} | {figures[1]:.1f} | {figures[3]:.1f}"
+        print(f"| {name} | {graph.n} | {graph.m} | {figures} | {'; '.join(said)} |", flush=True)
 
 
 if __name__ == "__main__":
