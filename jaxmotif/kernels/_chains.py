@@ -46,15 +46,18 @@ def run_chains(
     """
     chains = which.shape[0]
     where = lanes_of(fixed, ends.tail.shape[0], used)
+    # Chains that begin copy the one state given; those that go on have each its own.
     ends = Ends(*(take(x, jnp.where(fresh, 0, where.base) + where.label) for x in ends))
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def body(index: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
         ends, switches, triples, walked = carry
+        # By a step's own number: the same words however a run is divided into calls.
         salts = jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
         ends, made = switch_pairs(fixed, where, ends, salts[:, :4], step)
 
         def others(ends: Ends) -> tuple[Ends, Array, Array]:
+            # Word 2 salts the hashes of both; each other word serves one kind of move.
             ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
             if not walks:
                 return ends, turns, jnp.zeros_like(turns)
@@ -63,6 +66,7 @@ def run_chains(
 
         none = jnp.zeros(chains, jnp.int32)
         its_turn = index % TRIPLES_EVERY == TRIPLES_EVERY - 1
+        # A branch, not a mask: three steps in four do without the others' work.
         ends, turns, moves = lax.cond(its_turn, others, lambda ends: (ends, none, none), ends)
         return ends, switches + made.astype(jnp.int32), triples + turns, walked + moves
 

@@ -45,6 +45,7 @@ def words_bound(edges: int) -> int:
 def _rows(order: DegreeOrder, base: jax.Array, tri: TriangleBlock) -> tuple[jax.Array, ...]:
     """For each triangle: whether it is one, the places i, j of v, w among u's arcs, u's row length and first word."""
     hit = tri.uv < order.edge_capacity
+    # Bits are placed by arc, not by node: u's matrix has a row and a column for each of its out arcs.
     u = take(order.tail, jnp.where(hit, tri.uv, 0))
     start = take(order.out_offsets, u)
     words = (take(order.out_offsets, u + 1) - start + 31) >> 5
@@ -66,12 +67,14 @@ def set_bits(order: DegreeOrder, base: jax.Array, bits: jax.Array, tri: Triangle
         bit = jnp.where(hit, jnp.uint32(1) << (column & 31).astype(jnp.uint32), jnp.uint32(0))
         return add_at(bits, word, bit)  # each bit is entered once, so a sum is a union
 
+    # Both halves of the symmetric matrix: x is in the rows of v and w whatever its place beside theirs.
     return enter(enter(bits, i, j), j, i)
 
 
 def common_bits(order: DegreeOrder, base: jax.Array, bits: jax.Array, tri: TriangleBlock) -> jax.Array:
     """4-cliques through each triangle of which u is the lowest node, int32 ``[block]`` (0 where no triangle)."""
     hit, i, j, words, first = _rows(order, base, tri)
+    # No words where there is no triangle: such a lane counts nothing and holds up no tile.
     words = jnp.where(hit, words, 0)
     rows = first + i * words, first + j * words
     (common,) = each_lane(_common, bits, *rows, words, outputs=1, lanes=_LANES, name="common_bits")
@@ -86,4 +89,5 @@ def _common(read: Read, bits: jax.Array, row_v: jax.Array, row_w: jax.Array, wor
         both = read.load(bits, row_v + k, live) & read.load(bits, row_w + k, live)
         return count + jnp.where(live, ones(both), 0)
 
+    # As many steps as the tile's longest row has words.
     return (lax.fori_loop(jnp.int32(0), jnp.max(words), word, jnp.zeros_like(words)),)

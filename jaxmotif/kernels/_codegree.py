@@ -53,11 +53,13 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
     """
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
+    # Positions of `in_arc` are grouped by head: differences of one running sum are the wedges of each v.
     ends = _starts(xp, lengths.astype(np.int64))
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
     heavy = (per_node * fill >= nodes) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
     none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
+    # By a sort, which keeps the size as it is (a compiled program has no other).
     heavy_nodes = xp.sort(xp.where(heavy, xp.arange(nodes, dtype=np.int32), np.int32(nodes)))
     real = heavy_nodes < nodes
     return CodegreePlan(
@@ -88,7 +90,7 @@ def light_cycles(
       most_light: static, as the plan was made with.
     """
     # A block ends at the first node boundary past a multiple of `step`, so it never holds more than `block` wedges.
-    step, shift = block - most_light, 33 - slots.bit_length()
+    step, shift = block - most_light, 33 - slots.bit_length()  # a product's highest log2(slots) bits
     start, end = take(plan.light_starts, first), take(plan.light_starts, stop)
 
     def cut(number):
@@ -101,6 +103,7 @@ def light_cycles(
         found = wedge_block(order, plan.light, cut(number), cut(number + 1), block=block)
         found = found._replace(v=jnp.where(found.valid, found.v, 0), w=jnp.where(found.valid, found.w, 0))
         key = (found.v.astype(jnp.int64) << 32) | found.w.astype(jnp.int64)
+        # Mixed once (odd primes of xxHash); an attempt only multiplies by its salt.
         mixed = found.v.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
         mixed = mixed ^ (found.w.astype(jnp.uint32) * jnp.uint32(0x85EBCA77))
         mixed = mixed ^ (mixed >> jnp.uint32(15))
@@ -109,11 +112,14 @@ def light_cycles(
             owner, count, waiting, codegree, salt = state
             slot = (mixed * salt >> jnp.uint32(shift)).astype(jnp.int32)
             slot = jnp.where(waiting, slot, slots)
+            # One of a slot's keys wins whole, and all wedges of its pair are in that slot: they have all won.
             owner = put_at(owner, slot, key)
             won = waiting & (take(owner, slot) == key)
             slot = jnp.where(won, slot, slots)
+            # So the winners' counts are exact codegrees, with no other pair's wedges among them.
             count = add_at(count, slot, jnp.int32(1))
             codegree = jnp.where(won, take(count, slot), codegree)
+            # Only winners' slots were raised: putting those back is less than clearing the table.
             count = put_at(count, slot, jnp.int32(0))
             return owner, count, waiting & ~won, codegree, salt * jnp.uint32(0x2C1B3C6D) + jnp.uint32(0x3C6EF372)
 
@@ -122,6 +128,7 @@ def light_cycles(
         owner, count, _, codegree, _ = lax.while_loop(lambda state: jnp.any(state[2]), attempt, start)
         return owner, count, _close(cycles, found, codegree)
 
+    # Never cleared: a slot is read only after a key of the same attempt was written to it.
     owner = accumulator(slots, jnp.int64)
     count = accumulator(slots, jnp.int32)
     return lax.fori_loop(jnp.int32(0), _steps(end - start, step), one_block, (owner, count, cycles))[2]
@@ -159,6 +166,7 @@ def heavy_cycles(
             return _close(cycles, found, take(table, cell))
 
         blocks = _steps(end - start, block)
+        # The wedges are found twice, to count and to close: to keep them would take memory by their number.
         table = lax.fori_loop(jnp.int32(0), blocks, count, accumulator(spare, jnp.int32))
         return lax.fori_loop(jnp.int32(0), blocks, close, cycles)
 
@@ -173,7 +181,7 @@ def _close(cycles: jax.Array, found: WedgeBlock, codegree: jax.Array) -> jax.Arr
     """Each wedge of a pair of codegree L lies in L - 1 4-cycles, with both its arcs."""
     closed = (codegree - 1).astype(jnp.int64)
     if cycles.ndim == 0:
-        return cycles + 2 * jnp.where(found.valid, closed, 0).sum()
+        return cycles + 2 * jnp.where(found.valid, closed, 0).sum()  # each with both its arcs
     none = jnp.int32(cycles.shape[0] - 1)
     for arc in (found.uv, found.uw):
         cycles = add_at(cycles, jnp.where(found.valid, arc, none), closed)

@@ -45,8 +45,10 @@ def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
       ([0, 2], [0, 2, 5, 5])
     """
     size = lengths.shape[0]
+    # The nonempty to the front by a sort, which keeps the size as it is: a compiled program has no other.
     items = xp.sort(xp.where(lengths > 0, xp.arange(size, dtype=np.int32), np.int32(size)))
     real = items < size
+    # Padding is list 0 without a position: safe to gather with, never met.
     items = xp.where(real, items, np.int32(0))
     lengths = xp.where(real, lengths[items], xp.zeros_like(lengths)).astype(np.int64)
     return FlatWork(items, xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)]))
@@ -60,8 +62,10 @@ def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax
     at = jnp.int32(0)
     if size < work.items.shape[0]:
         at = jnp.searchsorted(work.starts, first, side="right", method="scan_unrolled").astype(jnp.int32) - 1
+        # `starts` has an entry more than `items`: past the end the two slices would be clamped differently.
         at = jnp.clip(at, 0, work.items.shape[0] - size)
     starts = lax.dynamic_slice(work.starts, (at,), (size,)) - first
+    # Clipped to fit int32. Offsets count from a list's start: this is why no list may be longer than 2^30.
     return lax.dynamic_slice(work.items, (at,), (size,)), jnp.clip(starts, -(2**30), block).astype(jnp.int32)
 
 
@@ -82,6 +86,7 @@ def expand(work: FlatWork, first: jax.Array, stop: jax.Array, block: int) -> tup
     # Lists begun before, and padding, all lie at one place: on a GPU, writing there takes longer than all the rest.
     inside = (starts > 0) & (starts < count)
     marks = jnp.zeros(block, jnp.int32).at[jnp.where(inside, starts, block)].add(1, mode="drop")
+    # A position's list has the number of those begun by then, less one; starts differ, as no list is empty.
     index = running_sum(marks) + ((starts <= 0).sum(dtype=jnp.int32) - 1)
     position = jnp.arange(block, dtype=jnp.int32)
     valid = position < count
@@ -111,6 +116,7 @@ def half(x: jax.Array) -> Any:
 
 def lists_at(starts: jax.Array, positions: jax.Array) -> jax.Array:
     """The list that each flat position is in, int32 ``[P]``; of lists that start at one place the last."""
+    # From the right: an empty list starts where the next does, and holds nothing.
     found = jnp.searchsorted(starts, positions, side="right", method="scan_unrolled")
     return jnp.maximum(found.astype(jnp.int32) - 1, 0)
 
@@ -124,6 +130,7 @@ def find(
     for _ in range(steps):
         middle = half(low + high)
         active = low < high
+        # A lane that is done may stand past the array: it reads the last entry, and makes no use of it.
         less = take(values, jnp.minimum(middle, last)) < wanted
         low, high = jnp.where(active & less, middle + 1, low), jnp.where(active & ~less, middle, high)
     return low, (low < end) & (take(values, jnp.minimum(low, last)) == wanted)

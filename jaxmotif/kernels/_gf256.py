@@ -40,11 +40,13 @@ def tables() -> tuple[np.ndarray, np.ndarray]:
       ``(powers, logs)``: int64 ``[510]`` with ``powers[e] = 2**e``, and int64 ``[256]`` with ``powers[logs[a]] = a``
       for ``a`` from 1 (``logs[0]`` means nothing).
     """
+    # Twice over: a sum of two logarithms then needs no modulo 255.
     powers, logs = np.zeros(510, np.int64), np.zeros(256, np.int64)
     element = 1
     for exponent in range(255):
         powers[exponent] = powers[exponent + 255] = element
         logs[element] = exponent
+        # Times x, then reduced by the polynomial: the powers of x (2) are all elements but 0.
         element <<= 1
         if element & 0x100:
             element ^= POLYNOMIAL
@@ -96,6 +98,7 @@ def slice_bytes(elements: jax.Array) -> jax.Array:
     planes = jnp.arange(PLANES, dtype=jnp.uint32).reshape(PLANES, 1, 1)
     places = jnp.arange(32, dtype=jnp.uint32)
     bits = (groups >> _like(planes, groups)) & jnp.uint32(1)
+    # Each bit has a place of its own: the sum is a union.
     return jnp.sum(bits << _like(places, bits), axis=-1, dtype=jnp.uint32)
 
 
@@ -132,6 +135,7 @@ def _convolve(x: Words, y: Words) -> list:
     """The 15 coefficients of the product of two polynomials with 8."""
     coefficients = []
     for degree in range(2 * PLANES - 1):
+        # x^d gathers the products of coefficients i and d - i, both in 0..7.
         low = max(0, degree - PLANES + 1)
         terms = [x[i] & y[degree - i] for i in range(low, min(degree, PLANES - 1) + 1)]
         coefficients.append(_xor(terms))
@@ -141,6 +145,7 @@ def _convolve(x: Words, y: Words) -> list:
 def _reduce(coefficients: Words) -> list:
     """15 coefficients modulo the field polynomial: x^d = x^(d-8) (x^4 + x^3 + x^2 + 1)."""
     planes = list(coefficients)
+    # From the top: what x^14 adds reaches x^10, which then is reduced in its turn.
     for degree in range(2 * PLANES - 2, PLANES - 1, -1):
         for shift in (0, 2, 3, 4):
             planes[degree - PLANES + shift] = planes[degree - PLANES + shift] ^ planes[degree]
@@ -163,6 +168,7 @@ def expand(planes: Words) -> list:
         return list(planes)
     half = len(planes) // 2
     low, high = planes[:half], planes[half:]
+    # The parts of one half, of the other, and of their sum: 3 products of half the size instead of 4.
     return expand(low) + expand(high) + expand([a ^ b for a, b in zip(low, high, strict=True)])
 
 
@@ -177,6 +183,7 @@ def _recombine(terms: Words, size: int) -> list:
         return list(terms)
     third, half = len(terms) // 3, size // 2
     low, high, both = (_recombine(terms[i * third : (i + 1) * third], half) for i in range(3))
+    # (l + h)(l' + h') less l l' and h h' is the middle; to subtract is to add, is XOR.
     middle = [a ^ b ^ c for a, b, c in zip(low, high, both, strict=True)]
     coefficients: list = [None] * (2 * size - 1)
     for offset, part in ((0, low), (size, high), (half, middle)):
@@ -190,11 +197,13 @@ def expand_scalars(elements: jax.Array) -> jax.Array:
     """Scalars as selection words: uint8 in, uint32 out, whose bit ``r`` selects term ``r``."""
     wide = elements.astype(jnp.uint32)
     bits = [(wide >> jnp.uint32(b)) & jnp.uint32(1) for b in range(PLANES)]
+    # The map is linear over bits, so that the same XORs expand a scalar's 8 bits.
     return _xor([bit << jnp.uint32(r) for r, bit in enumerate(expand(bits))])
 
 
 def selection(words: jax.Array, term: int) -> jax.Array:
     """All ones where bit ``term`` of int32 or uint32 ``words`` is set, else zero; same dtype."""
+    # To the sign and back by an arithmetic shift, which spreads it: no comparison, no multiplication.
     signed = lax.bitcast_convert_type(words, jnp.int32)
     mask = lax.shift_right_arithmetic(signed << jnp.int32(31 - term), jnp.int32(31))
     return lax.bitcast_convert_type(mask, words.dtype)
@@ -213,9 +222,11 @@ def label_sums(labels, words):
     Returns:
       uint32, one plane of the sums.
     """
+    # The five lowest digits of a subset are its place in the word: known patterns.
     low = jnp.zeros_like(labels)
     for place, pattern in enumerate(_PLACES):
         low = low ^ (selection(labels, place) & jnp.asarray(pattern, jnp.uint32))
+    # All digits above are the word's number: one parity for its 32 subsets.
     high = (labels >> jnp.uint32(5)) & words
     for shift in (16, 8, 4, 2, 1):  # the parity of the bits; Triton has no population count of blocks
         high = high ^ (high >> jnp.uint32(shift))

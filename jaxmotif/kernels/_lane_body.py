@@ -107,6 +107,7 @@ def each_position(
 
     from jax.experimental import pallas as pl
 
+    # XLA cuts the block's own lists out of all of them: a kernel then searches few, and in 32 bits.
     items, starts = ex.window(work, first, block)
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
     lists, lanes = items.shape[0], tile_lanes()
@@ -123,6 +124,7 @@ def each_position(
 
         @pl.when(number * lanes < count)
         def _() -> None:
+            # Invalid lanes get item 0, which is one of the work's, and so indexes safely.
             index, offset, valid = expand_lanes(starts, lists, count, lanes, number)
             _write(outputs, body(FUSED, arrays, load(items, index, valid), offset, valid))
 
@@ -146,6 +148,7 @@ def each_lane(
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         arrays, *mine = inputs
+        # The operands of the tile's own lanes follow those that it sees whole.
         _write(outputs, body(FUSED, arrays, *(ref[...] for ref in mine)))
 
     return _tiles(tile, (arrays,), per_lane, per_lane[0].shape[0], lanes, outputs, name)
@@ -167,6 +170,7 @@ def fused_call(kernel: Callable[..., None], *, warps: int = 4, **options: Any) -
         options["compiler_params"] = triton(warps)
 
     def call(*operands: jax.Array) -> Any:
+        # In 64-bit mode the Python integers of a body, such as its loops' bounds, would be int64.
         with jax.enable_x64(False):
             return pl.pallas_call(kernel, interpret=interpreted(), **options)(*operands)
 
@@ -200,6 +204,7 @@ def _tiles(
     from jax.experimental import pallas as pl
 
     mine = pl.BlockSpec((lanes,), lambda number: (number,))
+    # One tree of operands, as one argument: a body's arrays reach it as the NamedTuple that they were.
     operands = (*inputs, *per_lane)
     specs = (*jax.tree.map(lambda _: whole(), inputs), *(mine for _ in per_lane))
 
@@ -239,6 +244,7 @@ def expand_lanes(starts: jax.Array, lists: int, count: jax.Array, lanes: int, ti
     Returns:
       Int32 ``[lanes]`` index into the window, offset in that list, and which lanes are valid.
     """
+    # Scalars search for the tile's first and last list, then its lanes between these two alone.
     first = tile * lanes
     last = jnp.minimum(first + lanes, count) - 1
 
@@ -274,6 +280,7 @@ def between(
         return jnp.where(active & below, x, a), jnp.where(active & ~below, x, b)
 
     a = jnp.zeros((lanes,), jnp.int32) + low
+    # Bounds begin high - low + 1 apart and end 1 apart: as many halvings as high - low has bits.
     index, _ = lax.fori_loop(0, 32 - lax.clz(high - low), narrow, (a, a - low + high + 1))
     return index, position, valid
 
@@ -290,6 +297,7 @@ def find_lanes(
         less = load(values, x, active) < wanted
         return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
 
+    # Until the longest range of the tile is empty; a lane that is done stays as it is.
     low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
     there = valid & (low < high)
     return low, there & (load(values, low, there) == wanted)

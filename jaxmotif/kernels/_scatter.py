@@ -65,6 +65,7 @@ def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:
         # Indices are int32, so that more cells than those can hold are summed row by row.
         if rows * cells >= 2**31:
             return jax.lax.map(lambda row: sums(row[0], row[1], cells), (index, values)), True
+        # Row after row, each with a spare entry of its own.
         begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
         return sums((index + begins).reshape(-1), values.reshape(-1), rows * cells).reshape(rows, cells), True
 
@@ -79,5 +80,6 @@ def _left_out(array: jax.Array, index: jax.Array) -> tuple[jax.Array, str]:
     """Indices and mode such that the spare entry takes what is left out, or nothing does."""
     if _unchecked():
         return index, "promise_in_bounds"
+    # Past the end, where "drop" leaves it out; the spare entry itself is in bounds.
     spare = array.shape[0] - 1
     return jnp.where(index == spare, spare + 1, index), "drop"

@@ -48,6 +48,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
         def sums(plane):
             # The first word is a multiple of the block, so a word's sum is its own share on top of the first one's.
             own = (plane >> jnp.uint32(5)) & lanes
+            # A lane's number has 6 bits at most (BLOCK_WORDS): three shifts give its parity.
             for shift in (4, 2, 1):
                 own = own ^ (own >> jnp.uint32(shift))
             return label_sums(plane, first_word) ^ gf256.selection(own, 0)
@@ -75,12 +76,14 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
         out_specs=_WHOLE,
         out_shape=jax.ShapeDtypeStruct((total, vertices, PLANES, num_words), jnp.uint32),
         name="sieve_start",
+        # For a motif of one vertex no form is read: any operand that is not empty will do.
     )(first_word.reshape(1), labels, forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32))
 
 
 def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
     """:func:`jaxmotif.kernels._sieve_round.label_forms`: one lane a form, and the labels' bits in the words."""
     vertices, forms = labels.shape[0], scalars.shape[1]
+    # Triton's arrays have powers of two of lanes; weights of 0 fill up.
     lanes, num_pieces = pl.next_power_of_2(forms), rows.pieces
     scalars = jnp.pad(scalars, ((0, 0), (0, lanes - forms)))
     call = partial(fused_call, warps=1, out_specs=_WHOLE)
@@ -115,6 +118,7 @@ def _label_forms_kernel(lanes, cut, targets_ref, scalars_ref, labels_ref, *refs)
 
     sums = lax.fori_loop(starts_ref[run], stops_ref[run], step, (jnp.zeros(lanes, jnp.uint32),) * PLANES)
     if cut:
+        # A cut row's own run is empty: its sums are those of its pieces.
         offsets_ref, pieces_ref = cut_refs
 
         def add(piece, sums):
@@ -129,6 +133,7 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
     """:func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
     block = _block(words)
+    # Inline assembly cannot be interpreted.
     select = _select if interpreted() else _select_by_asm
     call = partial(fused_call, warps=1, out_specs=_WHOLE)
     inputs = [jnp.stack([size, first_form]), rows.targets, weights]
@@ -136,6 +141,7 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
         pieces = call(
             partial(_pieces_kernel, total, block, select),
             grid=(rows.pieces, words // block),
+            # Round 2 takes the most forms of those that get here: (k - 1) // 2.
             in_specs=[_WHOLE] * 6,
             out_shape=jax.ShapeDtypeStruct(((total - 1) // 2, rows.pieces, PLANES, words), jnp.uint32),
             name="sieve_pieces",
@@ -147,6 +153,7 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
         grid=(vertices, words // block),
         in_specs=[_WHOLE] * len(inputs),
         out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
+        # In place: P is most of the memory.
         input_output_aliases={len(inputs) - 1: 0},
         name="sieve_round",
     )(*inputs)
@@ -183,6 +190,7 @@ def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref
         live = live | (last_piece > first_piece)
 
     def value(neighbour):
+        # Row t is only read in round t, which writes rows above it: programs need not wait for each other.
         return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
 
     run_sums = _run_sums(first, stop, value, block, targets_ref, weights_ref, select)
@@ -206,6 +214,7 @@ def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref
 
             def update(s, loaded, planes=planes, high=high):
                 old, smaller = loaded
+                # Loaded before this row is written: none of them is it, since t is at least 2 (round 1 is `start`).
                 after = jnp.minimum(s + 1, high)
                 loaded = load(after), load(after - size)
                 for b, plane in enumerate(gf256.multiply_add(old, planes, smaller)):
@@ -220,6 +229,7 @@ def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref
 def _by_width(count, work):
     """``work(first, width)`` over 0..count - 1 in runs of the widths in ``WIDTHS``, widest first."""
     done = jnp.int32(0)
+    # A wide run expands each neighbour's planes once for all its sums; the rest is left to narrower ones.
     for width in WIDTHS:
         runs = (count - done) // width
 
@@ -235,6 +245,7 @@ def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
 
     ``value(neighbour)`` loads 8 planes; ``select`` is :func:`_select` or a faster form.
     """
+    # An empty run may begin behind the last slot, and its first scalar is loaded all the same.
     start_ = jnp.minimum(first, targets_ref.shape[0] - 1)
 
     def sums(form, width):
@@ -244,6 +255,7 @@ def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
         def step(slot, state):
             totals, (neighbour, words) = state
             terms = gf256.expand(value(neighbour))
+            # Loaded a step ahead of use; the last step loads its own again.
             ahead = scalars(jnp.minimum(slot + 1, stop - 1))
             totals = tuple(select(total, terms, word) for total, word in zip(totals, words, strict=True))
             return totals, ahead
@@ -267,6 +279,7 @@ def _select_by_asm(totals, terms, word):
 
     shape = totals[0].shape
     word = lax.bitcast_convert_type(jnp.broadcast_to(word, shape), jnp.int32)
+    # Bit r goes to the top of its byte r // 8; a selector's nibble 8 + byte repeats that byte's sign.
     shifted = [word << jnp.int32(places) for places in range(8)]
     grown = []
     for r, (total, term) in enumerate(zip(totals, terms, strict=True)):

@@ -93,6 +93,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
         return fused.extend(P, size, first_form, weights, rows)
     total, words = P.shape[0], P.shape[-1]
     tiles = _tiles(rows.live)
+    # Expanded once for all forms and all neighbours: sums stay in the 27-term domain.
     terms = _expand(P, size - 1, tiles)
     places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
 
@@ -100,7 +101,9 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
         chosen = weights[first_form + form - 1]
 
         def selected(slots, live):
+            # Weight 0 selects no term: a slot past the run adds nothing.
             word = jnp.where(live, chosen.at[slots].get(mode="clip"), jnp.uint32(0))
+            # 0 - 1 is all ones.
             masks = jnp.uint32(0) - ((word[:, None] >> places) & jnp.uint32(1))
             values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
             return values & masks[:, :, None]
@@ -114,6 +117,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
             sums = neighbour_sums(index)
 
             def update(s, P):
+                # For these s, (s - 1) // t is `form`.
                 grown = _rows_of(P, s - 1, index) ^ _multiply(sums, _rows_of(P, s - size - 1, index))
                 return lax.dynamic_update_slice(P, grown[None], _indices(s - 1, index * TILE, 0, 0))
 
@@ -121,6 +125,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
 
         return lax.fori_loop(0, tiles, tile, P)
 
+    # In rising order: P[s - t] must have had its own form, which is the one before.
     return lax.fori_loop(1, (total - 1) // size + 1, attach, P)
 
 
@@ -144,6 +149,7 @@ def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
         elements = scalars.at[slots].get(mode="clip").astype(jnp.uint32)
         values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
         values = jnp.where(live[:, None], values, jnp.uint32(0))
+        # One weight for all labels of a word: its planes are all ones or all zeros.
         masks = [gf256.selection(elements, b) for b in range(PLANES)]
         spread = [jnp.broadcast_to(values[:, b, None], elements.shape) for b in range(PLANES)]
         return jnp.stack(gf256.multiply(spread, masks), axis=1)
@@ -210,16 +216,19 @@ def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable,
                 total = total ^ contributions(slots, slots < last)
             return total
 
+        # In steps until the tile's longest run ends: rows are ordered by degree, so that its runs are about as long.
         steps = (jnp.max(last - first) + (unroll - 1)) // unroll
         return finish(lax.fori_loop(0, steps, step, jnp.zeros((TILE, *shape), jnp.uint32)))
 
     if not rows.pieces:
         return lambda index: runs(rows.starts, rows.stops, index)
+    # The shape alone: what is summed of pieces is summed after `finish`, which is linear.
     sample = jax.eval_shape(finish, jax.ShapeDtypeStruct((TILE, *shape), jnp.uint32))
 
     def add_tile(index, cut):
         pieces = runs(rows.piece_starts, rows.piece_stops, index)
 
+        # One after another: pieces may share an owner, and no scatter combines by XOR.
         def add(piece, cut):
             owner = rows.piece_owners[index * TILE + piece]
             return cut.at[owner].set(cut[owner] ^ pieces[piece])

@@ -63,6 +63,7 @@ def num_pieces(degrees, max_row: int = MAX_ROW):
 
 def max_pieces(slots: int, max_row: int = MAX_ROW) -> int:
     """Room for the pieces of any rows of so many slots in all."""
+    # A row is cut only where d > max_row: its ceil(d / max_row) pieces are fewer than 2 d / max_row.
     return 2 * slots // max_row
 
 
@@ -81,18 +82,23 @@ def plan_rows(offsets: jax.Array, targets: jax.Array, pieces: int, max_row: int 
     n = offsets.shape[0] - 1
     more = -n % TILE
     degrees = offsets[1:] - offsets[:-1]
+    # Vertices of one tile then have rows of about one length: it waits for its longest.
     order = jnp.argsort(-degrees, stable=True)
+    # The inverse permutation.
     rank = jnp.zeros(n, jnp.int32).at[order].set(jnp.arange(n, dtype=jnp.int32))
     starts, stops = jnp.pad(offsets[:-1][order], (0, more)), jnp.pad(offsets[1:][order], (0, more))
     counts = num_pieces(stops - starts, max_row)
     piece_offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(counts, dtype=jnp.int32)])
     piece = jnp.arange(pieces + -pieces % TILE, dtype=jnp.int32)
     used = piece < piece_offsets[-1]
+    # From the right: of vertices without pieces, which begin where the next does, the last is found, the owner.
     owners = jnp.searchsorted(piece_offsets, piece, side="right").astype(jnp.int32) - 1
     owners = jnp.where(used, owners, 0)
     first = starts[owners] + (piece - piece_offsets[owners]) * max_row
     rows = Rows(
+        # Clipped, since padding slots may hold anything.
         targets=rank.at[targets].get(mode="clip"),
+        # A cut row's own run is empty: its pieces are all of it.
         starts=jnp.where(counts > 0, stops, starts),
         stops=stops,
         live=jnp.sum(stops > starts, dtype=jnp.int32),

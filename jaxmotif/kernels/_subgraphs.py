@@ -114,6 +114,7 @@ def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
     node = first + jnp.arange(capacity, dtype=jnp.int32)
     node = jnp.minimum(node, jnp.maximum(dyads.sizes[1] - 1, 0))  # rows past the last repeat it: safe to gather with
     graph = node // jnp.maximum(dyads.n, 1)
+    # Later nodes alone: a row's first node is its lowest.
     begin = _first_after(dyads, node, node - graph * dyads.n)
     none = jnp.zeros(capacity, jnp.uint32)
     low = none if dyads.node_codes is None else take(dyads.node_codes, node).astype(jnp.uint32)
@@ -126,6 +127,7 @@ def edge_codes(dyads: Dyads, *, wide: bool) -> jax.Array:
     capacity, slots = dyads.offsets.shape[0] - 1, dyads.near.shape[0]
     rows = roots(dyads, jnp.int32(0), nodes=1, capacity=capacity)
     lengths = dyads.offsets[1:] - dyads.offsets[:-1]
+    # Slots past the last row get some row; `later` leaves them out.
     row = jnp.repeat(jnp.arange(capacity, dtype=jnp.int32), lengths, total_repeat_length=slots)
     slot, graph = jnp.arange(slots, dtype=jnp.int32), take(rows.graph, row)
     states = dyads.states.astype(jnp.uint32)
@@ -151,7 +153,9 @@ def open_walks(dyads: Dyads, rows: Rows, i: jax.Array, size: jax.Array) -> Walks
     within = jnp.arange(capacity, dtype=jnp.int32) < size
     stops = take(dyads.offsets, jnp.where(within[None], rows.nodes, 0) + 1)
     place = jnp.arange(room, dtype=jnp.int32)[:, None]
+    # Composite ranks rise along a row, so walks of nodes before the one that met the last node are over.
     walks = within[None] & (place >= rows.rank[None]) & (place < i)
+    # Row by row, so that the walks of whole rows lie together (`candidates` takes whole rows).
     work, ends = _laid_out(jnp.where(walks, stops - rows.begins, 0).T.reshape(-1))
     return Walks(work, ends.reshape(capacity, room)[:, -1])
 
@@ -160,10 +164,13 @@ def _laid_out(length: jax.Array) -> tuple[FlatWork, jax.Array]:
     """Lists of these lengths, and where each ends (int64)."""
     size = length.shape[0]
     some = length > 0
+    # The nonempty to the front, by how many there are up to each.
     place = jnp.where(some, running_sum(some, jnp.int32) - 1, size)
     items = put_at(accumulator(size, jnp.int32), place, jnp.arange(size, dtype=jnp.int32))[:size]
+    # 64 bits before the sum: one walk fits 32, all together may not.
     length = length.astype(jnp.int64)
     end = running_sum(length)
+    # Padding starts at the total, where no position is.
     starts = put_at(jnp.full(size + 1, end[-1]), place, end - length)[:size]
     return FlatWork(items, jnp.concatenate([starts, end[-1:]])), end
 
@@ -216,6 +223,7 @@ def dyad_state(read: Read, dyads: Dyads, node: jax.Array, local: jax.Array) -> j
     if dyads.matrix is not None:
         return read.load(dyads.matrix, node * read.at(dyads.sizes, 0) + local).astype(jnp.int32)
     low, high = read.load(dyads.offsets, node), read.load(dyads.offsets, node + 1)
+    # All true: every lane's index is a node's.
     at, there = read.find(dyads.near, low, high, local, local >= 0, dyads.search_steps)
     return jnp.where(there, read.load(dyads.states, at, there).astype(jnp.int32), jnp.int32(0))
 
@@ -241,6 +249,7 @@ def _with_label(read: Read, dyads: Dyads, states: jax.Array, node: jax.Array, no
     """A pattern from the states of a node's dyads with ``nodes`` others."""
     if dyads.node_codes is None:
         return states
+    # Above the states, where `pair_codes` has room to put one more state in between.
     return states | (read.load(dyads.node_codes, node).astype(jnp.uint32) << jnp.uint32(nodes * dyads.state_bits))
 
 
@@ -276,6 +285,7 @@ def fill(
 
     def more(carry: tuple[Rows, jax.Array, jax.Array]) -> jax.Array:
         _, size, first = carry
+        # A block is written whole, so the table must have room for one, however few it will keep.
         return (first < work.total) & (size + block <= capacity)
 
     def step(carry: tuple[Rows, jax.Array, jax.Array]) -> tuple[Rows, jax.Array, jax.Array]:
@@ -295,6 +305,7 @@ def fill(
         words = append_bits(take(rows.low, row), take(rows.high, row), pattern, dyads.new_bits(i))
         new = Rows(graph, jnp.where(place == i, node[None], nodes), begins, phase, *words)
         table = Rows(*(
+            # Arrays of rows take (place, row), those of one value a row take (row,).
             lax.dynamic_update_slice(x, y, (jnp.int32(0), size)[-x.ndim :]) for x, y in zip(table, new, strict=True)
         ))  # fmt: skip
         return table, size + count[-1], first + block
@@ -335,8 +346,10 @@ def candidates(
     i = rows.nodes.shape[0]
     bits = dyads.new_bits(i)
     # Whole rows alone, since all of X is needed to know how often each pattern occurs in it.
+    # Rows lie in order, so those from `first` on begin where the row before ends.
     begin = jnp.where(first > 0, take(walks.ends, jnp.maximum(first - 1, 0)), 0)
     stop = jnp.searchsorted(walks.ends, begin + block, side="right").astype(jnp.int32)
+    # No more rows than positions, though some take none: row - first must fit the bits that a key has for it.
     stop = jnp.minimum(jnp.minimum(stop, first + block), size)
     end = jnp.where(stop > first, take(walks.ends, jnp.maximum(stop - 1, 0)), begin)
     found = extensions(dyads, rows, i, walks.work, begin, end, block=block)
@@ -347,6 +360,7 @@ def candidates(
     begins = _first_after(dyads, node, take(rows.nodes[0], found.row) - base)
     work, _ = _laid_out(jnp.where(found.valid, take(dyads.offsets, node + 1) - begins, 0))
     # Sorted by these keys, candidates of one row and pattern stand together (:func:`pattern_runs`).
+    # Fewer than all bits of a word: all ones are left to say that there is no candidate.
     word = jnp.uint32 if bits + block.bit_length() < 32 else jnp.uint64
     keys = ((found.row - first).astype(word) << bits) | found.pattern.astype(word)
     keys = jnp.where(found.valid, keys, all_ones(word))
@@ -376,11 +390,14 @@ def pattern_runs(keys: jax.Array, first: jax.Array, *, bits: int) -> Runs:
     all_real = jnp.full(block + 1, real.sum(dtype=jnp.int32))
     start = put_at(all_real, place, lane)[:block]
     key = put_at(accumulator(block, keys.dtype), place, keys)[:block]
+    # The pattern's bits are the lowest, so one row's runs stand together, ascending.
     row = (key >> bits).astype(jnp.int32)
     pattern = (key & ((1 << bits) - 1)).astype(jnp.uint32)
+    # Past the last run stands where all end, so that the last has its length too.
     count = jnp.concatenate([start[1:], all_real[:1]]) - start
     # A run pairs with those after it up to the last of its row, and with itself where it has two candidates.
     used = lane < number
+    # What the roll brings round to the last lane does not matter: a run there is the last of all.
     is_last = used & ((lane + 1 == number) | (jnp.roll(row, -1) != row))
     last = put_at(accumulator(block, jnp.int32), jnp.where(is_last, row, block), lane)
     length = jnp.where(used, take(last, row) - lane + (count > 1).astype(jnp.int32), 0)
@@ -397,8 +414,10 @@ def pair_codes(
     """
     i = rows.nodes.shape[0]
     run, offset, valid = ex.expand(runs.work, first, runs.work.total, block)
+    # A run of one candidate has no pair with itself: its walk begins at the next.
     other = run + offset + (take(runs.count, run) == 1).astype(jnp.int32)
     row, pattern = take(runs.row, run), take(runs.pattern, other)
+    # Each count fits 32 bits, a product of two needs 64.
     count, times = (take(runs.count, x).astype(jnp.int64) for x in (run, other))
     weights = jnp.where(valid, jnp.where(run == other, count * (count - 1) // 2, count * times), 0)
     words = append_bits(take(rows.low, row), take(rows.high, row), take(runs.pattern, run), dyads.new_bits(i))
@@ -454,14 +473,18 @@ def visit_codes(
             later = (place > rank) | ((place == rank) & (node > last))
             candidate = candidate | ((states == 0) & (state != 0) & later)
             states = states | (state.astype(jnp.uint32) << jnp.uint32(place * d.state_bits))
+        # The candidate's own pattern is what its code ends with.
         before, pattern = low & jnp.uint32((1 << d.new_bits(i)) - 1), _with_label(read, d, states, node, i)
+        # Each pair is met from both ends and taken from one: by pattern, and where those are alike by number.
         second = (pattern > before) | ((pattern == before) & (local > read.load(a.local, at)))
+        # A neighbour that touches no node of the row touches u alone: only u's walk meets it.
         valid = valid & ((states == 0) | (candidate & second))
         state = read.load(d.states, slot).astype(jnp.uint32)  # towards u
         leaf = _with_label(read, d, states | (state << jnp.uint32(i * d.state_bits)), node, i + 1)
         high = jnp.zeros_like(low) if a.high is None else read.load(a.high, at)
         words = append_bits(low, high, leaf, d.new_bits(i + 1))
         words = append_bits(*words, *_graph_bits(d, graph, read))
+        # Outputs are int32: -1 is all ones, no code.
         return tuple(jnp.where(valid, x.astype(jnp.int32), jnp.int32(-1)) for x in words[: 1 + wide])
 
     arrays = _Visits(
@@ -485,8 +508,10 @@ def ordered_pair(dyads: Dyads, low: jax.Array, high: jax.Array, pattern: jax.Arr
     state, label = (new >> bits) & ((1 << width) - 1), new >> (bits + width)
     own, before = code & ((1 << own_bits) - 1), code >> own_bits
     whole = states | (label << bits)
+    # Compared as `pair_codes` and `visit_codes` do: by states and label, without the state between the two.
     # An only neighbour (no states) stays the second; the state between the two is seen from the first.
     swap = (states != 0) & (whole < own)
+    # e(u, v) + L e(v, u) read from the other end.
     other = state // dyads.entries + state % dyads.entries * dyads.entries if dyads.entries else state
     first, second = jnp.where(swap, whole, own), jnp.where(swap, own, whole)
     state = jnp.where(swap, other, state)

@@ -88,11 +88,14 @@ def open_walks(dyads: Dyads, tree: Tree, rows: Matches, size: jax.Array, phase: 
     node = jnp.where(within, lax.dynamic_index_in_dim(rows.nodes, phase, keepdims=False), 0)
     # What all children of the phase ask for is no longer asked: the walk begins behind those nodes.
     bound = jnp.zeros_like(row)  # the first local number to try
+    # NOT_WALKED has all bits set, and asks for nothing.
     for a in range(i):
         ask = (after >= 0) & ((after >> a) & 1 > 0)
+        # In local numbers, as `near` holds them; rows have numbers over all graphs.
         bound = jnp.maximum(bound, jnp.where(ask, rows.nodes[a] - rows.graph * dyads.n + 1, 0))
     begin, stop = take(dyads.offsets, node), take(dyads.offsets, node + 1)
     begin, _ = ex.find(dyads.near, begin, stop, bound, steps=dyads.search_steps)
+    # Rows of this phase without a child, and rows past the last, have no walk.
     length = jnp.where(after >= 0, stop - begin, 0)
     return Walks(begin, ex.flat_work(jnp, length))
 
@@ -135,15 +138,18 @@ def longer_matches(
             # A node that touches one before the node whose neighbours are walked was met in that phase.
             valid = valid & (node != old) & ((state == 0) | (place >= phase))
             pattern = pattern | (state.astype(jnp.uint32) << jnp.uint32(place * d.state_bits))
+            # Which places of the row hold lower nodes: what a child asks for is then one AND.
             lower = lower | jnp.where(old < node, jnp.int32(1 << place), jnp.int32(0))
         if d.node_codes is not None:
             pattern = pattern | (read.load(d.node_codes, node).astype(jnp.uint32) << jnp.uint32(i * d.state_bits))
         # The child that looks like this, if any; and the nodes that the new one must come after.
         parent = read.load(a.at, row)
+        # Children stand together, ascending by pattern: one search finds the only one that fits.
         low, high = read.load(a.tree.begin, parent), read.load(a.tree.begin, parent + 1)
         child, there = read.find(a.tree.pattern, low, high, pattern, valid, steps)
         below = read.load(a.tree.below, child, there).astype(jnp.int32)
         fits = there & (lower & below == below)
+        # No child fits: -1, which is also what fills a tile without positions.
         return row, node, jnp.where(fits, child, jnp.int32(-1))
 
     arrays = _Tried(dyads, tree, walks.begin, rows.graph, rows.nodes.reshape(-1), rows.at, phase[None])
@@ -184,6 +190,7 @@ def fill_matches(
         nodes = jnp.concatenate([rows.nodes.at[:, row].get(mode="promise_in_bounds"), node[None]])
         new = Matches(take(rows.graph, row), nodes, at)
         table = Matches(*(
+            # Arrays of rows take (place, row), those of one value a row take (row,).
             lax.dynamic_update_slice(x, y, (jnp.int32(0), size)[-x.ndim :]) for x, y in zip(table, new, strict=True)
         ))  # fmt: skip
         return table, size + count[-1], first + block
@@ -209,4 +216,5 @@ def count_matches_by_graph(
         cell = jnp.where(valid, take(rows.graph, row) * leaves + at - first_leaf, spare)
         return add_at(counts, cell, jnp.ones(block, jnp.int64))
 
+    # Positions are int64: a phase may have more than 2^31.
     return lax.fori_loop(jnp.int64(0), -(-walks.work.total // block), body, counts)

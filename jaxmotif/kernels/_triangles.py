@@ -29,6 +29,7 @@ class TriangleBlock(NamedTuple):
 def triangle_tests(xp: ModuleType, order: DegreeOrder) -> Any:
     """How many membership tests each arc needs, int32 ``[M]``."""
     arc = xp.arange(order.edge_capacity, dtype=np.int32)
+    # w is above v: in u's row it comes after v, in v's row it is any head.
     after = order.out_offsets[order.tail + 1] - arc - 1
     row = order.out_offsets[order.head + 1] - order.out_offsets[order.head]
     return xp.where(arc < order.num_edges, xp.minimum(after, row), xp.zeros_like(arc))
@@ -61,6 +62,7 @@ def triangle_block(
         w = read.load(arcs.head, here, valid)
         low, high = jnp.where(along_u, v_start, arc + 1), jnp.where(along_u, v_end, u_end)
         there, hit = read.find(arcs.head, low, high, w, valid, steps)
+        # Whichever was walked: an arc of u's row is u-w, one of v's is v-w.
         found = arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)
         return tuple(jnp.where(hit, x, jnp.int32(none)) for x in found)
 

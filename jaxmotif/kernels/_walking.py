@@ -74,9 +74,11 @@ def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> t
     rise = jnp.minimum(0.5, 8.0 / labels.astype(jnp.float32))
     cells = chains * WALK_NODES**2
     cell, holder = _cell(fixed, where.chain, ends.tail, ends.head, where.label >= fixed.arcs)
+    # No walk begins with a collision: each dyad has one holder, and the sum is that.
     held = jnp.zeros(cells + 1, jnp.int32).at[jnp.where(where.live, cell, cells)].add(holder)
 
     def step(now: _Walk) -> _Walk:
+        # Eight numbers a move tried, so that no two moves draw the same word.
         counter = jnp.uint32(8) * now.tried.astype(jnp.uint32)
         words = counter + jnp.arange(6, dtype=jnp.uint32)[:, None]
         words = once(fixed, mix(mix(words, salts[:, 0][None]), salts[:, 1][None]))
@@ -84,14 +86,17 @@ def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> t
         collisions, cell, change = _outcome(fixed, chain, now, move)
         more = collisions - now.collisions
         chance = jnp.where(more > 1, rise * rise, jnp.where(more > 0, rise, 1.0))
+        # 24 bits: as many as a float32 holds exactly.
         lucky = (words[5] >> 8).astype(jnp.float32) < chance * 2**24
         made = once(fixed, proposed & (collisions <= COLLISIONS) & lucky & (now.left > 0))
         collisions = jnp.where(made, collisions, now.collisions)
+        # Labels that do not move are put past the end, and dropped.
         lane = jnp.where(made[None] & move.active, move.lane, now.ends.shape[0])
         new = _packed(jnp.where(move.mirrored, move.new_head, move.tail),
                       jnp.where(move.mirrored, move.tail, move.new_head))  # fmt: skip
         return _Walk(
             now.ends.at[lane].set(new, mode="drop"), now.held.at[cell].add(jnp.where(made[None], change, 0)),
+            # A move refused where nothing collides counts too: an excursion that stays where it is.
             collisions, now.left - _ones((now.left > 0) & (collisions == 0)), now.moves + _ones(made), now.tried + 1,
         )  # fmt: skip
 
@@ -100,6 +105,7 @@ def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> t
     begin = _Walk(_packed(ends.tail, ends.head), held, none, left, none, jnp.int32(0))
     end = lax.while_loop(lambda now: (now.tried < PATIENCE * number) & jnp.any(now.left > 0), step, begin)
     done = end.left == 0
+    # A walk given up is undone whole: to keep the part that was walked would not be symmetric.
     stays = ~take(done, where.chain)
     tail, head = (jnp.where(stays, old, new) for old, new in zip(ends, _unpacked(end.ends), strict=True))
     return Ends(tail, head), jnp.where(done, end.moves, 0)
@@ -125,10 +131,12 @@ def _propose(fixed: Fixed, base: Array, ends: Array, words: Array) -> tuple[_Mov
     arcs, pairs = fixed.arcs, fixed.pairs
     kind = words[0] & 7
     of_pairs = (pairs >= 2) & ((kind >= 5) | (arcs < 2))
+    # Of eight kinds three switch pairs, two turn triples, three switch arcs; no move changes the odds, for symmetry.
     of_three = ~of_pairs & (arcs >= 3) & ((kind == 3) | (kind == 4))
     first = jnp.where(of_pairs, arcs, 0)
     size = jnp.where(of_pairs, pairs, arcs)
     i, j = (first + scaled(word, size) for word in words[1:3])
+    # The head of i: the lower bits.
     follows, goes_on = arc_from(fixed, take(ends, base + i) & (WALK_NODES - 1), words[2])
     j = once(fixed, jnp.where(of_three, follows, j))
     k, ends_well = arc_from(fixed, take(ends, base + j) & (WALK_NODES - 1), words[3])
@@ -138,6 +146,7 @@ def _propose(fixed: Fixed, base: Array, ends: Array, words: Array) -> tuple[_Mov
     mirrored = jnp.stack([no, of_pairs & (words[4] & 1 == 1), no])  # the second pair is read backwards, or not
     tail, head = jnp.where(mirrored, head, tail), jnp.where(mirrored, tail, head)
     new_head = jnp.stack([head[1], jnp.where(of_three, head[2], head[0]), head[0]])
+    # Drawn with replacement, alike for a move and its reverse: labels that coincide make no move.
     path = goes_on & ends_well & (lane[0] != lane[1]) & (lane[1] != lane[2]) & (lane[0] != lane[2])
     switch = (lane[0] != lane[1]) & (tail[0] != tail[1]) & (head[0] != head[1]) & (of_pairs | (arcs >= 2))
     move = _Move(jnp.stack([~no, ~no, of_three]), lane, mirrored, tail, head, new_head)
@@ -159,6 +168,7 @@ def _outcome(fixed: Fixed, chain: Array, now: _Walk, move: _Move) -> tuple[Array
     change = once(fixed, jnp.where(active, jnp.concatenate([-holder[:3], holder[3:]]), 0))
     held = once(fixed, take(now.held, cell))
     collisions = now.collisions
+    # Leaving, a label ends a collision where others stay behind; coming, it makes one where others are.
     for i in range(6):
         by = held[i]
         for j in range(i):
@@ -167,6 +177,7 @@ def _outcome(fixed: Fixed, chain: Array, now: _Walk, move: _Move) -> tuple[Array
             collisions = collisions - _ones(active[i] & (by & (by - 1) != 0))
         else:
             refused = (by & holder[i] != 0) | (u[i] == v[i])
+            # Past COLLISIONS whatever the other labels end: such a move is never made.
             collisions = collisions + _ones(active[i]) * (_ones(by != 0) + 2 * COLLISIONS * _ones(refused))
     return once(fixed, collisions), cell, change
 

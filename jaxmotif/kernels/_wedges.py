@@ -31,6 +31,7 @@ def wedge_lengths(xp: ModuleType, order: DegreeOrder) -> Any:
     """Wedges at each position of ``order.in_arc``, int32 ``[M]`` (so they are grouped by v)."""
     arc = order.in_arc
     u = order.tail[arc]
+    # v's place in u's full row: behind all in arcs, and the out arcs before this one.
     below = order.in_offsets[u + 1] - order.in_offsets[u] + arc - order.out_offsets[u]
     return xp.where(xp.arange(order.edge_capacity, dtype=np.int32) < order.num_edges, below, xp.zeros_like(below))
 
@@ -62,6 +63,7 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.
 def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
     uv = read.load(arcs.in_arc, position)
     u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
+    # u's full row begins where those of all ranks before it end: with their in arcs and out arcs.
     slot = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset
     uw = read.load(arcs.row_arc, slot, valid)
     return uv, uw, v, read.load(arcs.tail, uw) + read.load(arcs.head, uw) - u  # u is one end of both arcs
