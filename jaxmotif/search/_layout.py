@@ -166,11 +166,13 @@ class _Named:
     def __getattr__(self, name: str) -> Any:
         if name not in self._fields:
             raise AttributeError(name)
+        # A field's offset is its place in the NamedTuple: readers and the writer share that and nothing else.
         return self._read(self._at + self._fields.index(name))
 
 
 def read_record(read: Callable[[Any], Any], kind: type[Record], at: int | jax.Array) -> Record:
     """The record at a place of a program; ``read(place)`` gives a word, when it is asked for by name."""
+    # A reader sees the record itself: each word is loaded where, and only if, it is asked for.
     return cast(Record, _Named(read, at, kind._fields))  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -252,6 +254,7 @@ class Reader(NamedTuple):
 
     def column(self, columns: Columns, slot: jax.Array, row: jax.Array, missing: jax.Array, where: jax.Array) -> Any:
         """Column ``slot`` of some rows; ``missing`` where the slot is -1."""
+        # The slot is one value for all lanes: -1 is made a place that exists, and read by none.
         place = columns.first + jnp.maximum(slot, jnp.int32(0)) * columns.apart + row
         return jnp.where(slot < 0, missing, self.load(self.table, place, where & (slot >= 0)))
 
@@ -279,6 +282,7 @@ class Reader(NamedTuple):
             less = self.load(self.op.entries, middle, active) < w
             return jnp.where(active & less, middle + 1, a), jnp.where(active & ~less, middle, b)
 
+        # As many halvings as the longest list takes, which the program says: no lane is asked whether all are done.
         return loop(halvings, halve, (low, end))[0]
 
 
@@ -287,6 +291,7 @@ def loop(count: int | jax.Array, body: Callable[[Any, T], T], init: T) -> T:
 
 
 def shift_right(x: jax.Array, by: int | jax.Array) -> Any:
+    # lax asks for a shift of the same shape and type.
     return lax.shift_right_logical(x, jnp.zeros_like(x) + by)
 
 

@@ -59,6 +59,7 @@ def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where:
             def times(index, product):
                 return numbers.scaled(product, intersection_size(io, factors, index, node, where))
 
+            # A lane that does not ask has all terms 0.
             coefficient = jnp.where(where, term.coefficient, jnp.int32(0))
             return numbers.add(total, loop(term.num_factors, times, numbers.of(coefficient)))
 
@@ -86,6 +87,7 @@ def intersection_size(
 
     def leave_out_listed(index, size):
         u = node(io.word(users + index))
+        # A used node is taken off only where the set has it: in the leaf's domain, and next to the anchor.
         domain = io.load(io.op.domains, only.domain + u, where)
         inside = shift_right(domain, only.bit) & 1
         return size - (inside & io.adjacent(anchor, u, only, where & (inside > 0)))
@@ -96,8 +98,10 @@ def intersection_size(
         def narrow(index, bits):
             item = io.record(SetWords, places, index)
             here = item.rows + node(item.slot) * words + word
+            # XOR with -1 is the complement; each factor has an anchor's set, too, which keeps it in the domain.
             return bits & (io.load(io.op.leaf_rows, here, where) ^ item.flip)
 
+        # All ones: nothing is left out yet.
         return loop(sets, narrow, jnp.full_like(anchor, -1))
 
     def count(word, size):
@@ -105,6 +109,7 @@ def intersection_size(
 
     def leave_out_ranked(index, size):
         rank = io.load(io.op.leaf_ranks, ranks + node(io.word(users + index)), where)
+        # The intersection is not kept: its word with a used node's rank is met again.
         bits = meet(shift_right(rank, 5))
         return size - (shift_right(bits, rank & 31) & 1)
 

@@ -46,6 +46,7 @@ class Int64Counts:
     def sums(self, x: jax.Array) -> list[jax.Array]:
         """Sums along the last axis, a uint32 array for each limb."""
         with jax.enable_x64(True):
+            # No overflow: SPARE_BITS are free in each of the 1024 numbers.
             total = x.sum(axis=-1)
             high = lax.shift_right_logical(total, jnp.full_like(total, 32))
             return [total.astype(jnp.uint32), high.astype(jnp.uint32)]
@@ -65,11 +66,13 @@ class LimbCounts:
 
     def of(self, x: jax.Array) -> Limbs:
         """From int32; negative ones as their complement."""
+        # The sign goes on in all higher limbs: two's complement.
         sign = lax.bitcast_convert_type(lax.shift_right_arithmetic(x, jnp.full_like(x, 31)), jnp.uint32)
         return (lax.bitcast_convert_type(x, jnp.uint32), *[sign] * (self.limbs - 1))
 
     def multiply(self, x: Limbs, y: Limbs) -> Limbs:
         """Limb by limb, as on paper; what is beyond the last limb is left out."""
+        # What is beyond the last limb is left out: all is modulo 2^(32 limbs).
         parts = [(*[jnp.zeros_like(y[i])] * i, *self._times(x[: self.limbs - i], y[i])) for i in range(len(y))]
         return functools.reduce(self.add, parts)
 
@@ -84,6 +87,7 @@ class LimbCounts:
 
     def scaled(self, x: Limbs, factor: jax.Array) -> Limbs:
         """Times int32 factors, none of them negative."""
+        # Nonnegative: the same bits unsigned.
         return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
 
     def sums(self, x: Limbs) -> list[jax.Array]:
@@ -123,4 +127,5 @@ def carried(sums: jax.Array) -> jax.Array:
         carry = sums[limb] + carry
         result.append(carry & jnp.uint64(2**32 - 1))
         carry = carry >> jnp.uint64(32)
+    # The last takes what comes: it has 64 bits, and the bound says that they suffice.
     return jnp.stack([*result, sums[-1] + carry])

@@ -95,6 +95,7 @@ class Ordered:
         return advance_part(operands, state, self._rows, words, most=MOST_PART, sizes=stage.sizes, ordered=True)
 
     def ended(self, now: Progress) -> str | None:
+        # Matches wait in the table that no step expands.
         self.held = int(now.rows[0, self._tables])
         left = now.rows[1] < now.rows[0]
         return None if left[: self._tables].any() else "done"
@@ -121,6 +122,7 @@ def list_matches(
     Yields:
       Blocks, each stretch's ended by one that says so.
     """
+    # One more than are asked for shows that there are more.
     enough = _ALL if limit is None else min(limit + 1, _ALL)
     workers = [_Worker(search, images, prefixes, enough) for search in searches]
     todo, turn, left = deque(enumerate(stretches)), 0, limit
@@ -129,9 +131,11 @@ def list_matches(
     while turn < len(stretches):
         crowded = sum(block.nodes.size for blocks in waiting.values() for block in blocks) >= MOST_WAITING
         for worker in workers:
+            # When crowded, no stretch is begun but the one whose turn it is.
             if worker.stretch is None and todo and (not crowded or todo[0][0] == turn):
                 worker.begin(*todo.popleft())
         for worker in workers:
+            # The stretch whose turn it is always goes on, or what waits would never leave; others if they are ready.
             if worker.stretch is not None and (worker.stretch == turn or (not crowded and worker.ready)):
                 waiting[worker.stretch].append(worker.receive())
         while waiting[turn]:
@@ -159,6 +163,7 @@ class _Worker:
         base, room = stage.program.after(stage.program.tables)
         self._width = len(images.positions)
         self._starts = np.zeros(power_of_four(self._width, 16), np.int32)
+        # The table has columns in the order of placement, a block in that of query nodes.
         self._starts[: self._width] = base + room * images.positions
         self._ids = jax.device_put(images.ids, *search.operands.offsets.devices())
         self._driver, self._enough = Ordered(search, prefixes, enough), enough
@@ -170,6 +175,7 @@ class _Worker:
     def begin(self, stretch: int, ends: tuple[int, int]) -> None:
         first, stop = ends
         most = self._driver.most
+        # No piece is more than its table has room for.
         self._pieces.extend((at, min(at + most, stop)) for at in range(first, stop, most))
         self.stretch = stretch
         self._feed()
@@ -195,6 +201,7 @@ class _Worker:
         standing = self._run.receive(report, time.perf_counter() - self._sent)
         stretch, rows = self.stretch, min(self._driver.held, self._enough)
         words = self._width * rows
+        # Queued before the next dispatch, to which the table is given away.
         pieces = self._fetched(words)
         if standing is not None and standing.status == "done":
             if self._pieces:
@@ -203,6 +210,7 @@ class _Worker:
                 self.stretch = None
         elif rows < self._enough:  # else there are more than are asked for
             self._dispatch()
+        # Only here does it wait for them: the device goes on meanwhile.
         nodes = np.concatenate([np.zeros(0, np.int32), *map(np.asarray, pieces)])[:words]
         return Listed(nodes.reshape(self._width, rows), stretch, self.stretch is None, "running")
 
@@ -211,6 +219,7 @@ class _Worker:
         dispatch takes the table."""
         pieces, first, rows = [], 0, np.int32(max(words // self._width, 1))
         while first < words:
+            # The largest piece that is matches throughout; in the end the smallest, partly beyond them.
             size = next(size for size in PIECES if size <= max(words - first, PIECES[-1]))
             pieces.append(_images(self._run.table, self._ids, self._starts, rows, np.int32(first), size=size))
             first += size
@@ -224,6 +233,7 @@ def _images(
     """Of columns of a table that begin at ``starts``, of so many rows each, laid end to end, some words from the first
     asked for, as the target's nodes, int32 ``[size]``; what lies beyond the last is arbitrary."""
     number = first + jnp.arange(size, dtype=jnp.int32)
+    # Beyond the last match any column will do.
     column = jnp.minimum(number // rows, starts.shape[0] - 1)
     node = table.at[take(starts, column) + number % rows].get(mode="clip")
     return for_host(ids.at[node].get(mode="clip"))

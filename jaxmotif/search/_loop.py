@@ -67,6 +67,7 @@ class Progress(NamedTuple):
         numbers = 2 * (_limbs(sizes) + 1)  # matches and positions, each of two words
         rows, steps = report[: -numbers - 1].view(np.int32).reshape(3, -1), int(report[-1])
         *limbs, positions = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
+        # The last column has no successor: no step expands it.
         drained = not (rows[1] < rows[0])[:-1].any()
         return cls(rows, drained, sum(limb << 32 * i for i, limb in enumerate(limbs)), positions, steps)
 
@@ -102,6 +103,7 @@ def _limbs(sizes: Sizes) -> int:
 def _report(state: SearchState) -> Any:
     words = lax.bitcast_convert_type(jnp.append(state.matches, state.positions), jnp.uint32)  # low words first
     rows = lax.bitcast_convert_type(jnp.append(state.rows.reshape(-1), state.steps), jnp.uint32)
+    # Rows first and steps last: what is between has as many words as the limbs ask for.
     return for_host(jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]]))
 
 
@@ -128,11 +130,13 @@ class _Tables(NamedTuple):
         place = table_place(number) + TableWords._fields.index("next_room")
         room = op.program.at[place].get(mode="clip")  # there may be fewer tables than the state has room for
         count = array_reader(op, op.program, sizes).search.tables
+        # A table has room for three halves of a step: two thirds of it is the step.
         return cls(number, count, room, jnp.minimum(room - room // 3, sizes.block))
 
     def able(self, rows: jax.Array, ordered: bool) -> Any:
         """The tables that a step can work on: they have rows left, and the next has room for all that may come."""
         held, cursor, _ = rows
+        # Every position may survive: a step needs room for all it takes.
         left, fits = (cursor < held)[:-1] & (self.number < self.count), held[1:] <= self.room - self.most
         # The last table that is not empty has an empty successor, unless that holds the matches listed.
         return left & (fits[self.count - 1] if ordered else fits)
@@ -142,6 +146,7 @@ class _Tables(NamedTuple):
         case: where none is able, the step does nothing."""
         if ordered:
             return jnp.maximum(jnp.where(able, self.number, -1).max(), 0)
+        # Where none is able the minimum is `count`, which is no table's: then the last.
         return jnp.minimum(jnp.where(able, self.number, self.count).min(), self.count - 1)
 
 
@@ -165,6 +170,7 @@ def _until_a_level(enough: int | np.ndarray | jax.Array) -> Wanted:
     they are all expanded, that is the end."""
 
     def wanted(state: SearchState, able: jax.Array) -> Any:
+        # The first with rows left: those before it are used up, and it is worked on before any later one.
         t = (state.rows[0] - state.rows[1] > 0).argmax()
         return able[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
 
@@ -216,7 +222,9 @@ def _advance(
         t = tables.choose(tables.able(state.rows, ordered), ordered)
         held, cursor, used = state.rows
         first, filled = cursor[t], held[t + 1]
+        # A step that has nothing to do takes no positions, and changes nothing.
         left, block = (jnp.where(goes, x, 0) for x in (held[t] - first, tables.most[t]))
+        # No more rows than have 31-bit positions whatever their lists (SearchWords.most_rows).
         window = Window(t, first, jnp.minimum(left, most_rows), used[t])
         lists = prepare_window(op, state.table, window, sizes)
         found = extend(op, state.table, state.tally, window, lists, block, filled, sizes)
@@ -225,10 +233,12 @@ def _advance(
         cursor = jnp.where(here, first + found.done, cursor)
         used = jnp.where(here, found.used, used)
         rows = jnp.where((cursor >= held)[None], 0, jnp.stack([held, cursor, used]))  # a table used up begins anew
+        # Carried at every step: each tile adds less than 2^32 to a limb, so that no sum reaches 2^64.
         matches = carried(state.matches + found.counts.astype(jnp.uint64).sum(axis=0))
         positions, steps = state.positions + found.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
         return SearchState(found.table, rows, matches, positions, steps, found.tally)
 
+    # Whether to go on is asked once for so many steps (StepSizes says why).
     at_once = step_sizes(target()).at_once if is_fused(sizes) or target().is_accelerator else 1
 
     def steps_at_once(state: SearchState) -> SearchState:
@@ -284,9 +294,11 @@ def advance_part(
 
     def put(column, table):
         values = rows.at[column, part.first + number].get(mode="clip")
+        # Lanes past the part's rows write past the end, and are dropped.
         to = jnp.where(number < part.count, base + column * room + number, table.shape[0])
         return table.at[to].set(values, mode="drop")
 
+    # A part without rows goes on with what the tables hold.
     table = lax.fori_loop(jnp.int32(0), jnp.where(part.count > 0, part.columns, 0), put, state.table)
     begun = jnp.zeros_like(state.rows).at[0, part.level].set(part.count)
     at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)

@@ -68,6 +68,7 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
     if program.tables == 0:
         return _no_prefixes(0, np.ones(1, np.int64))
     state = listing.new_state(operands)
+    # Without a limit of steps: it ends when a level has enough prefixes.
     last, enough = np.int32(2**31 - 1), np.int32(ENOUGH)
     with jax.default_device(device):
         state, report = advance(operands._replace(program=listing.code), state, last, enough, sizes=listing.sizes)
@@ -77,9 +78,12 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
     level, count = now.level, int(now.rows[0, now.level])
     base, room = program.after(level)
     columns = stage.program.columns[level]
+    # What the search's own table holds comes first: a part gives so many columns.
     positions = np.concatenate([columns, np.setdiff1d(np.arange(level), columns)]).astype(np.int64)
+    # One shape whatever the length: further columns repeat the first ones.
     starts = (base + room * np.resize(positions, MOST_PREFIX)).astype(np.int32)
     pairs = stage.program.anchors(level)[:, :2]  # slot and list
+    # Repeated pairs change no minimum.
     pairs = np.resize(pairs, (power_of_four(len(pairs), 1), 2))
 
     def gathered(numbers: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -91,8 +95,10 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
 
     numbers = np.arange(count)
     if order == "hardest first":
+        # The work is known of the rows in the order listed: they are gathered once to be weighed, once to stay.
         numbers = np.argsort(-gathered(numbers)[1], kind="stable")
     elif order == "mixed":
+        # The same numbers on every device: all must mean the same prefixes.
         numbers = np.random.default_rng(0).permutation(count)
     rows, work = gathered(numbers)
     return Prefixes(rows, positions, len(columns), work)
@@ -110,6 +116,7 @@ def _gathered(
     """
     rows = take(table, starts[:, None] + order[None])
     column, lists = pairs[:, :1], pairs[:, 1:]
+    # -1: the lists hang on no earlier node, and there is one, at the place itself.
     at = lists + jnp.where(column < 0, 0, rows[jnp.maximum(pairs[:, 0], 0)])
     return rows, for_host((take(offsets, at + 1) - take(offsets, at)).min(axis=0) + 1)
 
@@ -130,6 +137,7 @@ class InParts:
         (stage,), level = search.stages, len(prefixes.positions)
         self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
         self._part = Part(0, level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
+        # A part is put into its table at once.
         self.most = min(stage.program.table(level).room, MOST_PART)
         """Prefixes that can be fed at a time."""
 
@@ -144,6 +152,7 @@ class InParts:
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
     ) -> tuple[SearchState, jax.Array]:
+        # Fed once: the next dispatches go on with what is in the tables.
         part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
         return advance_part(
             operands, state or stage.new_state(operands), self._rows, np.array(part, np.int32), most=MOST_PART,

@@ -115,10 +115,12 @@ class Program:
 
     def resized(self, rooms: Sequence[int] | np.ndarray) -> Program:
         """The same search, with room for other numbers of rows in each table but the first."""
+        # Whether the last table counts is written in it: matches that are kept have one table more.
         whole = not self.table(self.tables - 1).is_last
         code, (rooms, bases) = self.code.copy(), _table_places(self.columns, rooms, whole)
         at, count = table_place(np.arange(self.tables)), self.tables
         for name, values in (("base", bases), ("next_base", bases[1:]), ("room", rooms), ("next_room", rooms[1:])):
+            # TableWords stand at equal distances: one word of all tables is written at once.
             code[at + TableWords._fields.index(name)] = values[:count]
         return Program(code, self.tables, bases[-1], self.columns)
 
@@ -160,7 +162,9 @@ def table_columns(
     for factor in (factor for group in groups for term in group for factor in term.factors):
         reads[-1, _positions(factor)] = True
     reads[-1, [position for tally in tallies for position in (tally.position, tally.of)]] = True
+    # Look-ahead reads the new node, too, which is at hand and in no column yet.
     reads[:, :-1] &= earlier
+    # A column is held from where its node is placed to the last table that reads it.
     later = np.logical_or.accumulate(reads[::-1, :-1])[::-1]
     return [np.flatnonzero(row).tolist() for row in later & earlier]
 
@@ -203,11 +207,13 @@ def build_program(
     rooms, bases = _table_places(columns, rooms, whole)
     code = _Writer(table_place(count))
     most_rows = max(1, (2**31 - 1) // max(1, longest))  # all their candidates together have 31-bit positions
+    # As many halvings as the longest list's length has bits.
     code.put(0, SearchWords(stride, max(1, int(longest).bit_length()), count, most_rows, first_steps))
     for t, placed in enumerate(placements):
         slot = np.full(count + 1, -1)  # the last is that of no position
         slot[columns[t]] = np.arange(len(columns[t]))
         last = t == count - 1
+        # What the next table holds, of columns that this one has and the new node.
         kept = columns[t + 1] if not last else range(count) if whole else ()
         tests, ahead = code.add_tests(placed, slot, kept), code.add_factors(placed.ahead, slot)
         leaves = code.add_groups(groups if last else (), slot)
@@ -225,6 +231,7 @@ def _table_places(
     rooms = [1, *(int(room) for room in rooms[: len(columns) - 1 + whole]), *([] if whole else [2**31 - 1])]
     widths = [0, *table_widths(columns, whole).tolist(), *([] if whole else [0])]
     bases = np.cumsum([0, *(room * width for room, width in zip(rooms, widths, strict=True))]).tolist()
+    # Places are int32, and one more entry is the spare that lanes without a row write to.
     if bases[-1] >= 2**31 - 1:
         raise ValueError(f"tables of {bases[-1]} entries are over the limit of {2**31 - 2}; use smaller blocks")
     return rooms, bases
@@ -273,6 +280,7 @@ class _Writer:
 
         def pairs(items: Sequence[Pair] | np.ndarray) -> np.ndarray:
             rows = _rows(items).copy()
+            # Position -1 finds the last entry, which is slot -1.
             rows[:, 0] = slot[rows[:, 0]]
             return rows
 
@@ -291,6 +299,7 @@ class _Writer:
 
     def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> list[int]:
         """Those of nodes of rows, of pairs of these, of the new node, and of pairs with it."""
+        # In the order of TableWords: a dict keeps that in which its keys are written.
         kinds: dict[tuple[bool, bool], list[TallyWords]] = {
             (new, pair): [] for new in (False, True) for pair in (False, True)
         }

@@ -135,6 +135,7 @@ class Run:
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
         self._operands = self._operands._replace(program=stage.code)
+        # A stage that has a limit takes it in one dispatch.
         self._steps, self._quota = 0, stage.most_steps or self._first
 
     @property
@@ -178,6 +179,7 @@ class Run:
             return standing._replace(status=f"stopped at max_steps={self._last}")
         if self._stage.most_steps is not None:
             return self._next_stage(standing)
+        # A dispatch may have been quick for want of work: at most eight times as many steps next time.
         pace = min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6))
         self._quota = max(1, min(MOST_STEPS, int(self._quota * pace)))
         return standing
@@ -223,9 +225,11 @@ def run_searches(
     most, then what is not done one after another. Returns for each where it ended, and its seconds (``None``: there is
     nothing to search)."""
     results = [(NOTHING, 0.0)] * len(searches)
+    # From the end, so that pop takes them in their order.
     todo = [(i, Run(search)) for i, search in enumerate(searches) if search is not None][::-1]
     while todo:
         some, entries = [todo.pop()], 0
+        # Dispatches are sent without waiting: all their tables are in memory at the same time.
         while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
             entries += some[-1][1].entries
             some.append(todo.pop())
@@ -234,6 +238,7 @@ def run_searches(
         taken = time.perf_counter() - clock
         for (i, run), value in zip(some, values, strict=True):
             standing = run.receive(value, taken) or RUNNING
+            # They ran together: each is said to have taken an equal share.
             spent = taken / len(some)
             if standing.status == "running":
                 clock = time.perf_counter()

@@ -79,6 +79,7 @@ def window_rows(block: int, candidates: float, target: Target) -> int:
     """Rows looked at for a step, given how many candidates a row is likely to have at least."""
     sizes = step_sizes(target)
     few = sizes.many_rows if candidates >= MANY else sizes.rows
+    # No fewer than a tile of the fused kernel takes, 1024, where a step has as many positions.
     return max(block // few, min(block, 1024))
 
 
@@ -118,16 +119,21 @@ def fit_tables(
     sizes = step_sizes(target_of(device))
     budget, work = table_memory(memory, device), sizes.step_bytes
     least = min(block, LEAST_STEP)
+    # Three halves of the smallest step in every table, in the size that would be allocated.
     smallest = 4 * table_entries(int((least + least // 2) * widths.sum())) + held + work * least
     check_budget(memory, max(smallest, making), f"tables of {widths.sum()} columns and what they are made from")
     if memory is None:
+        # The default is for tables alone; memory that was given is for everything.
         held = work = 0
     asked = min(block, usual)
     while True:
+        # Work space grows with the step: what it leaves is for tables.
         words = _most_entries((budget - held - work * block) // 4)
+        # Whoever asks for smaller steps than usual gets smaller tables in proportion.
         most = words * asked // usual
         steps = _steps_of_tables(block, widths, least, most)
         rooms = steps + steps // 2
+        # The smallest step is taken in any case: whether memory that was given has room for it was checked above.
         if (rooms * widths).sum() <= words or block == least:
             return int(steps.max()) if len(steps) else block, rooms
         block = max(block // 2, least)
@@ -138,6 +144,7 @@ def _steps_of_tables(block: int, widths: np.ndarray, least: int, most: int) -> n
     entries: of equal shares, begun with that of a full step into the widest and halved until they fit."""
     entries = (block + block // 2) * int(widths.max(initial=1))
     while True:
+        # Twice the largest power of two up to entries / 3 w: then 3/2 step w is at most the share.
         steps = 2 ** np.log2(np.maximum(entries // np.maximum(3 * widths, 3), 1)).astype(np.int64) * 2
         steps = np.clip(steps, least, block)
         if ((steps + steps // 2) * widths).sum() <= most or steps.max(initial=0) <= least:
@@ -147,5 +154,6 @@ def _steps_of_tables(block: int, widths: np.ndarray, least: int, most: int) -> n
 
 def _most_entries(room: int) -> int:
     """The largest size of :func:`table_entries` that fits in so many entries; 0 if none does."""
+    # Sizes are LEAST_ENTRIES times powers of four, and that is one itself.
     size = MOST_ENTRIES if room >= MOST_ENTRIES else 4 ** ((max(room, 1).bit_length() - 1) // 2)
     return size if size >= LEAST_ENTRIES else 0

@@ -99,6 +99,7 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
         u = io.column(columns, pair.slot, window.first + index, zero, where)
         place = pair.list + u
         start, end = io.load(io.op.offsets, place, where), io.load(io.op.offsets, place + 1, where)
+        # Lists ascend: all that symmetry forbids is a prefix, cut off by one search instead of tested.
         start = io.first_from(least, start, end, where, halvings)
         length = end - start
         shorter = length < best[0]
@@ -107,6 +108,7 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
             jnp.where(shorter, number, best[2]),
         )  # fmt: skip
 
+    # Longer than any list.
     length, start, anchor = loop(head.num_anchors, look, (zero + 2**30, zero, zero))
     used = jnp.where(index == 0, window.used, 0)  # of the first row, an earlier step may have tested some
     return RowLists(jnp.where(where, length - used, 0), start + used, anchor)
@@ -140,6 +142,7 @@ def filter_lanes(
     # The cheap test first: the others look at the lanes it leaves.
     ok = loop(head.num_apart, differs, where.astype(jnp.int32))
     count = head.num_anchors
+    # A single anchor's list is where w comes from: nothing is left to test.
     ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
     ok = loop(head.num_strangers, stranger, ok)
     if not io.sizes.ahead:
@@ -148,6 +151,7 @@ def filter_lanes(
 
     def alive(number, ok):
         where = ok > 0
+        # Slot -1 is the new node, which is in no column yet.
         size = intersection_size(io, factors, number, lambda slot: io.column(columns, slot, row, w, where), where)
         return ok & (size > 0).astype(jnp.int32)
 
@@ -203,19 +207,23 @@ def extend(
       block: int32 scalar, positions to test, at most ``sizes.block``.
       held: int32 scalar, rows the next table holds.
     """
+    # No overflow: the program's `most_rows` keeps the window's positions below 2^31.
     ends = jnp.cumsum(lists.lengths, dtype=jnp.int32)
     flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
+    # Order and tallies need all lanes at once; only without them may programs append as they come.
     if is_fused(sizes) and not sizes.in_order and not sizes.cells:
         table, added, counts, whole = _extend_fused(op, table, window, flat, lists, held, sizes)
     else:
         test = _test_fused if is_fused(sizes) else _test_arrays
         lanes, whole = test(op, table, window, flat, lists, sizes)
         tally = _add_up(op, table, tally, window, flat, lists, lanes, sizes)
+        # What is appended waits, by `_after`, for all that reads the tables: so XLA writes in place.
         table, added = _append(op, table, window, lanes, held + _after(lanes.counts, tally), sizes)
         counts = lanes.counts
     # The block may end within a row: it is the first of the next window, and what of it was tested is left out then.
     over = ends[-1] > block
     done = jnp.where(over, whole, window.rows)
+    # When the block ends within the first row, what earlier steps used of it is counted on.
     used = block - take(flat.starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)
     return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
 
@@ -253,6 +261,7 @@ def _test_arrays(
     position = jnp.arange(sizes.block, dtype=jnp.int32)
     valid = position < flat.total
     # The row of a position: how many rows start at or before it.
+    # A row without candidates starts where the next one does: of rows that start at one place the last has some.
     marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
@@ -260,9 +269,11 @@ def _test_arrays(
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
     numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.of_table(window.table).is_last > 0))
+    # By tiles of lanes: a count has spare bits for so many of them and no more (`SPARE_BITS`).
     tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, sizes.block)), ways)
     low = _low_words(*numbers.low_words(ways)) if sizes.cells else None
     lanes = _Lanes(index, w, ok, low, jnp.stack(numbers.sums(tiles), axis=-1))
+    # The row that the first position past the block lies in: those before it are whole.
     return lanes, (flat.starts <= flat.block).sum(dtype=jnp.int32) - 1
 
 
@@ -277,10 +288,12 @@ def _append(
     io, ok = array_reader(op, table, sizes), lanes.ok
     head = io.of_table(window.table)
     columns, appended, next_room, last = Columns.of(head), head.columns, head.next_room, head.is_last > 0
+    # Running sums keep the lanes' order, which is that of the rows and of their candidates.
     place = head.next_base + held + jnp.cumsum(ok, dtype=jnp.int32) - 1
     row, spare = window.first + lanes.index, jnp.int32(table.shape[0] - 1)
 
     def append(number, table):
+        # Read from the array that is written, so that XLA keeps one; the rows read are another table's.
         values = io._replace(table=table).column(columns, io.word(appended + number), row, lanes.nodes, ok > 0)
         to = jnp.where(ok > 0, place + number * next_room, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
@@ -328,13 +341,16 @@ def _add_up(
     # Lanes of a row are neighbours: its sum is a difference of running sums, which is right if they wrap, too.
     def sum_rows(_, sums):
         running = jnp.concatenate([jnp.zeros(1, jnp.uint64), jnp.cumsum(lanes.ways)])
+        # A row may begin, or end, past what was tested.
         begin = jnp.minimum(flat.starts, flat.total)
         end = jnp.minimum(flat.starts + lists.lengths, flat.total)
         return sums + take(running, end) - take(running, begin)
 
+    # A loop of one turn or none: sums by row are made only where the program asks for them.
     some_rows = jnp.minimum(head.num_row_nodes + head.num_row_pairs, 1)
     sums = loop(some_rows, sum_rows, jnp.zeros(sizes.window, jnp.uint64))
     row = window.first + jnp.arange(sizes.window, dtype=jnp.int32)
+    # Tallies by row name columns alone, never the new node.
     rows = row, jnp.zeros_like(row), sums
     tally = add(tally, *rows, head.row_nodes, head.num_row_nodes, head.row_pairs, head.num_row_pairs)
     each = window.first + lanes.index, lanes.nodes, lanes.ways
@@ -366,10 +382,12 @@ class _Outputs(NamedTuple):
 def _fused_inputs(
     op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, held: jax.Array, sizes: Sizes
 ) -> _Inputs:
+    # The row of each tile's first position, and of the block's end: no tile ends past the row that the next begins in.
     firsts = jnp.append(LANES * jnp.arange(sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
     tiles = ex.lists_at(flat.starts, firsts)
     return _Inputs(
         table, jnp.zeros(1, jnp.int32), jnp.stack(window), jnp.stack([flat.total, held]), tiles, flat.starts,
+        # Where a row's list is, less where its positions start: one addition and one load find a candidate.
         lists.places - flat.starts, lists.anchors, op,
     )  # fmt: skip
 
@@ -393,11 +411,13 @@ def _extend_fused(
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
 
+    # Reports have two words for a count at least.
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
     def kernel(read: _Inputs, *refs: jax.Array) -> None:
         out = _Outputs(*refs)
         tile = pl.program_id(0)
+        # Past the last position: such a tile reads no candidates, but its counts must be zeros.
         idle = tile * LANES >= read.extent[0]
 
         @pl.when(idle)
@@ -427,6 +447,7 @@ def _extend_fused(
                 def append(number, carry):
                     values = io.column(columns, io.word(appended + number), row, lanes.nodes, keep)
                     to = jnp.where(keep, place + number * next_room, 0)
+                    # Masked lanes write nothing, wherever their place would be.
                     triton.store(out.table.at[to], values, mask=keep)
                     return carry + number  # nothing reads it, but a loop without a changing value does not lower
 
@@ -494,6 +515,7 @@ class _Matches:
     """Counting without leaves: each surviving lane is one match."""
 
     def sums(self, x: jax.Array) -> list[Any]:
+        # At most 1024 ones: 32 bits do.
         total = jnp.sum(x, axis=-1, dtype=jnp.int32).astype(jnp.uint32)
         return [total, jnp.zeros_like(total)]
 
