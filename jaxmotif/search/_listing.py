@@ -129,6 +129,7 @@ def list_matches(
     waiting: defaultdict[int, deque[Listed]] = defaultdict(deque)
     started = time.perf_counter()
     while turn < len(stretches):
+        # Entries, not blocks: what waits is bounded in bytes, whatever a match takes.
         crowded = sum(block.nodes.size for blocks in waiting.values() for block in blocks) >= MOST_WAITING
         for worker in workers:
             # When crowded, no stretch is begun but the one whose turn it is.
@@ -141,6 +142,7 @@ def list_matches(
         while waiting[turn]:
             block = waiting[turn].popleft()
             nodes = block.nodes
+            # What lies beyond the limit tells that there was more, and is not handed out.
             if left is not None and nodes.shape[1] > left:
                 yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={limit}")
                 return

@@ -110,6 +110,7 @@ def _report(state: SearchState) -> Any:
 @partial(jit64, static_argnames=("entries", "tables", "sizes"))
 def start_state(*, entries: int, tables: int, sizes: Sizes) -> SearchState:
     """A search that has not begun: one row without columns in table 0."""
+    # One row in table 0: the match of no nodes.
     rows = jnp.zeros((3, tables + 1), jnp.int32).at[0, 0].set(1)
     numbers = jnp.zeros(_limbs(sizes), jnp.uint64), jnp.zeros((), jnp.uint64), jnp.int32(0)
     return SearchState(blank_table(entries, sizes), rows, *numbers, jnp.zeros(sizes.cells, jnp.uint64))
@@ -156,6 +157,7 @@ Wanted = Callable[[SearchState, Any], Any]
 
 def _until_all(state: SearchState, able: jax.Array) -> Any:
     """A search for all matches: as long as there is something to do."""
+    # Some table is able as long as any has rows left: the last with rows has an empty successor, or counts.
     return able.any()
 
 

@@ -180,6 +180,7 @@ class Run:
         if self._stage.most_steps is not None:
             return self._next_stage(standing)
         # A dispatch may have been quick for want of work: at most eight times as many steps next time.
+        # By the pace of the dispatch that ended, so that the next takes about the time that it should.
         pace = min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6))
         self._quota = max(1, min(MOST_STEPS, int(self._quota * pace)))
         return standing
@@ -206,6 +207,7 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
         now = time.perf_counter()
         standing = run.receive(values, now - before)
         before = now
+        # It starts again with another program or other tables: what has been counted is dropped.
         if standing is None:
             continue
         if standing.status == "running" and time_limit is not None and now - started >= time_limit:
@@ -242,6 +244,7 @@ def run_searches(
             spent = taken / len(some)
             if standing.status == "running":
                 clock = time.perf_counter()
+                # The rest one after another, each with all of the device.
                 *_, standing = finish(run, time_limit, spent)
                 spent += time.perf_counter() - clock
             run.release()

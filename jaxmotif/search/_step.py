@@ -102,6 +102,7 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
         # Lists ascend: all that symmetry forbids is a prefix, cut off by one search instead of tested.
         start = io.first_from(least, start, end, where, halvings)
         length = end - start
+        # The others are not walked, but tested for each candidate of this one.
         shorter = length < best[0]
         return (
             jnp.where(shorter, length, best[0]), jnp.where(shorter, start, best[1]),
@@ -258,6 +259,7 @@ def _test_arrays(
     """The lanes in plain XLA, and how many of a window's rows lie before the end of the block, where it has more than
     fit."""
     io = array_reader(op, table, sizes)
+    # Positions past the last are lanes that read entry 0 and survive nothing.
     position = jnp.arange(sizes.block, dtype=jnp.int32)
     valid = position < flat.total
     # The row of a position: how many rows start at or before it.
@@ -269,7 +271,7 @@ def _test_arrays(
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
     numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.of_table(window.table).is_last > 0))
-    # By tiles of lanes: a count has spare bits for so many of them and no more (`SPARE_BITS`).
+    # By tiles of lanes, for whose sums each count has bits to spare (`SPARE_BITS`).
     tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, sizes.block)), ways)
     low = _low_words(*numbers.low_words(ways)) if sizes.cells else None
     lanes = _Lanes(index, w, ok, low, jnp.stack(numbers.sums(tiles), axis=-1))
@@ -323,6 +325,7 @@ def _add_up(
     def add(tally, row, w, ways, nodes, num_nodes, pairs, num_pairs):
         some = ways > 0
 
+        # Modulo 2^64, as cells are: a sum of many ways may wrap, and the exact count says whether it did.
         def put(tally, cell):
             return tally.at[jnp.where(some, cell, sizes.cells)].add(ways, mode="drop")
 
@@ -333,6 +336,7 @@ def _add_up(
         def add_pair(number, tally):
             words = io.record(TallyWords, pairs, number)
             node, of = (io.column(columns, slot, row, w, some) for slot in (words.slot, words.of))
+            # Pairs are numbered as their candidate lists are: by the place of the one node in the list of the other.
             low, end = (io.load(op.offsets, at, some) for at in (words.list + of, words.list + of + 1))
             return put(tally, words.base + io.first_from(node, low, end, some, halvings))
 
@@ -440,6 +444,7 @@ def _extend_fused(
             def _():
                 out.counts[...] = jnp.zeros((1, limbs), jnp.uint32)
                 # One program after another takes the next places; which comes first is left to the device.
+                # A tile adds all its survivors at once: one atomic operation for 1024 lanes.
                 here = triton.atomic_add(out.added, (tile * 0,), jnp.sum(ok))
                 place = head.next_base + read.extent[1] + here + jnp.cumsum(ok, 0) - 1
                 columns, appended, next_room, keep = Columns.of(head), head.columns, head.next_room, ok > 0
