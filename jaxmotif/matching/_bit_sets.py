@@ -41,6 +41,7 @@ class BitRows:
     def numbering(self, members: Sequence[int]) -> int:
         """A new numbering, of the union of some domains."""
         self._unions.append(list(members))
+        # Numbered when they are asked for: all at once.
         self._numbers = None
         return len(self._unions) - 1
 
@@ -48,6 +49,7 @@ class BitRows:
         """The first word of some rows of ``width`` words."""
         if (kind, x, numbering) not in self._rows:
             self._rows[kind, x, numbering] = self.words, width
+            # A row for every target node.
             self.words += self._lists.nodes * width
         return self._rows[kind, x, numbering][0]
 
@@ -55,6 +57,7 @@ class BitRows:
         """The numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
         if self._numbers is None:
             reduced = self._lists.reduced
+            # Padding unions are empty, and number no one.
             unions = np.zeros((power_of_four(len(self._unions), self._sizes.sets), 32 * len(reduced.bits)), bool)
             for g, members in enumerate(self._unions):
                 unions[g, members] = True
@@ -93,6 +96,7 @@ def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> Waiting:
         return []
     for group in plan.groups:
         rows.numbering(group)
+    # How long the rows are is known when the nodes are numbered: the phase's one wait.
     counts = yield "plan", rows.number()[1]
     return [
         group_terms(plan, group, partial(leaf_factor, plan, layout, rows, group=g, width=row_words(int(counts[g]))))
@@ -149,6 +153,7 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes
     numberings: dict[int, int] = {}
     result = []
     for i, (placement, v) in enumerate(zip(placed, layout.core, strict=True)):
+        # Leaves have no position, and are looked ahead to as the last of all.
         later = [x for x in np.flatnonzero(layout.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
         factors = [ahead_factor(layout, rows, numberings, i, x, int(sizes[x])) for x in later]
         result.append(dataclasses.replace(placement, ahead=[factor for factor in factors if factor is not None]))
@@ -172,6 +177,7 @@ def ahead_factor(
     width = row_words(size)
     strange = [(u, kind) for u in others for kind in layout.strangers[:, u, x].tolist() if kind >= 0]
     tests = len(anchors) + len(strange)
+    # Rows asked for before are there already, but this is what they take at most.
     new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
     if size > MOST_AHEAD_NODES or (tests == 1 and not used):  # of a single neighbour, consistency has seen to that
         return None
@@ -180,6 +186,7 @@ def ahead_factor(
     if x not in numberings:
         numberings[x] = rows.numbering([x])
     g = numberings[x]
+    # The neighbours placed so far, and what the others forbid: their common rows hold what is left.
     near = [
         candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width)) for u in anchors
     ]

@@ -45,6 +45,7 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
     """Keep the nodes in some domain and the slots between them, at capacities that must hold them."""
     N = target.nodes
     alive = (bits != 0).any(axis=0)
+    # Numbered in ascending order, so that sorted rows stay sorted.
     number = jnp.cumsum(alive, dtype=jnp.int32) - 1
     ids = _put(nodes, jnp.where(alive, number, nodes), jnp.arange(N, dtype=jnp.int32), 0)
     size = number[-1] + 1
@@ -55,15 +56,19 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
         one = target.direction(d)
         held = one.targets < N
         source, head = jnp.where(held, one.sources, 0), jnp.where(held, one.targets, 0)
+        # A slot stays where both its ends do.
         held &= take(alive, source) & take(alive, head)
         place = jnp.where(held, jnp.cumsum(held, dtype=jnp.int32) - 1, slots)
         ends = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(held, dtype=jnp.int32)])
+        # A row now begins after as many slots as are kept before its old begin.
         ends = take(ends, one.offsets)
+        # Rows past the last are empty.
         offsets = jnp.where(real, take(ends, ids), ends[-1])
         fields: dict[str, Any] = {"offsets": jnp.concatenate([offsets, ends[-1:]])}
         for name in SLOT_FIELDS:
             values = getattr(one, name)
             if name in ("sources", "targets"):
+                # Padding slots lead to the node past the last, as in any target.
                 fields[name] = _put(slots, place, take(number, source if name == "sources" else head), nodes)
             else:
                 fields[name] = None if values is None else _put(slots, place, values, 0)
@@ -91,6 +96,7 @@ def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_list
         ends = jnp.cumsum(_members(reduced, kinds, lists[j])[0], dtype=jnp.int32)
         ends = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
         direction = lax.dynamic_index_in_dim(target.offsets, kinds[lists[j, 0], 0], 0, False)
+        # Members lie in the order of slots: a row's end in the list is how many there are before its end in the target.
         return offsets.at[j].set(take(ends, direction))
 
     offsets = lax.fori_loop(jnp.int32(0), num_lists, family, jnp.zeros((J, target.nodes + 1), jnp.int32))
@@ -99,11 +105,13 @@ def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_list
 
     def common(number, meet):  # the last block overlaps the one before it
         part = lax.dynamic_slice_in_dim(bits, jnp.minimum(number * block, target.nodes - block), block, 1)
+        # Sums of at most 2^14 ones, exact in float32, on the units for matrix products.
         inside = lax.map(unpack, part).reshape(K, block).astype(jnp.float32)
         return meet | (inside @ inside.T > 0)
 
     meet = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, jnp.zeros((K, K), bool))
     lengths, totals = offsets[:, 1:] - offsets[:, :-1], offsets[:, -1]
+    # Of a random entry, not of a random list: long lists count as often as they are long.
     squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
     typical = squares / jnp.maximum(totals, 1).astype(jnp.float32)
     return ListSizes(offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet)))
@@ -140,6 +148,7 @@ def fill_lists(
     def family(j, entries):
         member, targets = _members(reduced, kinds, lists[j])
         place = starts[j] + jnp.cumsum(member, dtype=jnp.int32) - 1
+        # All others write to the spare entry.
         return entries.at[jnp.where(member, place, capacity)].set(targets, mode="promise_in_bounds")
 
     def domain(f, entries):
@@ -152,6 +161,7 @@ def fill_lists(
     entries = lax.fori_loop(jnp.int32(0), num_lists, family, entries)
     entries = lax.fori_loop(jnp.int32(0), num_free, domain, entries)
     bounds = jnp.stack([free_starts[:-1], free_starts[1:]], axis=1)
+    # Each family's offsets count from 0: from here on all index one array of entries.
     flat = jnp.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
     return flat, entries, lax.bitcast_convert_type(reduced.bits, jnp.int32).reshape(-1)
 
@@ -175,6 +185,7 @@ def bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count
         word = number * size + slots.sources * stride + (slots.targets >> 5)
         bit = jnp.uint32(1) << (slots.targets & 31).astype(jnp.uint32)
         spare = jnp.int32(count * size)
+        # A row has no slot twice, so that a sum of bits is their union.
         return words.at[jnp.where(ok, word, spare)].add(jnp.where(ok, bit, 0), mode="promise_in_bounds")
 
     words = lax.fori_loop(jnp.int32(0), jnp.int32(count), matrix, jnp.zeros(count * size + 1, jnp.uint32))
@@ -192,6 +203,7 @@ def number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Arr
       Int32 ``[G, N]``: 1, 2, .. in ascending order, 0 outside; and int32 ``[G]``, how many there are.
     """
     inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
+    # From 1: 0 stands for nodes outside.
     number = jnp.cumsum(inside, axis=1, dtype=jnp.int32)
     return jnp.where(inside, number, 0), for_host(number[:, -1])
 
@@ -222,6 +234,7 @@ def bit_rows(
         rank = take(lax.dynamic_index_in_dim(ranks, numbering, 0, False), jnp.where(member, targets, 0))
         word = jnp.where(member, first + sources * width + (rank >> 5), capacity)
         bit = jnp.where(member, jnp.uint32(1) << (rank & 31).astype(jnp.uint32), 0)
+        # A slot's bit is entered once: a sum is a union.
         return words.at[word].add(bit, mode="promise_in_bounds")
 
     words = lax.fori_loop(jnp.int32(0), num_rows, family, jnp.zeros(capacity + 1, jnp.uint32))
@@ -233,6 +246,7 @@ def _members(reduced: Reduced, kinds: jax.Array, family: jax.Array) -> tuple[jax
     kind, x = kinds[family[0]], family[1]
     slots = reduced.target.direction(kind[0])
     ok = slots.fits(kind)
+    # A padding slot's target is past the last node.
     words = take(take(reduced.bits, x >> 5), jnp.where(ok, slots.targets, 0))
     return ok & ((words >> (x & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0), slots.targets
 

@@ -47,6 +47,7 @@ class RuledPattern(Pattern):
     def shape(self) -> Pattern:
         """The pattern whose automorphisms are those of the query but for ``passes``: each kind of pair is an edge
         label."""
+        # One label for each pair of condition and whether it is forbidden; -1, no condition, is one of them.
         codes = 2 * (self.condition + 1) + self.forbidden
         return Pattern(self.adjacency | self.forbidden, self.classes, codes, self.directed)
 
@@ -79,7 +80,9 @@ def that_pass(query: Pattern, maps: np.ndarray, one_each: bool) -> np.ndarray:
     if not isinstance(query, RuledPattern) or query.passes is None:
         return maps
     maps = maps[query.passes(maps)]
+    # The first automorphism is the identity.
     for image in automorphisms_of(query)[1:] if one_each else ():
+        # Of a map and its images under automorphisms the lexicographically least is kept.
         other = maps[:, image]
         first = np.argmax(maps != other, axis=1)[:, None]  # where two maps differ
         maps = maps[(np.take_along_axis(maps, first, 1) <= np.take_along_axis(other, first, 1))[:, 0]]
@@ -170,6 +173,7 @@ def ask(query: Pattern, options: Options) -> Asked:
       ([(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0)], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
     """
     kinds, which, strangers = pair_kinds(query, options.induced, options.wildcard)
+    # The filters look at neighbours alone; kinds that edges ask for come first.
     conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, options.wildcard)
     return Asked(query, shape_of(query), kinds, which, strangers, conditions)
 
@@ -204,6 +208,7 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
             return 0, 0
         return 1, int(query.edge_labels[u, x])
 
+    # In both orders: what (u, x) asks seen from u, and the same seen from x.
     for u, x in np.argwhere(query.neighbors).tolist():
         there, back = query.adjacency[u, x], query.adjacency[x, u]
         if not query.directed:
@@ -212,9 +217,12 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
             kind = PairKind(0, *label(u, x), PRESENT, *label(x, u))
         else:
             (tail, head) = (u, x) if there else (x, u)
+            # An arc that must not be there, beside one that must, is part of the pair's own kind.
             other = (ABSENT, *label(head, tail)) if forbidden[head, tail] else (ANY,)
             kind = PairKind(int(back), *label(tail, head), *other)
+        # Equal kinds share a number, and with it candidate lists and a matrix.
         which[u, x] = kinds.setdefault(kind, len(kinds))
+    # Pairs that no edge joins, and none may: tested apart, as strangers.
     apart = forbidden & (which < 0)
     strangers = np.full((1 + query.directed if apart.any() else 0, *which.shape), -1)
     for direction in range(len(strangers)):
@@ -244,6 +252,7 @@ def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, w
     near = np.zeros((C, K, K), bool)
     us, xs = np.nonzero(which >= 0)
     near[which[us, xs], us, xs] = True
+    # Labels that the query asks for: no others are counted.
     values = np.unique(labels[:k][~free[:k]])
     L = power_of_four(len(values), 16)
     frequent = np.zeros((2, L, K), np.int32)

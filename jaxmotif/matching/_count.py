@@ -245,6 +245,7 @@ def _count_queries(
     chip = selection.main
     todo = list(patterns)
     while todo:
+        # The first query's index says how much memory a plan takes: those of the others take about as much.
         together = _together(_index(todo[0], target, chip, by_degree=True)[0])
         some, todo = todo[:together], todo[together:]
         indexed = [_index(pattern, target, chip, by_degree=True)[0] for pattern in some]
@@ -257,6 +258,7 @@ def _count_queries(
 
 def _together(index: Target) -> int:
     """How many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
+    # As if each had matrices of four pair kinds, and lists of eight times the slots.
     matrices = min(4 * index.nodes * (index.nodes // 32), TOGETHER_ENTRIES // 2)
     return min(max(TOGETHER_ENTRIES // max(matrices, 8 * index.targets.size, 1), 1), TOGETHER)
 
@@ -266,6 +268,7 @@ def match_count(
 ) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
+        # All maps of an occurrence are matches: the division is exact.
         count //= automorphism_total(pattern)
     return MatchCount(
         count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
@@ -285,6 +288,7 @@ def plan_searches(
     pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> tuple[list[Plan], dict[str, float]]:
     """The plans, of which a tally takes several, and seconds by phase."""
+    # A count may renumber the nodes; matches are listed in the order of their own numbers.
     index, indexed = _index(pattern, target, device, by_degree=not options.listing)
     [(plans, seconds)] = plan_many([make_plans(pattern, index, allowed, options, device)])
     started = time.perf_counter()
@@ -299,6 +303,7 @@ def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool)
     started = time.perf_counter()
     pairs = int(pattern.neighbors.sum())
     slots = (1 + target.directed) * target.slot_capacity
+    # To plan in NumPy takes about as long as pairs of the query times slots of the target.
     on_host = max(pairs, 1) * slots <= plan_sizes(device).host_work
     if not on_host and device not in target.out_offsets.devices():
         target = target.to_device(device)
@@ -325,6 +330,7 @@ def checked_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: i
     pattern = as_pattern(query, target, MOST_NODES)
     for what, labels, held in (
         ("node", pattern.node_labels, target.node_labels),
+        # Of pairs that no edge joins the label says nothing.
         ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
     ):
         if labels is not None and held is None and np.any(labels != wildcard):

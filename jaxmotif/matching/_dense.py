@@ -123,6 +123,7 @@ def dense_match_count(
         raise ValueError(f"lanes must be at least 1, got {lanes}")
     query, target = jax.tree.map(jnp.asarray, (query, target))
     with wide_ints():
+        # Domains first, since the order goes by their sizes; both are data, so that one program serves every query.
         rules = _rules(query, target, wildcard)
         rules = _refine(rules)
         rules = _reorder(rules)
@@ -130,6 +131,7 @@ def dense_match_count(
             lambda state: (state.bits != 0).any() & (state.steps < max_steps),
             lambda state: _step(rules, _share(state), induced), _begin(rules, lanes),
         )  # fmt: skip
+        # The last level is only counted, so that a query of one node, or none, never searches.
         only = _ones(rules.domains[0]).sum(dtype=jnp.int64)
         small = jnp.where(rules.size == 1, only, (rules.size == 0).astype(jnp.int64))
         count = state.counts.sum() + small
@@ -171,6 +173,7 @@ def _rules(query: Graph, target: Graph, wildcard: Any) -> _Rules:
     plain = jnp.stack([_matrix(N, u, v, real) for u, v in ends])
     tails, tips = slot_sources(query), query.out_targets
     there = tips < K
+    # Without edge labels all slots of a direction share its matrix.
     numbers = jnp.zeros((1 + query.directed, S), jnp.int32) + jnp.arange(1 + query.directed, dtype=jnp.int32)[:, None]
     if query.edge_labels is not None:
         fits = target.edge_labels[None] == query.edge_labels[:, None]
@@ -179,9 +182,11 @@ def _rules(query: Graph, target: Graph, wildcard: Any) -> _Rules:
         labelled = [jax.vmap(partial(_matrix, N, u, v))(fits & real[None]) for u, v in ends]
         plain = jnp.concatenate([plain, *labelled])
         numbers = len(ends) + jnp.arange(len(ends) * S, dtype=jnp.int32).reshape(len(ends), S)
+    # Padding slots go to the row and column past the last.
     which = jnp.full((len(ends), K + 1, K + 1), -1, jnp.int32)
     tails, tips = jnp.where(there, tails, K), jnp.where(there, tips, K)
     for d, (i, j) in enumerate([(tips, tails), (tails, tips)][: len(ends)]):
+        # Rows of direction 0 are of tails, those of direction 1 of heads.
         which = which.at[d, i, j].set(numbers[d])
     keep = (jnp.arange(K, dtype=jnp.int32) < query.num_nodes)[:, None]
     keep &= (jnp.arange(N, dtype=jnp.int32) < target.num_nodes)[None]
@@ -205,9 +210,11 @@ def _refine(rules: _Rules) -> _Rules:
         for which in rules.which:
             rows = take(rules.matrices, jnp.maximum(which[i], 0))
             some = (rows & domains[i][None, None]).any(axis=-1)
+            # Where nothing is asked of i, all of i's candidates will do.
             domains &= _pack(some | (which[i] < 0)[:, None])
         return domains
 
+    # In turn, each node seeing what the others dropped; few sweeps, since the rest is found in the search.
     return rules._replace(domains=lax.fori_loop(0, SWEEPS * K, look, rules.domains))
 
 
@@ -220,12 +227,14 @@ def _reorder(rules: _Rules) -> _Rules:
 
     def place(number, state):
         order, placed = state
+        # The most joined first, ties by the smallest domain: sizes are at most N.
         key = (joined * placed[None]).sum(axis=1, dtype=jnp.int32) * (N + 1) + N - sizes
         key = jnp.where(placed > 0, -2, jnp.where(real, key, -1))  # padding comes last
         v = lax.argmax(key, 0, jnp.int32)
         return order.at[number].set(v), placed.at[v].set(1)
 
     order, _ = lax.fori_loop(0, K, place, (jnp.zeros(K, jnp.int32), jnp.zeros(K, jnp.int32)))
+    # Rules and domains in the new order: position i is now node i.
     which = rules.which[:, order][:, :, order]
     return rules._replace(which=which, domains=rules.domains[order])
 
@@ -234,6 +243,7 @@ def _begin(rules: _Rules, lanes: int) -> _Search:
     """The first domain dealt out to the lanes."""
     K, W = rules.domains.shape
     node = jnp.arange(32 * W, dtype=jnp.int32)
+    # Dealt out in turn, so that lanes begin with about equally many.
     mine = _pack(node[None] % lanes == jnp.arange(lanes, dtype=jnp.int32)[:, None])
     first = jnp.where(rules.size > 1, mine & rules.domains[:1], jnp.uint32(0))
     bits = jnp.zeros((lanes, K, W), jnp.uint32).at[:, 0].set(first)
@@ -245,6 +255,7 @@ def _step(rules: _Rules, state: _Search, induced: bool) -> _Search:
     images, bits, counts, steps = state
     K = images.shape[1]
     level = jnp.arange(K, dtype=jnp.int32)[None]
+    # Deepest first: a lane holds one set of bits a level, and no more.
     at = jnp.where((bits != 0).any(axis=-1), level, -1).max(axis=1, keepdims=True)
     here, after = level == at, level == at + 1
     left = _at(bits, here)
@@ -253,6 +264,7 @@ def _step(rules: _Rules, state: _Search, induced: bool) -> _Search:
     found = _allowed(rules, images, at[:, 0] + 1, induced)
     able = at >= 0
     last = at + 2 == rules.size
+    # At the level before the last all that is left is counted at once.
     counts += jnp.where((able & last)[:, 0], _ones(found).sum(axis=-1, dtype=jnp.int64), 0)
     bits = jnp.where(here[:, :, None], rest[:, None], bits)
     bits = jnp.where((after & able & ~last)[:, :, None], found[:, None], bits)
@@ -265,12 +277,14 @@ def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> 
     at = jnp.minimum(at, K - 1)
     which = take(rules.which.swapaxes(0, 1), at)  # [B, D, K]
     direction = jnp.arange(which.shape[1], dtype=jnp.int32)[None, :, None]
+    # Where nothing is asked, the direction's plain adjacency: its complement, if induced, is what is asked.
     rows = rules.matrices[jnp.where(which < 0, direction, which), images[:, None]]
     none = (which < 0)[..., None]
     rows = jnp.where(none, ~rows, rows) if induced else jnp.where(none, ALL, rows)
     rows = lax.reduce(rows, ALL, lax.bitwise_and, (1,))
     word = jnp.arange(W, dtype=jnp.int32)[None, None] == (images >> 5)[..., None]
     itself = jnp.where(word, jnp.uint32(1) << (images & 31).astype(jnp.uint32)[..., None], jnp.uint32(0))
+    # Positions from `at` on hold images of other branches.
     before = jnp.arange(K, dtype=jnp.int32)[None] < at[:, None]
     rows = jnp.where(before[..., None], rows & ~itself, ALL)
     return lax.reduce(rows, ALL, lax.bitwise_and, (1,)) & take(rules.domains, at)
@@ -283,16 +297,19 @@ def _share(state: _Search) -> _Search:
     sizes = _ones(bits).sum(axis=-1, dtype=jnp.int32)
     total = sizes.sum(axis=1, dtype=jnp.int32)
     idle, rich = total == 0, total > 1
+    # The first that asks gets from the first that gives, and so on.
     asks, gives = jnp.cumsum(idle, dtype=jnp.int32), jnp.cumsum(rich, dtype=jnp.int32)
     pairs = idle[:, None] & rich[None] & (asks[:, None] == gives[None])  # [taker, giver]
     takes, gave = pairs.any(axis=1), pairs.any(axis=0)
     giver = lax.argmax(pairs, 1, jnp.int32)
+    # The shallowest level: the largest part of the search goes to the idle lane.
     shallow = level == lax.argmax(sizes > 0, 1, jnp.int32)[:, None]
     top = _at(bits, shallow)
     _, rest = _take_lowest(top)
     bits = jnp.where((shallow & gave[:, None])[..., None], rest[:, None], bits)
     taken = take(jnp.where(shallow[..., None], (top ^ rest)[:, None], jnp.uint32(0)), giver)
     return _Search(
+        # The images above the bit are the giver's.
         jnp.where(takes[:, None], take(images, giver), images),
         jnp.where(takes[:, None, None], taken, bits), counts, steps,
     )  # fmt: skip
@@ -300,6 +317,7 @@ def _share(state: _Search) -> _Search:
 
 def _at(bits: jax.Array, where: jax.Array) -> jax.Array:
     """The words of one level, uint32 ``[B, W]``; 0 where there is none."""
+    # At most one level is chosen, so that the sum is a choice.
     return jnp.where(where[..., None], bits, jnp.uint32(0)).sum(axis=1, dtype=jnp.uint32)
 
 
@@ -307,7 +325,9 @@ def _take_lowest(words: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without it."""
     index = lax.argmax(words != 0, words.ndim - 1, jnp.int32)
     word = jnp.take_along_axis(words, index[:, None], axis=-1)
+    # Two's complement: the lowest bit that is set.
     low = word & -word
+    # As many ones below the bit as its number.
     bit = _ones(low - jnp.uint32(1))[:, 0].astype(jnp.int32)
     first = jnp.arange(words.shape[-1], dtype=jnp.int32)[None] == index[:, None]
     return jnp.where(low[:, 0] == 0, 0, 32 * index + bit), jnp.where(first, words & ~low, words)

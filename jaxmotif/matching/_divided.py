@@ -96,11 +96,13 @@ def count_in_shares(
     """
     if plan.ready is None:
         return NOTHING, ()
+    # A search that ends within few steps costs more to divide than to do.
     found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
     if found.status == "done" and store is None:
         return found, notes
     looks = FEW * found.count < found.positions
     ready = _settled(plan.ready, looks)
+    # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
     prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first")
     if len(prefixes.work) == 0:
         return NOTHING, notes
@@ -111,9 +113,11 @@ def count_in_shares(
 
     @functools.cache
     def search_on(device: jax.Device) -> ReadySearch:
+        # Another kind of device has other sizes of steps: planned anew.
         if device.platform != selection.main.platform:
             return replanned(device, None)[0]
         (stage,) = ready.stages
+        # A device of the same kind searches by the same plan: its arrays are copied.
         operands, code = jax.device_put((ready.operands, stage.code), device)
         return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
 
@@ -121,6 +125,7 @@ def count_in_shares(
         again = replan(device, block)
         if again.ready is None:
             raise ValueError("a query that had candidates has none when planned again")
+        # All shares look ahead or none does, as the first steps decided: counts add up either way.
         settled = _settled(again.ready, looks)
         return settled, again.with_search(settled)
 
@@ -186,6 +191,7 @@ class _Share:
     def collect(self) -> Arrays:
         if self._run is None:
             raise RuntimeError("a step failed, and took with it what those before it gave")
+        # The last part was left when its tables grew too empty for full steps: now they are drained.
         if self._found.status != "done":
             self._run[1].finish()
             self._search()
@@ -199,6 +205,7 @@ class _Share:
         try:
             *_, self._found = finish(self._run[0], left)
         except BaseException:
+            # What failed took its state with it: the run cannot go on.
             self._run = None
             raise
         if self._found.status not in ("done", "wants more"):
@@ -221,6 +228,7 @@ def _arrays(standing: Standing) -> Arrays:
     """As arrays whose sums fit: the count in limbs of 32 bits."""
     limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
     numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
+    # Limbs are below 2^32, so that int64 sums of as many shares as there may be do not wrap.
     arrays = {name: np.asarray(number, np.int64) for name, number in numbers.items()}
     return arrays if standing.tally is None else arrays | {"tally": standing.tally}
 

@@ -66,8 +66,10 @@ def filter_domains(
             after = _sweep(target, query, bits)
             return after, (after != bits).any()
 
+        # Domains only shrink, so that it ends; each sweep sees what the one before dropped.
         bits, _ = lax.while_loop(lambda state: state[1], sweep, (bits, jnp.array(True)))
     alive = (bits != 0).any(axis=0)
+    # The slots of one direction are enough: the others are the same arcs from their heads.
     ends = jnp.stack([target.sources[0], target.targets[0]])
     inside = (ends < nodes) & take(alive, jnp.minimum(ends, nodes - 1))
     left = jnp.stack([alive.sum(dtype=jnp.int32), inside.all(axis=0).sum(dtype=jnp.int32)])
@@ -94,6 +96,7 @@ def _pack(keep: Any, query: Conditions, nodes: int) -> jax.Array:
 
     def word(j):
         u = 32 * j + jnp.arange(32, dtype=jnp.int32)
+        # 32 query nodes at a time: bools of all at once would take eight times the memory of the words.
         kept = jnp.broadcast_to(keep(u), (32, nodes)).astype(jnp.uint32)
         return (kept << jnp.arange(32, dtype=jnp.uint32)[:, None]).sum(axis=0, dtype=jnp.uint32)
 
@@ -110,6 +113,7 @@ def _frequency(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
             labels = take(target.node_labels, jnp.where(real, slots.targets, 0))
             carries = real & (labels == query.frequent_labels[number])
             ends = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(carries, dtype=jnp.int32)])
+            # How many carry the label before each row begins, and so how many there are in it.
             ends = take(ends, slots.offsets)
             count = (ends[1:] - ends[:-1])[None]
             bits &= _pack(
@@ -128,7 +132,10 @@ def _sweep(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
         slots = target.direction(query.kinds[number, 0])
         words = neighbor_words(slots, query.kinds[number], bits)
         return bits & _pack(
-            lambda u: ((query.near[number, u][:, :, None] & ~words[None]) == 0).all(axis=1), query, target.nodes
+            # x near u, as bits, whose domain no neighbour of v is in: any such one drops v.
+            lambda u: ((query.near[number, u][:, :, None] & ~words[None]) == 0).all(axis=1),
+            query,
+            target.nodes,
         )
 
     return lax.fori_loop(jnp.int32(0), query.num_kinds, kind, bits)
@@ -141,6 +148,7 @@ def neighbor_words(slots: Target, kind: jax.Array, bits: jax.Array) -> jax.Array
     """
     ok = slots.fits(kind)
     words = jnp.where(ok[None], jnp.take(bits, jnp.where(ok, slots.targets, 0), axis=1), jnp.uint32(0))
+    # No slot may take from the next row; padding slots, of source N, have the last end.
     end = take(slots.offsets, jnp.minimum(slots.sources + 1, slots.nodes))
     position = jnp.arange(end.shape[0], dtype=jnp.int32)
     longest = (slots.offsets[1:] - slots.offsets[:-1]).max()
@@ -152,6 +160,7 @@ def neighbor_words(slots: Target, kind: jax.Array, bits: jax.Array) -> jax.Array
         more = jnp.take(words, jnp.where(inside, other, 0), axis=1)
         return 2 * width, words | jnp.where(inside[None], more, jnp.uint32(0))
 
+    # A row is no longer than this: its first slot holds the OR of all of it.
     _, words = lax.while_loop(lambda state: state[0] < longest, fold, (jnp.int32(1), words))
     first = slots.offsets[:-1]
     held = first < slots.offsets[1:]

@@ -43,6 +43,7 @@ def filter_domains(
             slots = target.direction(d)
             for label, asked in zip(query.frequent_labels[: query.num_labels], query.frequent[d], strict=False):
                 ends, asking = offsets_from(target.node_labels[slots.targets] == label), np.flatnonzero(asked)
+                # Sums of ones up to each slot: differences at rows' ends are counts, of empty rows too.
                 keep[asking] &= np.diff(ends[slots.offsets]) >= asked[asking, None]
     if "consistency" in filters:
         _make_consistent(target, query, keep)
@@ -60,12 +61,15 @@ def _make_consistent(target: Target, query: Conditions, keep: np.ndarray) -> Non
     kinds = []
     for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False):
         slots = target.direction(kind[0])
+        # What the filters before have dropped leads nowhere.
         inside = slots.fits(kind) & alive[slots.sources] & alive[slots.targets]
         ends = offsets_from(inside)[slots.offsets]
         held = np.flatnonzero(ends[:-1] < ends[1:])  # an empty row would give the first slot of the next one
+        # By x, so that its bit is taken out of the words once for all u that ask.
         joined = np.argwhere(unpack_bits(near[:k]).T[:k]).tolist()
         kinds.append((slots.targets[inside], held, ends[held], joined))
     before = -1
+    # The left one is the count before this round: until a round drops nothing.
     while before != (before := np.count_nonzero(keep)):
         for targets, held, starts, joined in kinds:
             words, last, has = _words(keep), -1, np.zeros(target.nodes, bool)
@@ -101,6 +105,7 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
         one = target.direction(d)
         held = (number[one.sources] >= 0) & (number[one.targets] >= 0)
         ends = offsets_from(held)[one.offsets]
+        # Rows past the last are empty.
         offsets = np.append(ends[ids], np.full(nodes + 1 - size, ends[-1])).astype(np.int32)
         more = [None if x is None else x[held] for x in (one.labels, one.reverse, one.reverse_labels)]
         rows.append((offsets, number[one.sources[held]], number[one.targets[held]], *more))
@@ -121,6 +126,7 @@ def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_li
         entries.append(targets)
     # Nodes in the same domains say the same, and there are few kinds of them.
     words = np.ascontiguousarray(reduced.bits.T)
+    # A node's words as one value, so that `unique` compares whole nodes.
     bits = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
     inside = _spread(bits).astype(np.float32)
     lengths, totals = np.diff(offsets), offsets[:, -1]
@@ -133,6 +139,7 @@ def fill_lists(
     reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: HostLists,
     starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    # Measuring found the entries: they are not looked for again.
     del kinds, lists, num_lists, capacity  # the entries are those measured
     inside = _spread(reduced.bits)
     domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
@@ -175,6 +182,7 @@ def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None
     that the bits of one word stand together."""
     place = first + (numbers >> 5)
     if len(place):
+        # Bits of one word stand together: each word is written once, with their union.
         begins = np.flatnonzero(np.diff(place, prepend=-1))
         bits = np.uint32(1) << (numbers & 31).astype(np.uint32)
         words[place[begins]] = np.bitwise_or.reduceat(bits, begins)
@@ -184,6 +192,7 @@ def _members(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> tuple[n
     """The ends of the slots in a list family."""
     kind, x = kinds[family[0]], int(family[1])
     slots = reduced.target.direction(kind[0])
+    # A member leads, by a slot of the kind, to a node of x's domain.
     inside = reduced.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
     ok = slots.fits(kind) & inside[slots.targets]
     return slots.sources[ok], slots.targets[ok]

@@ -37,6 +37,7 @@ class LeafPlan:
 
     def sets(self, block: Sequence[int]) -> list[int]:
         """Leaves whose candidates are to be intersected: one for each twin class."""
+        # From the highest down: of each twin class the lowest stays.
         return sorted({int(self.twins[x]): x for x in sorted(block, reverse=True)}.values())
 
 
@@ -82,27 +83,35 @@ def choose_leaves(
         return (
             mates.bit_count() > 1
             and not near[x] & mates
+            # All its twins are to be leaves: without them the rest must still hold its neighbours together.
             and _connected(near, near[x], rest & ~mates)
             and nodes * words <= MOST_TWIN_WORDS
             and PAIRS_A_WORD * words * degree[x] <= measured.likely[x] ** 2
         )
 
+    # Nodes of one neighbour first: their candidates are the length of a list, and no rows have to meet.
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
+        # No two leaves are neighbours, and what they may count fits.
         if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
             continue
         left = rest & ~(1 << x)
+        # Its neighbours must stay connected without it, or one of them would be searched through its whole domain.
         if not _connected(near, near[x] & left, left):
             continue
+        # Leaves that may take the same node compete: their groups become one.
         touching = [group for group in groups if any(overlap[x] >> y & 1 for y in group)]
         group = [x, *(y for group in touching for y in group)]
         alike = len({int(twins[y]) for y in group}) == 1
+        # Candidates are the length of one list, unless several sets meet.
         intersects = not alike or any(degree[y] > 1 for y in group)
+        # At most: domains may overlap.
         union = min(nodes, sum(sizes[y] for y in group))
         if len(group) > MOST_IN_GROUP and not alike:
             continue
         if intersects and union >= 32 * MOST_GROUP_WORDS and not (alike and worth(x, union // 32 + 1)):
             continue
         groups = [g for g in groups if g not in touching] + [group]
+        # The bound on what a lane counts grows with each leaf.
         chosen, rest, ways = chosen | 1 << x, left, ways * max(1, closest[x])
     return LeafPlan(groups, twins, (limbs_for(ways) or 0) if groups else 0)
 
@@ -118,6 +127,7 @@ def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
         yield []
         return
     first, rest = items[0], items[1:]
+    # The first goes into a block of the others, or is one by itself.
     for partition in partitions(rest):
         for i, block in enumerate(partition):
             yield partition[:i] + [[first, *block]] + partition[i + 1 :]
@@ -139,6 +149,7 @@ def _connected(near: Sequence[int], wanted: int, allowed: int) -> bool:
     """Whether some nodes (at least one) lie in one component of the allowed ones."""
     inside = wanted & -wanted
     todo = inside
+    # A flood over sets of nodes as bits, until all that are wanted are reached.
     while todo and wanted & ~inside:
         lowest = todo & -todo
         todo ^= lowest

@@ -302,8 +302,10 @@ class _Listing:
             raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
         # All maps are kept, or one of those that automorphisms exchange; what the search cannot test is told later.
         self.limit, self.one_each, passes = limit, per == "occurrence", has_passes(self.pattern)
+        # Automorphisms may exchange a map that passes and one that does not: then all are listed, and told apart later.
         search = dataclasses.replace(search, symmetry=self.one_each and not passes)
         self.options = Options(
+            # How many pass is not known before they are found: the limit is kept afterwards.
             induced=induced, wildcard=wildcard, listing=True, limit=None if passes else limit, memory=memory,
             search=search,
         )  # fmt: skip
@@ -328,6 +330,7 @@ class _Listing:
                     write(block.nodes)
                     count, status = count + block.nodes.shape[1], block.status
                 if not _whole(status):
+                    # Leaves the context by an exception, by which it drops the file.
                     raise _Stopped
         except _Stopped:
             return False, count, status
@@ -344,12 +347,15 @@ class _Listing:
             count, status = 0, "done"
             if self.plan.ready is not None:
                 prefixes, stretches = self._stretches(CHECKPOINT_STRETCHES)
+                # All that decides about the rows, and about the stretches they are kept in.
                 parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
                 done, count = pieces.begin(fingerprint(*parts))
                 left = None if self.limit is None else self.limit - count
                 for block in self._shared(left, time_limit, prefixes, stretches[done:]):
                     count, status = count + block.nodes.shape[1], block.status
+                    # Stretches are numbered as in the whole listing, not as in what was left of it.
                     pieces.add(block._replace(stretch=block.stretch + done))
+                # The search knew what was left of the limit: the status tells the one given.
                 if status.startswith("stopped at limit"):
                     status = f"stopped at limit={self.limit}"
             if not _whole(status):
@@ -387,6 +393,7 @@ class _Listing:
         """The prefixes in order, and about so many stretches of equal work."""
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
+        # As given: stretches of a row in order, so that matches come in order.
         prefixes = list_prefixes(self.plan.ready, "given")
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
@@ -414,6 +421,7 @@ def _images(plan: Plan, device: jax.Device) -> Images:
     ids = plan.ids
     if isinstance(ids, np.ndarray):
         ids = padded(ids, plan_sizes(device).read)
+    # The position of each query node is the inverse of the order.
     return Images(np.argsort(plan.order), ids)
 
 

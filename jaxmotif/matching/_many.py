@@ -80,6 +80,7 @@ def _count_in_many(
         ]
         values = integers([count.count for count in found])[:, None]
         return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), found.__getitem__)
+    # As one graph, so that whether labels fit is asked once for all targets.
     whole = Graph(*targets.fields, directed=targets.directed)
     pattern = checked_query(query, whole, wildcard, per)
     if isinstance(query, Graph) and targets.given is not None:
@@ -90,6 +91,7 @@ def _count_in_many(
     with meter(len(targets), "graphs", "search", enabled=progress) as bar:
         for some, found in _stacks(pattern, targets, small, induced, wildcard, select_devices(devices).local):
             number, exact = found.count.to_numpy()[: some.size].tolist(), np.asarray(found.exact)[: some.size].tolist()
+            # A stack that was left early counts only what was done by then.
             counts |= {i: x for i, x, done in zip(some.tolist(), number, exact, strict=True) if done}
             bar.advance(some.size)
         for i in range(len(targets)):
@@ -98,6 +100,7 @@ def _count_in_many(
                     pattern, targets[i], induced, per=per, wildcard=wildcard, devices=devices, **options
                 )  # fmt: skip
                 bar.advance()
+    # A map's images by automorphisms are maps: all have been counted.
     same = automorphism_count(pattern) if per == "occurrence" else 1
     counts = {i: x // same for i, x in counts.items()} | {i: x.count for i, x in alone.items()}
 
@@ -118,6 +121,7 @@ def _stacks(
     query = _graph_of(pattern, targets)
     label = None if wildcard is None else np.int32(wildcard)
     turn = 0
+    # Stacked, a graph works with matrices as wide as its nodes, not with its slots.
     for group in size_groups(targets, which, lambda nodes, slots: 2.0**8 * nodes):
         for some, batch in group.stacks(targets, TOGETHER * group.slots):
             device = devices[turn % len(devices)]

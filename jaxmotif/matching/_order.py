@@ -48,6 +48,7 @@ def choose_order(
       allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
     """
     query, shape = asked.query, asked.shape
+    # Only nodes of equal domains may be exchanged: a map moved to another's domain may be forbidden.
     colors = None if allowed is None else _same_rows(allowed)
     order = order_nodes(query, search.order, measured.sizes)
     leaves = LeafPlan([], np.arange(query.num_nodes), 0)
@@ -63,7 +64,9 @@ def choose_order(
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
     below, multiplier = [], 1
     if search.symmetry:
+        # Automorphisms that move leaves are left alone: the closed form counts all maps of leaves.
         below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
+    # Without an earlier neighbour no list leads to it: all of its domain is tried.
     free = [v for i, v in enumerate(core) if not query.neighbors[v, core[:i]].any()]
     return SearchOrder(core, free, leaves, below, multiplier)
 

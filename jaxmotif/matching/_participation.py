@@ -119,14 +119,17 @@ def _added_up(
         return _search(plans[number], lambda device, block: plan(device, block)[number], selection)
 
     plans = plan(selection.main, None)
+    # The first search counts the matches: what it took tells whether leaves are worth closing.
     first = search(0)
     if len(plans) > 1 and not worth_closing(first, len(plans) - 1):
         how = dataclasses.replace(how, leaves=False)
+        # One search of every node then, instead of one for each orbit of leaves.
         plans = plan(selection.main, None)
         first = search(0)
     for number, one in enumerate(plans):
         if one.ready is None or not one.tally.size:
             continue
+        # The one that decided has been run.
         tally = (search(number) if number else first).tally
         if tally is None:  # no prefix of a match
             continue
@@ -144,11 +147,13 @@ def _listed(
     """By listing the matches of a query that asks what the search cannot test."""
     parts = parts_of(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
+    # A block at a time: none is kept.
     for block in iter_matches(pattern, target, induced, domains=domains, memory=memory, devices=devices, search=search):
         for column, part in zip(columns, parts, strict=True):
             ends = [block[:, u] for u in part]
             column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
     for orbit in orbits(pattern, parts, list(automorphisms_of(pattern))):
+        # Parts of an orbit have equal columns: any one's serves all.
         yield orbit, columns[parts.index(orbit[0])]
 
 
@@ -174,5 +179,6 @@ def _search(plan: Plan, replan: Replan, selection: Selection) -> Standing:
 
 def _times(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
     """Counts times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
+    # The product divides by the divisor, so that counts divide by what it does not share with the factor.
     common = math.gcd(factor, divisor)
     return counts // (divisor // common) * (factor // common)

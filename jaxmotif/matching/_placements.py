@@ -58,6 +58,7 @@ class Layout(NamedTuple):
 
     def pairs(self, positions: np.ndarray | int, kinds: np.ndarray, x: np.ndarray | int) -> np.ndarray:
         """Pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` as :class:`Pair` has them."""
+        # A family has N + 1 offsets, a kind a matrix: numbers times sizes are places.
         return np.stack([positions, self.number[kinds, x] * (self.nodes + 1), kinds * self.matrix_words], axis=-1)
 
     def pair(self, u: int, x: int) -> Pair:
@@ -66,6 +67,7 @@ class Layout(NamedTuple):
 
     def whole_domain(self, x: int) -> Pair:
         """The pair by which a free node is placed: its candidates are its whole domain, whatever came before."""
+        # One list whatever was placed before: two offsets, where the domain begins and where it ends.
         return Pair(-1, self.whole + 2 * self.free.index(x), 0)
 
 
@@ -85,6 +87,7 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
         if b in position:
             ascending[position[a], position[b]] = True
     # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
+    # Who must exceed a node differs from it.
     differ = before & layout.meet[np.ix_(core, core)] & (asked < 0) & ~ascending
     strange = layout.strangers[:, core[:, None], core]
 
@@ -101,5 +104,6 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
 
 def _by_later(mask: np.ndarray, of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
     """What a function gives for all (r, earlier, later) of a mask, cut by the later one."""
+    # By the later node first: what each asks stands together.
     later, earlier, r = np.nonzero(mask.T)
     return np.split(of(r, earlier, later), np.searchsorted(later, np.arange(1, mask.shape[-1])))

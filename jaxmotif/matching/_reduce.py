@@ -124,6 +124,7 @@ def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: 
     labelled = asked.query.node_labels is not None and target.node_labels is not None
     bits, *counts = forms.filter_domains(target, asked.conditions, begin, filters=options.chosen_filters(labelled))
     sizes, left = yield "filter", tuple(counts)
+    # Padded query nodes have empty domains, which say nothing.
     return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(left[0]), int(left[1]))
 
 
@@ -134,19 +135,23 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
     if target.on_host:
         forms, nodes = ON_HOST, max(32, -(-kept.nodes // 32) * 32)  # whole words of bit matrices
     else:
+        # In few sizes, since all that follows compiles for them.
         forms, nodes = ON_DEVICE, power_of_four(kept.nodes, sizes.nodes)
     small = forms.reduce_target(target, kept.bits, nodes=nodes, slots=power_of_four(kept.slots, sizes.slots))
+    # At most half of the memory given: a word has four bytes, and to make matrices takes MAKING times what they are.
     most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
     if target.on_host:  # there a search reads short lists as fast, and to make large matrices takes longer than it
         most_words = min(most_words, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * kept.slots))
     bitmap = len(asked.kinds) * nodes * (nodes // 32) <= most_words
     families = list_families(asked, bitmap)
+    # NumPy compiles nothing: no padding there.
     room = len(families) if target.on_host else power_of_four(len(families), sizes.families)
     rows = np.zeros((room, 2), np.int32)
     rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
     found = forms.measure_lists(small, kinds, rows, np.int32(len(families)))
     totals, longest, typical, meet = yield "reduce", found[1:]
     number = np.zeros((len(asked.kinds), k), np.int64)
+    # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(rows[: len(families)].T)] = np.arange(len(families))
     lists = Lists(forms, small, kinds, families, rows, number, found.offsets, totals, longest, bitmap, nodes)
     return lists, measures(asked, kept, lists, typical, meet[:k, :k])
@@ -155,6 +160,7 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
 def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
     """(pair kind, node x) of every family of lists that a search may read: those of the query's edges, and those that
     say which nodes are strangers, unless bit matrices do."""
+    # Nodes that lead to x by pairs of one kind lead to the same lists: one family serves them all.
     pairs = {(kind, x) for _, x, kind in asked.joined()}
     if not bitmap:
         pairs |= {(int(asked.strangers[r, u, x]), x) for r, u, x in np.argwhere(asked.strangers >= 0).tolist()}
@@ -167,6 +173,7 @@ def measures(asked: Asked, kept: Kept, lists: Lists, typical: np.ndarray, meet: 
     closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
     for u, x, kind in asked.joined():
         j = lists.number[kind, x]
+        # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
         closest[x], likely[x] = min(closest[x], int(lists.longest[j])), min(likely[x], float(typical[j]))
         often[u, x] = lists.totals[j]
     return Measures(kept.sizes, kept.nodes, often, closest, likely, meet)

@@ -59,6 +59,7 @@ class _Parquet:
     def close(self) -> None:
         self._writer.close()
 
+    # What a writer leaves behind when it is dropped, `writing` removes.
     drop = close
 
 
@@ -90,6 +91,7 @@ class _Npz:
     def close(self) -> None:
         self._stream.close()
         entry = zipfile.ZipInfo("nodes.npy", (1980, 1, 1, 0, 0, 0))  # no time of day: the same rows, the same bytes
+        # The header is written last, in front: only then is the number of rows known.
         header = {"descr": "<i4", "fortran_order": False, "shape": (self._rows, self._size)}
         try:
             with zipfile.ZipFile(self._path, "w") as archive, archive.open(entry, "w", force_zip64=True) as out:
@@ -126,6 +128,7 @@ def checked_sink(sink: str | os.PathLike) -> Path:
 def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
     """Gives what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
     file."""
+    # In the same folder, so that putting it in place is one rename.
     partial = path.with_name(f".{path.name}.part")
     writer = _WRITERS[path.suffix.lower()](partial, size)
     waiting, held = np.empty((size, ROWS), np.int32), 0
@@ -136,6 +139,7 @@ def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
         while done < nodes.shape[1]:
             more = min(ROWS - held, nodes.shape[1] - done)
             waiting[:, held : held + more] = nodes[:, done : done + more]
+            # Chunks of one size however blocks come: the same rows are the same bytes.
             done, held = done + more, held + more
             if held == ROWS:
                 writer.write(waiting)
@@ -150,6 +154,7 @@ def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
             writer.drop()
             raise
         writer.close()
+        # On the disk before it has its name: no crash leaves a file that is there but empty.
         with open(partial, "rb") as stream:
             os.fsync(stream.fileno())
         os.replace(partial, path)
@@ -175,9 +180,11 @@ class Pieces:
         """
         if checkpoint.load(self._head, fingerprint) is None:
             checkpoint.save(self._head, fingerprint, {})
+        # A stretch is there whole, or not: so many first ones are done.
         done = 0
         while self._piece(done).exists():
             done += 1
+        # Rows have one length: the size of the files says how many there are.
         return done, sum(self._piece(i).stat().st_size for i in range(done)) // (4 * self._size)
 
     def _piece(self, stretch: int) -> Path:
@@ -191,6 +198,7 @@ class Pieces:
             self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
         self._open.write(np.ascontiguousarray(block.nodes.T).data)
         if block.ends:
+            # On the disk before it has its name, as all that has it counts as done.
             self._open.flush()
             os.fsync(self._open.fileno())
             self._close()
@@ -205,6 +213,7 @@ class Pieces:
     def blocks(self) -> Iterator[np.ndarray]:
         """All rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
         self._close()
+        # The stretch that a limit has cut never ends: its rows are in the part.
         pieces = itertools.takewhile(Path.exists, map(self._piece, itertools.count()))
         for path in (*pieces, *([] if self._tail is None else [self._tail])):
             with open(path, "rb") as stream:

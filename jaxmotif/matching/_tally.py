@@ -87,10 +87,12 @@ def orbits(query: Pattern, parts: Sequence[Part], automorphisms: Sequence[np.nda
         for member in orbit:  # grows
             for image in automorphisms:
                 moved = tuple(image[list(member)].tolist())
+                # An edge without direction is one part, whichever end comes first.
                 moved = moved if query.directed else tuple(sorted(moved))
                 if moved not in found:
                     found[moved] = orbit
                     orbit.append(moved)
+    # Members share one list: each orbit once.
     return list({id(orbit): sorted(orbit) for orbit in found.values()}.values())
 
 
@@ -99,6 +101,7 @@ def generators(
 ) -> list[np.ndarray]:
     """Automorphisms that generate all that leave colors, and fixed nodes, alone."""
     chain = stabilizer_chain(query, order, fixed, colors)
+    # The representatives of a chain's cosets, without the identities that come first, generate the group.
     return [image for coset in chain.cosets for image in coset[1:]]
 
 
@@ -116,8 +119,10 @@ def tallied_orders(
         return [Tallied(order, [])]
     query, leaves = asked.query, order.leaves.nodes
     colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
+    # By all automorphisms: parts that these exchange have equal counts.
     whole = orbits(query, parts_of(query, options.tally), generators(asked.shape, colors))
     even = even_leaves(query, order, measured)
+    # F: those that the search leaves out, which leave leaves alone.
     mine = generators(asked.shape, colors, [*order.core, *leaves], leaves) if options.search.symmetry else []
 
     def cost(small: list[Part]) -> tuple[bool, bool, int]:
@@ -126,6 +131,7 @@ def tallied_orders(
     searched_last = {*leaves} - even
     by_leaf: dict[int | None, list[Orbit]] = {}
     for orbit in whole:
+        # Any part of the orbit will do: best one that is searched, else of a leaf that takes candidates evenly.
         chosen = min(orbits(query, orbit, mine), key=cost)
         leaf = next(iter({*chosen[0]} & searched_last), None)  # of all of them, since F leaves leaves in place
         by_leaf.setdefault(leaf, []).append(Orbit(orbit, chosen))
@@ -134,6 +140,7 @@ def tallied_orders(
         return [Tallied(order, searched)]
     counting = Tallied(order, [])
     found = [Tallied(with_leaf_last(order, leaf), parts) for leaf, parts in by_leaf.items() if leaf is not None]
+    # What needs no leaf searched is added up by the first of these searches, not by the count before them.
     found[0].orbits.extend(searched)
     return [counting, *found]
 
@@ -153,6 +160,7 @@ def even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> set[i
     core = np.array(order.core)
     for group in order.leaves.groups:
         near = query.neighbors[group[0]]
+        # Its neighbours cannot be its candidates, as no node is its own neighbour.
         rivals = measured.meet[core, group[0]] & ~near[core]
         if order.leaves.alike(group) and near.sum() == 1 and not rivals.any():
             found.update(group)
@@ -189,6 +197,7 @@ def lay_out(tallied: Tallied, layout: Layout, lists: Lists) -> TallyPlan:
         if len(part) == 1:
             base = room(part, lists.nodes)
             return Cells(part, base)
+        # Lists lead from the node placed earlier.
         a, b = sorted(part, key=layout.position.__getitem__)
         pair, family = layout.pair(a, b), lists.number[layout.which[a, b], b]
         base = room(part, int(lists.totals[family]), int(lists.starts[family]), pair)
@@ -196,6 +205,7 @@ def lay_out(tallied: Tallied, layout: Layout, lists: Lists) -> TallyPlan:
 
     def beside(part: Part, leaf: int) -> Cells:
         [near] = np.flatnonzero(layout.which[leaf] >= 0).tolist()
+        # The cells of its neighbour, which several leaves may share.
         base = room((near,), lists.nodes)
         return Cells(part, base, layout.pair(near, leaf).place, turned=(near, leaf) != part, evenly=True)
 
@@ -205,6 +215,7 @@ def lay_out(tallied: Tallied, layout: Layout, lists: Lists) -> TallyPlan:
         if part not in bases:
             bases[part] = size
             position = max(layout.position[u] for u in part)
+            # Entries are numbered over all families: this base lets the first of this one find the first cell.
             tallies.append(Tally(position, size - first, *(() if pair is None else (pair.position, pair.place))))
             size += cells
         return bases[part]
@@ -233,6 +244,7 @@ class Found(NamedTuple):
         heads = np.asarray(self.operands.entries[int(offsets[0]) : int(offsets[-1])])
         lengths = np.diff(offsets)
         if cells.evenly:
+            # Each candidate takes it equally often: the division is exact.
             counts = np.repeat(self.at(cells) // np.maximum(lengths, 1), lengths)
         else:
             counts = self.tally[cells.base : cells.base + len(heads)]
@@ -242,6 +254,7 @@ class Found(NamedTuple):
         """Of a part that is a node, int64 ``[n]``."""
         nodes, counts = (self.ids, self.at(cells)) if cells.place < 0 else self.lists(cells)[1:]
         found = np.zeros(n, np.int64)
+        # A node may be a candidate in many lists: each of its counts is added.
         np.add.at(found, nodes, counts)
         return found
 
@@ -268,4 +281,5 @@ class EdgeNumbers:
 
     def of(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The number of each edge from u to v."""
+        # Each edge of a list is one of the target's, so that its key is found.
         return self._order[np.searchsorted(self._sorted, self._keys(u, v))]

@@ -74,6 +74,7 @@ class Target:
 
     def fits(self, kind: Any) -> Any:
         """Which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
+        # Padding slots lead to the node past the last.
         ok = self.targets < self.nodes
         if self.labels is not None:
             ok &= (kind[1] == 0) | self._carries(self.labels, kind[2])
@@ -81,6 +82,7 @@ class Target:
             back = self.reverse != 0
             if self.reverse_labels is not None:
                 back &= (kind[4] == 0) | self._carries(self.reverse_labels, kind[5])
+            # Anything goes, or it must be there, or it must not.
             ok &= (kind[3] == ANY) | (back == (kind[3] == PRESENT))
         return ok
 
@@ -101,6 +103,7 @@ def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False, n
       on_host: in NumPy, at exact sizes.
       numbered: label slots by their numbers in the graph, for the marks of conditions.
     """
+    # By the graph itself, not its contents: a graph does not change, and an index goes when it goes.
     found = _cache.setdefault(graph, {})
     asked = by_degree, on_host, numbered
     if asked not in found:
@@ -133,6 +136,7 @@ def _index_on_host(graph: Graph, by_degree: bool, numbered: bool) -> Target:
         keys, back = (pair_key(*ends) for ends in ((row_of(out, S), targets), (targets, row_of(out, S))))
         place = np.minimum(np.searchsorted(keys, back), max(S - 1, 0))
         there = keys[place] == back
+        # The slots of predecessors are the same arcs in another order.
         reverse = np.stack([there, there[slots]]).astype(np.int32)
         if labels is not None:
             other = np.where(there, labels[0][place], 0).astype(np.int32)
@@ -149,6 +153,7 @@ def _index_on_host(graph: Graph, by_degree: bool, numbered: bool) -> Target:
 def _by_degree_on_host(target: Target) -> Target:
     """:func:`_by_degree` in NumPy."""
     lengths = np.diff(target.offsets)
+    # In both directions together, ties by number: the same order as on a device.
     ids = np.argsort(lengths.sum(axis=0), kind="stable").astype(np.int32)
     rank = np.empty_like(ids)
     rank[ids] = np.arange(len(ids), dtype=np.int32)
@@ -156,6 +161,7 @@ def _by_degree_on_host(target: Target) -> Target:
     for d in range(len(target.offsets)):
         one = target.direction(d)
         sources, targets = rank[one.sources], rank[one.targets]
+        # Renumbered rows are no longer sorted.
         order = np.lexsort((targets, sources))
         more = [None if x is None else x[order] for x in (one.labels, one.reverse, one.reverse_labels)]
         rows.append((offsets_from(lengths[d][ids]), sources[order], targets[order], *more))
@@ -178,6 +184,7 @@ def _plain_index(graph: Graph) -> Target:
     sources = [_sources(graph.out_offsets, graph.out_targets, N), _sources(graph.in_offsets, graph.in_targets, N)]
     u, v = sources[0], jnp.minimum(graph.out_targets, N - 1)
     low, high = take(graph.out_offsets, v), take(graph.out_offsets, v + 1)
+    # The arc from v to u: u among the successors of v.
     place, there = ex.find(graph.out_targets, low, high, u, max(1, min(N, S).bit_length()))
     there &= graph.out_targets < N
     place = jnp.where(there, place, 0)
@@ -199,13 +206,16 @@ def _by_degree(target: Target) -> Target:
     N = target.nodes
     number = jnp.arange(N, dtype=jnp.int32)
     lengths = target.offsets[:, 1:] - target.offsets[:, :-1]
+    # Padding last, whatever its degree.
     degree = jnp.where(number < target.size, lengths.sum(axis=0, dtype=jnp.int32), jnp.int32(2**31 - 1))
     ids = low_word(lax.sort(pair_key(degree, number)))
+    # N, the target of padding slots, stays N.
     rank = jnp.append(jnp.zeros(N, jnp.int32).at[ids].set(number), jnp.int32(N))
 
     def direction(d: int) -> dict[str, Any]:
         one = target.direction(d)
         ends = jnp.cumsum(take(lengths[d], ids), dtype=jnp.int32)
+        # Both ends in one key: a sort by it groups rows, and sorts each.
         pairs = pair_key(take(rank, one.sources), take(rank, one.targets))
         names = [name for name in ("labels", "reverse", "reverse_labels") if getattr(one, name) is not None]
         pairs, *values = lax.sort((pairs, *(getattr(one, name) for name in names)), num_keys=1)
@@ -229,6 +239,7 @@ def slot_sources(graph: Graph) -> jax.Array:
 def _sources(offsets: jax.Array, targets: jax.Array, nodes: int) -> jax.Array:
     """The row of each slot."""
     slots = targets.shape[0]
+    # A slot's row is how many rows end at or before it.
     marks = jnp.zeros(slots + 1, jnp.int32).at[offsets[1:]].add(1)
     rows = jnp.cumsum(marks[:slots], dtype=jnp.int32)
     return jnp.where(targets < nodes, rows, np.int32(nodes))
