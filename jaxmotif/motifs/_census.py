@@ -113,6 +113,7 @@ def subgraph_census(
             with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
                 counts = count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
             if per_node:
+                # Back from the order of degrees to the graph's.
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]
         return _census(graph, size, classifier.classes, counts, nodes)
 
@@ -131,6 +132,7 @@ def census_of_many(graphs: Graphs, size: int, **options: Any) -> PerGraph[Census
 
 
 def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
+    # In the order of their strings, whatever order they were met in.
     found = [i for i in np.argsort(classes).tolist() if counts[i]]
     names = tuple(classes[i] for i in found)
     words = graph.node_label_names, graph.edge_label_names
@@ -144,6 +146,7 @@ def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
     alphabet = Alphabet.of(graph)
     bits = alphabet.code_bits(size) + more_bits
     last = alphabet.label_bits + (size - 1) * alphabet.state_bits
+    # Codes have 63 bits, and a node's own are shifted in as one word.
     if bits > 63 or last > 31:
         raise ValueError(
             f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "

@@ -54,15 +54,18 @@ def count_many(
 def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.ndarray, int, int]]:
     """Graphs of about one size, the nodes each has room for, and how many there is room for."""
     n = graphs.n[which]
+    # By room, so that graphs of about one size are next to each other: few programs.
     room = np.array([power_of_four(int(x), 16) for x in range(int(n.max(initial=0)) + 1)], np.int64)[n]
     most = 63 - Alphabet.of(graphs).code_bits(size)  # bits left for the number of a graph
     for nodes in np.unique(room).tolist():
         some = which[room == nodes]
+        # As many as have room, and whose numbers fit beside a code.
         count = max(1, min(CPU_SAMPLE.nodes // nodes, CPU_SAMPLE.cells // nodes**2, 2 ** min(most, 20)))
         slots = np.cumsum(graphs.slots[some])
         first = 0
         while first < some.size:
             before = slots[first - 1] if first else 0
+            # As many as have room for their slots, too; the first always has (`count_many` saw to that).
             stop = min(first + count, int(np.searchsorted(slots, before + CPU_SAMPLE.slots, side="right")))
             yield some[first:stop], nodes, count
             first = stop
@@ -78,6 +81,7 @@ def _result(
     values = np.zeros((len(graphs), len(names)), np.int64)
     of_nodes: dict[int, np.ndarray | None] = {}
     for part, counts, nodes in rows:
+        # Parts counted earlier know fewer classes.
         values[part[:, None], known[: counts.shape[1]]] = counts
         of_nodes |= dict(zip(part.tolist(), nodes, strict=True))
     for i, one in alone.items():
@@ -89,6 +93,7 @@ def _result(
             return alone[i]
         there = np.flatnonzero(values[i])
         found = of_nodes[i]
+        # Columns are in the order of names, what nodes have in that of the classifier.
         back = np.zeros(len(names), np.int64)
         back[known] = np.arange(known.size)
         nodes = None if found is None else found[:, back[there]]

@@ -59,9 +59,11 @@ def plan(device: jax.Device, memory: int | None) -> tuple[Sizes, int]:
     target = target_of(device)
     allowed = working_memory(memory, device, least_memory(target), f"the tables of a census on {device.platform}")
     most = ACCELERATOR_SIZES if target.is_accelerator else CPU_SIZES
+    # A quarter of what there is; where nobody said how much, no more than the default.
     matrix_bytes = allowed // 4 if memory else min(allowed // 4, MATRIX_BYTES[target.is_accelerator])
     if not target.is_accelerator or allowed >= ENOUGH:
         return most, matrix_bytes
+    # All sizes grow with the memory, in powers of two of its GiB.
     scale = (allowed // 2**30).bit_length()
     codes, table = 1 << (20 + scale), 1 << (17 + scale)
     distinct, least = min(codes, most.distinct), min(table, most.least)

@@ -50,12 +50,15 @@ class Classifier:
         """The class of each code (uint64 ``[U]``), int64 indices into :attr:`classes`."""
         pieces = np.split(codes, range(AT_ONCE, codes.size, AT_ONCE))
         normal = np.concatenate([normal_codes(np, piece, self.alphabet.codes, self.size) for piece in pieces])
+        # Few forms for many codes: only different ones are looked up.
         forms, inverse = np.unique(normal, return_inverse=True)
         return self.of_forms(forms)[inverse]
 
     def of_forms(self, forms: np.ndarray) -> np.ndarray:
         """The same for codes that :func:`normal_codes` made, ascending and distinct."""
+        # Threads of several devices share what is known, and the numbers of classes.
         with self._lock:
+            # Past the last, whatever stands there is compared, and differs.
             at = np.minimum(np.searchsorted(self._forms, forms), self._forms.size - 1)
             new = forms if self._forms.size == 0 else forms[self._forms[at] != forms]
             if new.size:
@@ -72,6 +75,7 @@ class Classifier:
     def _names(self, codes: np.ndarray) -> Iterator[str]:
         a = self.alphabet
         labels, entries = decode(codes, a.codes, self.size)
+        # Without labels a class is its matrix, of which there are few: cached over all graphs.
         if a.node_labels is None and a.edge_labels is None:
             for matrix in (entries > 0).reshape(codes.size, -1):
                 yield _plain_string(matrix.tobytes(), self.size, a.directed)
@@ -100,6 +104,7 @@ def decode(values: np.ndarray, codes: Codes, size: int) -> tuple[np.ndarray, np.
         rest = rest >> np.uint64(bits)
         return value
 
+    # Backwards: what came last stands lowest.
     for i in range(size - 1, -1, -1):
         for a in range(i):
             state = pop(codes.state_bits)
@@ -128,6 +133,7 @@ def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, s
 
     def place(nodes: np.ndarray | jax.Array) -> Any:
         """The lowest bit of those that came with a node: above all that came with the nodes after it."""
+        # As many dyads, and labels, as came with the nodes after it.
         later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
         return later * width + (size - 1 - nodes) * labels
 
@@ -149,6 +155,7 @@ def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, s
         seen = xp.where(off, _scramble(pair ^ colour[None]), word(0))
         colour = _scramble(colour + seen.sum(axis=1, dtype=word))
     # Sort the nodes by colour, equal ones in the order they had.
+    # Any order will do among nodes of one colour: exactness does not hang on it.
     ties = (colour[None] == colour[:, None]) & (pairs[1] < pairs[0])[:, :, None]
     rank = ((colour[None] < colour[:, None]) | ties).sum(axis=1, dtype=np.int32)
 
@@ -157,7 +164,9 @@ def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, s
         return (value << (place(nodes) + within * width).astype(word)).sum(axis=0, dtype=word)
 
     a, b = np.triu_indices(size, 1)
+    # Whichever is younger now holds the dyad, seen from the older.
     first, second = xp.minimum(rank[a], rank[b]), xp.maximum(rank[a], rank[b])
+    # Before the permutation near[i, j] was seen from i: the older one's view is taken.
     state = xp.where(rank[a] < rank[b], near[a, b], near[b, a])
     return put(state, second, first) + (put(label, rank, rank) if labels else word(0))
 

@@ -61,6 +61,7 @@ def code_counts(graphs: CensusGraphs, size: int, classifier: Classifier, distinc
 
 def wide_codes(graphs: CensusGraphs, size: int) -> bool:
     """Whether codes of subgraphs of ``size`` nodes take two words."""
+    # All ones must be left to say that there is no code.
     return graphs.alphabet.code_bits(size) + graphs.graph_bits > 31
 
 
@@ -87,6 +88,7 @@ class HostCounts:
         if words.ndim == 2:
             words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
         some = words != np.iinfo(words.dtype).max
+        # Of codes alone the values are enough: a plain sort is faster than one that carries places.
         if weights is None:
             words, times = np.sort(words[some]), None
         else:
@@ -95,6 +97,7 @@ class HostCounts:
             order = np.argsort(words[some], kind="stable")
             words, times = words[some][order], times[some][order]
         self._parts.append(_merged(words, times))
+        # Merged now and then: what is held is bounded by the different codes, not by all.
         if sum(part[0].size for part in self._parts) > MERGE_AT:
             self._merge()
 
@@ -109,14 +112,17 @@ class HostCounts:
         classes = len(self._classifier)
         counts = np.zeros(self._graphs.count * classes, np.int64)
         cell = graph.astype(np.int64) * classes
+        # Several codes may be of one cell: each adds.
         np.add.at(counts, cell + index, times)
         joined = without >= 0
+        # All pairs were counted as if without an edge: those with one are taken back there.
         np.subtract.at(counts, (cell + without)[joined], times[joined])
         return counts.reshape(self._graphs.count, classes)
 
     def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The class of each code (distinct, ascending), and of the same pair without its edge, or -1."""
         old, edge = last_pair(self._graphs.alphabet.codes, self._size)
+        # The last two are both candidates, and have an edge; subgraphs of two nodes have no such pair.
         joined = (codes & old != 0) & (codes & edge != 0) & (self._size > 2)
         found = self._classifier(np.concatenate([codes, codes[joined] & ~edge]))
         without = np.full(codes.size, -1, np.int64)
@@ -128,6 +134,7 @@ class HostCounts:
         codes = np.concatenate([np.zeros(0, np.uint64), *(part[0].astype(np.uint64) for part in self._parts)])
         counts = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in self._parts)])
         if len(self._parts) > 1:
+            # Parts are in order already: a stable sort merges them.
             order = np.argsort(codes, kind="stable")
             codes, counts = _merged(codes[order], counts[order])
         self._parts = [(codes, counts)]
@@ -192,9 +199,11 @@ class DeviceCounts:
 
     def __init__(self, graphs: CensusGraphs, size: int, classifier: Classifier, distinct: int):
         self._graphs, self._classifier, self._distinct = graphs, classifier, distinct
+        # Static, and so compiled for: of an alphabet, not of a graph.
         self._form = {"codes": graphs.alphabet.codes, "nodes": size}
         (self._device,) = graphs.dyads.offsets.devices()
         self._graph_bits = np.uint64(graphs.graph_bits)
+        # Columns grow with the classes that are met.
         self._counts = put64(np.zeros((power_of_two(graphs.count), 0), np.int64), self._device)
         self._learn()
         self._expected: dict[int, int] = {}  # size of a window, by the length of a portion
@@ -207,6 +216,7 @@ class DeviceCounts:
         if length not in self._expected:  # what the first portion of a length has, the next ones will have
             most = min(self._distinct, length)
             self._expected[length] = min(most, power_of_four(int(ordered.number), LEAST_DISTINCT))
+        # The next portion is under way before the host looks at what was new in the last.
         last, self._pending = self._pending, self._window(ordered, 0, self._expected[length])
         self._settle(last)
 
@@ -232,6 +242,7 @@ class DeviceCounts:
             number, several, missing = np.asarray(found.numbers).tolist()
             if missing > NEW:  # then nothing was counted
                 self._classifier.of_forms(np.asarray(found.forms)[:several])
+                # Now they are known: the same window again counts all of it.
                 self._learn()
                 pending = self._window(ordered, first, size)
                 continue
@@ -240,18 +251,21 @@ class DeviceCounts:
                 self._late.append((self._classifier.of_forms(forms[:missing]), apart[:, :missing]))
                 self._learn()
             first += size
+            # The rest of a portion that has more different codes than expected.
             pending = self._window(ordered, first, size) if first < number else None
 
     def _learn(self) -> None:
         """Takes over what the classifier knows, and makes room for counts of all classes."""
         forms, index = self._classifier.known
         room = power_of_four(forms.size, KNOWN)
+        # All ones, which is no form, keeps the row ascending.
         padded = np.full(room, np.iinfo(np.uint64).max), np.zeros(room, np.int32)
         for whole, part in zip(padded, (forms, index), strict=True):
             whole[: part.size] = part
         self._known = put64(padded, self._device)
         classes, width = len(self._classifier), self._counts.shape[1]
         if width <= classes:
+            # Room beyond the classes there are, so that few new ones do not compile again.
             more = power_of_four(classes + 1, 1 << 10) - width
             wider = np.pad(np.asarray(self._counts), ((0, 0), (0, more)))
             self._counts = put64(wider, self._device)
@@ -265,9 +279,11 @@ def _ordered(codes: jax.Array, weights: jax.Array | None) -> _Ordered:
     if weights is None:
         codes = jnp.sort(codes)
     else:
+        # A weight of 0 is no code: sorted last, it has no number.
         codes, weights = lax.sort((jnp.where(weights > 0, codes, all_ones(codes.dtype)), weights), num_keys=1)
         before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
     order = jnp.cumsum(first_ones(codes), dtype=jnp.int32) - 1
+    # All ones at the end, if there are any, are one more value but no code.
     number = order[-1] + (codes[-1] != all_ones(codes.dtype)).astype(jnp.int32)
     return _Ordered(codes, before, order, number)
 
@@ -310,6 +326,7 @@ def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     some = ascending != all_ones(forms.dtype)
     begins = some & first_ones(ascending)
     rank = jnp.cumsum(begins, dtype=jnp.int32) - 1
+    # Back to the places they came from: each place gets its own rank.
     which = jnp.zeros(size, jnp.int32).at[place].set(jnp.where(some, rank, -1), unique_indices=True)
     distinct = jnp.full(size, all_ones(forms.dtype)).at[jnp.where(begins, rank, size)].set(ascending, mode="drop")
     return distinct, which, begins.sum(dtype=jnp.int32)
@@ -327,19 +344,25 @@ def _count_window(
     """
     found = _different(ordered, first, graph_bits, size)
     # What each code adds to, and, where it is of two candidates with an edge, what it takes from.
+    # The host's rules, of `HostCounts._classes`.
     old, edge = last_pair(codes, nodes)
     joined = found.real & (found.code & old != 0) & (found.code & edge != 0) & (nodes > 2)
+    # The form of each code, and of the same pair without its edge.
     both = normal_codes(jnp, jnp.concatenate([found.code, found.code & ~edge]), codes, nodes)
     both = jnp.where(jnp.concatenate([found.real, joined]), both, all_ones(both.dtype))
     forms, which, several = _numbered(both)
     # Which forms are known: the others get numbers among the new ones.
+    # Past the last known form stands one that is no other's: the comparison decides.
     at = jnp.minimum(jnp.searchsorted(known, forms, method="scan_unrolled"), known.size - 1)
     is_new = (jnp.arange(forms.size, dtype=jnp.int32) < several) & (take(known, at) != forms)
     missing, place = is_new.sum(dtype=jnp.int32), jnp.cumsum(is_new, dtype=jnp.int32) - 1
+    # At most NEW places: what is beyond is counted as missing, and then nothing is.
     new = jnp.full(NEW, all_ones(forms.dtype)).at[jnp.where(is_new, place, NEW)].set(forms, mode="drop")
     # Known forms are counted by class, new ones by their number; out of bounds is nowhere.
     apart = jnp.zeros((counts.shape[0], NEW), jnp.int64)
+    # The same codes twice: added to their own class, taken from that of the pair without an edge.
     for form, sign in zip(which.reshape(2, -1), (1, -1), strict=True):
+        # Too many new forms: nothing is counted, and the window comes again.
         some, form = (form >= 0) & (missing <= NEW), jnp.maximum(form, 0)
         late = take(is_new, form)
         known_to, new_to = (jnp.where(some & here, found.graph, counts.shape[0]) for here in (~late, late))

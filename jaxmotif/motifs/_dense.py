@@ -74,6 +74,7 @@ def dense_census(graph: Graph, size: int) -> Int64:
     state = _states(graph)
     triples, total = _triples(graph.node_capacity)
     first, second, third = (jnp.asarray(column) for column in triples)
+    # A code is states in the order of `decode`: the last node's lowest.
     code = take(state, _cell(first, second, graph)) << (2 * bits)
     code = code | take(state, _cell(first, third, graph)) | (take(state, _cell(second, third, graph)) << bits)
     counts = jnp.zeros(len(classes) + 1, jnp.int32)  # the last one: not connected
@@ -88,6 +89,7 @@ def dense_census(graph: Graph, size: int) -> Int64:
             a, b, c, three = (lax.dynamic_slice(x, (number * BLOCK,), (BLOCK,)) for x in (first, second, third, code))
             joined = [take(state, _cell(x, node, graph)) << (bits * i) for i, x in enumerate((a, b, c))]
             found = take(index, (three << (3 * bits)) | joined[0] | joined[1] | joined[2])
+            # Blocks are whole: what is past the triples before the node is put where nothing is counted.
             inside = number * BLOCK + jnp.arange(BLOCK, dtype=jnp.int32) < before
             return counts.at[jnp.where(inside, found, len(classes))].add(1)
 
@@ -101,6 +103,7 @@ def _states(graph: Graph) -> jax.Array:
     N = graph.node_capacity
     offsets, targets = jnp.asarray(graph.out_offsets), jnp.asarray(graph.out_targets)
     tails = jnp.repeat(jnp.arange(N, dtype=jnp.int32), jnp.diff(offsets), total_repeat_length=targets.shape[0])
+    # Padding has no target that is a node, and is dropped.
     edges = jnp.zeros((N, N), jnp.int32).at[tails, targets].set(1, mode="drop")
     return (edges + 2 * edges.T if graph.directed else edges).reshape(-1)
 
@@ -112,6 +115,7 @@ def _cell(u: jax.Array, v: jax.Array, graph: Graph) -> jax.Array:
 @cache
 def _triples(nodes: int) -> tuple[np.ndarray, int]:
     """All sets of three nodes by their last one, int32 ``[3, T]``, padded to whole blocks; and how many they are."""
+    # In the order of their last node, so that those before any node are the first ones.
     found = np.array([triple[::-1] for triple in combinations(range(nodes - 1, -1, -1), 3)][::-1], np.int32)
     found = found.reshape(-1, 3)
     return np.pad(found, ((0, -len(found) % BLOCK), (0, 0))).T.copy(), len(found)
@@ -125,11 +129,13 @@ def _table(size: int, directed: bool) -> tuple[tuple[str, ...], np.ndarray]:
     alphabet = Alphabet(directed, None, None)
     codes = np.arange(1 << alphabet.code_bits(size), dtype=np.uint64)
     near = decode(codes, alphabet.codes, size)[1] > 0
+    # Whoever reaches whom in one step, either way, or itself; three of these are enough for four nodes.
     reach = (near | near.transpose(0, 2, 1) | np.eye(size, dtype=bool)).astype(np.int64)
     connected = (reach @ reach @ reach > 0).all(axis=(1, 2))
     classifier = Classifier(alphabet, size)
     found = classifier(codes[connected])
     order = np.argsort(classifier.classes)
     index = np.full(codes.size, order.size, np.int32)
+    # From the order in which classes were met to the ascending one.
     index[connected] = np.argsort(order)[found]
     return tuple(np.array(classifier.classes)[order].tolist()), index

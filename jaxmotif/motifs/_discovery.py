@@ -180,7 +180,9 @@ def find_motifs(
     share = functools.partial(_workers, memory=memory)
     each = share(selection.main)
     workers = each * len(selection.devices)
+    # Threads of one device work side by side: each has its part of the memory.
     memory = None if memory is None else memory // each
+    # A tenth of the chains, but so many that a correlation means something.
     longer = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
     every = num_random // longer
 
@@ -190,6 +192,7 @@ def find_motifs(
 
     matching = None
     if engine == "matching":
+        # The tree is of the graph's own classes: these are counted first.
         of_graph = subgraph_census(graph, size, devices=[selection.main], memory=memory)
         matching = plan_matching(graph, size, of_graph.classes)
     work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching)
@@ -202,6 +205,7 @@ def find_motifs(
     store = store_for(checkpoint, selection.together, identity)
     # Item 0 is the graph itself, the others are the random graphs; a task makes batches of what it is dealt.
     least = min(batch_on(device) for device in (selection.main, *helper))
+    # The graph itself is item 0, with no work of its own: what takes the first random graph takes it along.
     starts = np.arange(-1, num_random + 1).clip(0)
     parts = min(num_random, max(MOST_UNITS, -(-num_random // least)))
     job = Job("motifs", starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
@@ -253,8 +257,10 @@ class _Task:
     def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None):
         self._work, self._device, self._memory = work, device, memory
         self._most = most
+        # An estimate: it sizes the first batch alone, later ones go by the clock.
         seconds = _subgraphs(work.chains.graph, work.size) / RATE[target_of(device).is_accelerator]
         self._batch = min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
+        # All at once where that is no longer than a batch should be.
         if seconds * most <= STEP_SECONDS:
             self._batch = most
         self._compiled: set[int] = set()
@@ -296,7 +302,9 @@ class _Task:
             self._compiled.add(self._batch)
         elif len(batch) == self._batch:
             fits = int(min(STEP_SECONDS * len(batch) / max(seconds, 1e-9), self._most))
+            # Changed by a factor of two at least: each size of a batch may compile anew.
             if fits >= 2 * self._batch or fits >= self._most > self._batch:
+                # At most fourfold, since a short batch says little of a long one.
                 self._batch = min(4 * self._batch, floor_power_of_two(fits) if fits < self._most else self._most)
             elif 2 * fits < self._batch:
                 self._batch = max(1, floor_power_of_two(fits))
@@ -305,14 +313,18 @@ class _Task:
         """Counts of some items: the given graph (0), and random graphs, some of them at double length too."""
         work, plan = self._work, self._work.chains
         given = plan.wiring.ends if 0 in items else None
+        # Item i is random graph i - 1, whatever the batch: a graph's chain depends on its number alone.
         numbers = np.array([item - 1 for item in items if item], np.int32)
         chains = Chains(plan, self._device, self._memory, max(numbers.size, 1))
         drawn = chains.draw(numbers, None, 0, plan.steps)
+        # Which chains go on is a matter of their numbers, not of batches.
         rows = np.flatnonzero((numbers % work.every == 0) & (numbers // work.every < work.longer))
+        # From where they stand, for as many steps again: the same chain, not another one of double length.
         longer = chains.draw(numbers[rows], drawn.ends.rows(rows), plan.steps, plan.steps)
         first = () if given is None else (given.rows(None),)
         ends = States(*(np.concatenate(side) for side in zip(*first, drawn.ends, longer.ends, strict=True)))
         classes, counts = self._census(Sample(plan.graph, plan.wiring, ends))
+        # Only classes that occur: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
         of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), [len(first), len(first) + numbers.size])
         return _Batch(
@@ -359,8 +371,10 @@ def _motifs(
     longer_counts = np.zeros((work.longer, len(classes)), np.int64)
     moves = np.zeros(num_random, np.int64)
     for batch in batches:
+        # Columns are by class: every batch met other classes, in another order.
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
         counts[columns] += batch.given.sum(axis=0)
+        # A graph without a class has none of it: 0.
         random_counts[batch.numbers[:, None], columns] = batch.counts
         longer_counts[(batch.longer // work.every)[:, None], columns] = batch.longer_counts
         moves[batch.numbers] = batch.moves
@@ -379,6 +393,7 @@ def _subgraphs(graph: Graph, size: int) -> float:
     degree as many extensions, and each of ``k + 1`` is the extension of about as many."""
     degrees = (graph.degrees + (graph.in_degrees if graph.directed else 0)).astype(np.float64)
     excess = (degrees**2).sum() / max(degrees.sum(), 1.0)
+    # An edge is a subgraph of two nodes; one factor for each node more.
     return graph.m * float(np.prod([k * excess / (k + 1) for k in range(2, size)]))
 
 
@@ -386,6 +401,7 @@ def _workers(device: jax.Device, memory: int | None) -> int:
     """How many threads share a device."""
     if device.platform == "cpu":
         return CPU_WORKERS if memory is None or memory >= CPU_WORKERS * least_memory(target_of(device)) else 1
+    # A second thread only where both have room for the largest tables.
     return GPU_WORKERS if (memory or default_memory(device)) >= GPU_WORKERS * ENOUGH else 1
 
 
@@ -398,7 +414,10 @@ def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, de
     """Random graphs to draw and count together with the given one and one of so many at double length: as many as let
     the matrix of dyads fit."""
     budget = (memory or 1 << 33) // 4 if target.is_accelerator else 1 << 25
+    # Where not even one matrix fits, states are searched for: then by the room that edges take.
     fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
+    # The given graph, and one of `every` at double length, are counted along.
     most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
+    # Equal batches, so that no device waits for another's last one.
     pieces = devices * -(-num // (devices * most))  # as many for each device
     return -(-num // pieces)

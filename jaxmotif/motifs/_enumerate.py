@@ -45,10 +45,12 @@ def count_classes(
 
     def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
         """Counts what grows from rows of all nodes but two."""
+        # All candidates of a small table at once; of a large one as many as fit.
         first, block = 0, sizes.fit(max(count, positions), sizes.candidates)
         bits = int(dyads.new_bits(size - 2))
         while first < count:
             at = np.array([first, count], np.int32)
+            # The host sorts the keys: the runs wait for it, in a call of their own.
             if sizes.sorts_on_host:
                 added, numbers = _added(dyads, rows, walks, at, block=block)
                 runs, more = _runs(np.sort(np.asarray(added.keys)), at, bits=bits)
@@ -57,6 +59,7 @@ def count_classes(
                 added, runs, numbers = _added_in_runs(dyads, rows, walks, at, block=block, bits=bits)
                 stop, visits, total, extended = np.asarray(numbers).tolist()
             if stop == first:  # a row that no block holds
+                # Room for it, then: a row is never split.
                 block *= 4
                 continue
             advance(extended)
@@ -94,12 +97,14 @@ def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier,
     Returns:
       int64 ``[graphs * n, classes]``, nodes in the order of the dyads.
     """
+    # All forms are known from the count before: a class is looked up, never made.
     forms, index = classifier.known
     classes = len(classifier.classes)
     if not classes:
         return np.zeros((graphs.num_nodes, 0), np.int64)
     dyads, width = graphs.dyads, power_of_two(classes, 16)
     room = power_of_two(forms.size, 256) - forms.size
+    # All ones keep the row ascending; the class there is never asked for, or added 0.
     known = np.pad(forms, (0, room), constant_values=np.iinfo(np.uint64).max), np.pad(index.astype(np.int32), (0, room))
     counts: jax.Array = _zeros((dyads.offsets.shape[0] - 1) * width)
 
@@ -129,11 +134,13 @@ def _participate(
     def body(number: jax.Array, counts: jax.Array) -> jax.Array:
         found = kernel.extensions(dyads, rows, size - 1, work, number * block, work.total, block=block)
         low, high = take(rows.low, found.row), take(rows.high, found.row)
+        # One form of a pair, whichever of its two was added last, so that known forms are enough.
         code = kernel.ordered_pair(dyads, low, high, found.pattern, size - 2)
         at = jnp.searchsorted(forms, normal_codes(jnp, code, codes, size))
         at = jnp.minimum(at, forms.shape[0] - 1)  # where no subgraph is
         one = found.valid.astype(jnp.int64)
         last = take(rows.graph, found.row) * dyads.n + found.local
+        # Every member of the subgraph, the last included.
         for member in [*(take(nodes, found.row) for nodes in rows.nodes), last]:
             counts = counts.at[member * width + take(index, at)].add(one, mode="promise_in_bounds")
         return counts
@@ -152,6 +159,7 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
     dyads, nodes = graphs.dyads, graphs.num_nodes
 
     def descend(rows: Rows, i: int, count: int) -> None:
+        # How long the walks are decides what follows: the one wait of a level.
         walks, positions = _walks(dyads, rows, np.array([i, count], np.int32))
         positions = int(positions)
         if i == size:
@@ -163,9 +171,11 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
         block = sizes.fit(positions, sizes.block)
         capacity = sizes.fit(max(positions, block), sizes.table)
         table = _table(dyads, np.int32(0), nodes=size, capacity=capacity)  # its rows are written over
+        # The table is handed to the call, and comes back: no copy.
         while first < positions:
             table, numbers = _fill(dyads, rows, walks.work, table, np.array([i, first, held]), block=block)
             held, first = np.asarray(numbers).tolist()
+            # Depth first: a full table is worked off before more is put into it, and so memory is bounded.
             if held + block > capacity or (first >= positions and held):
                 descend(table, i + 1, held)
                 held = 0
@@ -235,6 +245,7 @@ def _visits(
 ) -> jax.Array:
     """The codes at a number of blocks (``at``: the first position, and how many), all ones in the room that is left."""
     first, blocks = at[0], at[1].astype(jnp.int32)
+    # All ones where no block writes.
     start = jnp.full((2, room) if wide else (room,), kernel.NO_CODE, jnp.uint32)
 
     def body(index: jax.Array, codes: jax.Array) -> jax.Array:

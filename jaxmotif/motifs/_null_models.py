@@ -51,11 +51,14 @@ def _one_way_and_mutual(edges: np.ndarray) -> Division:
     """Arcs that have no opposite, and of two opposite ones the one from the smaller end (edges ascending)."""
     if not edges.size:
         return _all_arcs(edges)
+    # Rows ascend, and so do keys: the arc the other way is found by search.
     u, v = edges.astype(np.int64).T
     nodes = edges.max() + 1
     key, mirror = u * nodes + v, v * nodes + u
+    # Past the last, whatever is there is compared, and differs.
     back = np.minimum(np.searchsorted(key, mirror), key.size - 1)
     both = key[back] == mirror
+    # One of the two stands for both, the one from the smaller end.
     pairs = np.flatnonzero(both & (u < v))
     return Division(np.flatnonzero(~both), pairs, back[pairs])
 
@@ -178,6 +181,7 @@ class Wiring:
         if graph.edge_labels is not None:
             parts = [arcs, pairs] + [back] * graph.directed
             labels = np.asarray(graph.edge_labels)[graph.edge_slots()][np.concatenate(parts)]
+        # Nodes without edges take no part in moves: the others are numbered without them.
         nodes, compact = np.unique(edges[np.concatenate([arcs, pairs])], return_inverse=True)
         tail, head = compact.reshape(-1, 2).astype(np.int32).T
         ends = States(np.ascontiguousarray(tail), np.ascontiguousarray(head))
@@ -200,6 +204,7 @@ class Wiring:
     def fixed(self, capacity: int, device: jax.Device) -> Fixed:
         """What no move changes, with room for so many labels, on a device."""
         tail = self.ends.tail[: self.arcs]
+        # A label has two ends, and so there are at most twice as many nodes; past the last one groups are empty.
         by_tail, starts = np.zeros(capacity, np.int32), np.full(2 * capacity + 1, self.arcs, np.int32)
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))

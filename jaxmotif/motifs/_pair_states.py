@@ -50,6 +50,7 @@ class Alphabet:
             return None if array is None else tuple(np.unique(np.asarray(array)[:used]).tolist())
 
         fields = graph.fields
+        # Slots of an undirected graph are two for each edge.
         n, slots = int(fields.num_nodes), int(fields.num_edges) * (1 if graph.directed else 2)
         return cls(graph.directed, values(fields.edge_labels, slots), values(fields.node_labels, n))
 
@@ -60,6 +61,7 @@ class Alphabet:
 
     @property
     def state_bits(self) -> int:
+        # Both digits of a directed state: e(u, v) and e(v, u).
         states = self.entries**2 if self.directed else self.entries
         return (states - 1).bit_length()
 
@@ -78,6 +80,7 @@ class Alphabet:
 
     def ranks(self, labels: np.ndarray | None, values: tuple[int, ...] | None, count: int) -> np.ndarray:
         """Labels to 1.. (1 everywhere without labels)."""
+        # 0 stands for no edge.
         if labels is None or values is None:
             return np.ones(count, np.int64)
         return np.searchsorted(values, labels).astype(np.int64) + 1
@@ -99,6 +102,7 @@ class Codes(NamedTuple):
 def degree_rank(graph: Graph) -> np.ndarray:
     """A new number for every node, the highest degree first: rows then meet few nodes that come before their first."""
     rank = np.empty(graph.n, np.int64)
+    # Ties by id: the order is the same for every sample of the graph, whose degrees are the same.
     rank[np.argsort(-_total_degrees(graph), kind="stable")] = np.arange(graph.n)
     return rank
 
@@ -173,6 +177,7 @@ def slots_of(graph: Graph, edges: Edges) -> Slots:
     number = degree_rank(graph)
     u, v = number[edges.tails], number[edges.heads]
     entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
+    # Rows of several graphs lie one after another: a graph's begin at its number times n.
     first = np.broadcast_to(np.arange(u.shape[0], dtype=np.int64)[:, None] * n, u.shape)
     return sorted_slots(alphabet, first.ravel(), u.ravel(), v.ravel(), entry.ravel(), u.shape[0] * n, n)
 
@@ -182,8 +187,10 @@ def sorted_slots(
 ) -> Slots:
     """Rows from edges ``u v`` (int64, each within its own graph, whose rows begin at ``first``) and their entries."""
     bits = alphabet.state_bits
+    # Seen from the other end the entry is the higher digit: e(u, v) + L e(v, u).
     mirrored = entry * alphabet.entries if alphabet.directed else entry
     both_ways = ((u, v, entry), (v, u, mirrored))
+    # One sort of packed keys: row, neighbour, then the entry.
     cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways])
     cells.sort()
     places, states = cells >> bits, cells & ((1 << bits) - 1)
@@ -212,8 +219,10 @@ def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Dev
     """
     alphabet, n = Alphabet.of(graph), graph.n
     count = max(count, edges.tails.shape[0])
+    # Twice the edges, as each is in two rows; graphs of one sample have equally many.
     nodes = power_of_two(count * n, least.nodes)
     slots = power_of_two(2 * graph.m * count, least.slots)
+    # A byte where that will do: the matrix is read at random, and more of it stays in caches.
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
     cells = _cells(count * n**2, least, matrix_bytes, state_type)
     number = degree_rank(graph)
@@ -225,6 +234,7 @@ def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Dev
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
         codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
+        # All graphs have the labels of the one.
         node_codes = np.tile(codes, count)
     degree = int(_total_degrees(graph).max(initial=0))
     return _on_device(alphabet, arrays, node_codes, (nodes, n, count), degree, device)
@@ -250,6 +260,7 @@ def _on_device(
     dyads = Dyads(
         offsets, near, states, matrix, codes, jax.device_put(sizes, device),
         entries=alphabet.entries if alphabet.directed else 0, state_bits=alphabet.state_bits,
+        # In threes, so that few depths of the search are compiled.
         label_bits=alphabet.label_bits, search_steps=max(9, -(-degree.bit_length() // 3) * 3),
     )  # fmt: skip
     return CensusGraphs(dyads, n, count, alphabet)
@@ -261,14 +272,17 @@ def mixed_graphs(
     """Graphs of a data set, each with room for ``n`` nodes, with empty ones up to ``count``; and where each node of
     theirs is, int64."""
     union = graphs.union(which, pad=None)
+    # The graphs as one, whose nodes are then spread out to rooms of n.
     owner = np.repeat(np.arange(which.size), graphs.n[which])
     start = np.repeat(np.cumsum(graphs.n[which]) - graphs.n[which], graphs.n[which])
     degrees = _total_degrees(union)
     place = np.empty(union.n, np.int64)  # the highest degree of each graph first
+    # Within each graph by degree, as `degree_rank` does for one.
     place[np.lexsort((-degrees, owner))] = np.arange(union.n) - start
     place += owner * n
     edges = graph_edges(union)
     u, v = place[edges.tails[0]], place[edges.heads[0]]
+    # Where the rows of the edge's graph begin.
     first = u - u % n
     entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.size)
     found = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)
@@ -303,6 +317,7 @@ def sample_graphs(sample: RandomGraphs | Sample, count: int, matrix_bytes: int, 
 def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
     """Offsets, neighbours, states and matrix (if of any cells) with room for so many nodes, slots and cells."""
     nodes, slots, cells = room
+    # Rows past the last are empty.
     offsets = np.pad(found.offsets.astype(np.int32), (0, nodes + 1 - found.offsets.size), mode="edge")
     near, states = (
         np.pad(x.astype(dtype), (0, slots - x.size))
@@ -343,24 +358,29 @@ def _rows(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Rows and matrix from edges ``[graphs, m]``; those without a tail (-1) are none."""
     nodes, slots, cells = room
+    # Edges that are none get a node that is there.
     u, v = (take(number, jnp.maximum(x, 0)).astype(jnp.int64) for x in (tails, heads))
     first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
     none = jnp.iinfo(jnp.int64).max
     # A key is the pair's cell in the matrix, then what this edge adds to its state.
     both_ways = ((u, v, entry), (v, u, entry * entries))
     keys = jnp.stack([(((first + a) * n + b) << bits) + e[None] for a, b, e in both_ways])
+    # At most twice the edges are real: what is cut off is padding.
     keys = jnp.sort(jnp.where(tails[None] >= 0, keys, none).reshape(-1))[:slots]
     keys = jnp.pad(keys, (0, slots - keys.size), constant_values=none)
     places, one = keys >> bits, jnp.ones(1, bool)
     new = places[1:] != places[:-1]
+    # A dyad's first key stands for it; its second adds to the state.
     begins = jnp.concatenate([one, new]) & (keys != none)
     state = (keys & ((1 << bits) - 1)).astype(jnp.int32)
+    # The roll brings the next key's entry to the one that begins: keys of one dyad stand together.
     state = state + jnp.where(jnp.concatenate([new, one]), 0, jnp.roll(state, -1))  # a dyad has two keys at most
     row = (places // n).astype(jnp.int32)
     local = (places % n).astype(jnp.int32)
     at = jnp.where(begins, jnp.cumsum(begins, dtype=jnp.int32) - 1, slots)
     near = jnp.zeros(slots, jnp.int32).at[at].set(local, mode="drop")
     found = jnp.zeros(slots, states).at[at].set(state.astype(states), mode="drop")
+    # What begins is a neighbour: as many as a row has.
     lengths = jnp.zeros(nodes, jnp.int32).at[jnp.where(begins, row, nodes)].add(1, mode="drop")
     offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)])
     matrix = None

@@ -65,8 +65,10 @@ def significance_of(counts: np.ndarray, random_counts: np.ndarray, mixing: Mixin
     some = [of_some(counts[i : i + SOME], random_counts[:, i : i + SOME]) for i in firsts]
     mean, sd, high, low = (np.concatenate(parts) for parts in zip(*some, strict=True))
     varies = sd > 0
+    # Without spread there is no z, and no division by zero.
     z = np.where(varies, (counts - mean) / np.where(varies, sd, 1), np.nan)
     p_high, p_low = (1 + high) / (1 + r), (1 + low) / (1 + r)
+    # The standard error of as many independent draws as the counts are worth.
     half = 1.96 * sd / np.sqrt(mixing.effective_size)
     length = np.sqrt(np.nansum(z**2))
     return Significance(
@@ -82,6 +84,7 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
       >>> benjamini_hochberg(np.array([0.01, 0.5, 0.02])).tolist()
       [0.03, 0.5, 0.03]
     """
+    # From the largest p down: a minimum over the larger ones makes the rates monotone.
     order = np.argsort(p)[::-1]
     ranks = np.arange(p.size, 0, -1)
     q = np.empty(p.size)
@@ -92,11 +95,14 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
 def mixing_of(random_counts: np.ndarray, longer: np.ndarray) -> Mixing:
     """Compare counts ``[r, classes]`` with those of every ``r // c``-th chain at double length, ``[c, classes]``."""
     r, c = random_counts.shape[0], longer.shape[0]
+    # The chains that went on, and the same ones before.
     a, b = random_counts[:: r // c][:c].astype(np.float64), longer.astype(np.float64)
     da, db = a - a.mean(axis=0), b - b.mean(axis=0)
     spread = np.sqrt((da**2).sum(axis=0) * (db**2).sum(axis=0))
     correlation = np.where(spread > 0, (da * db).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)
+    # Cautious: negative correlation is not believed, and 1 would leave no draws.
     cautious = np.clip(correlation, 0, 1 - 1 / (2 * r))
+    # Paired: a chain's two lengths are compared with each other, which takes out what differs between chains.
     error = (a - b).std(axis=0, ddof=1) / np.sqrt(c) if c > 1 else np.zeros(a.shape[1])
     shift = np.where(error > 0, (a - b).mean(axis=0) / np.where(error > 0, error, 1), 0.0)
     return Mixing(c, correlation, r * (1 - cautious) / (1 + cautious), shift)

@@ -39,6 +39,7 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
         )
     (device,) = dyads.offsets.devices()
     tree = put64(plan.tree, device)
+    # A row has fewer extensions than 2 ** search_steps in each of its phases, 7 at most: more room is never used.
     most = [(dyads.near.shape[0] << i * (dyads.search_steps + 3)) + block for i in range(plan.size - 2)]
     tables = [min(pair) for pair in zip(tables, most, strict=False)]
     counts = _counts(cells)
@@ -48,6 +49,7 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
         i = rows.nodes.shape[0]
         steps = plan.steps[i - 1]
         table, held = None if i == plan.size - 1 else _empty(i + 1, tables[i - 1]), 0
+        # In phases: a node is met by the first of the row's that it touches.
         for phase in range(i):
             walks, total = _open(dyads, tree, rows, np.array([size, phase], np.int32))
             if table is None:  # the last level is counted, never stored
@@ -59,6 +61,7 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
                 at = np.array([phase, first, held])
                 table, numbers = _fill(dyads, tree, rows, walks, at, table, steps=steps, block=block)
                 held, first = np.asarray(numbers).tolist()
+                # Depth first: a full table is worked off before more is put into it.
                 if held + block > tables[i - 1]:
                     descend(table, held)
                     held = 0

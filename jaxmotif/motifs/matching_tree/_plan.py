@@ -59,6 +59,7 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     depth, below = np.zeros(count, np.int64), np.zeros(count, np.uint32)
     for node, above in enumerate(found.parent):
         depth[node] = 0 if above < 0 else depth[above] + 1
+    # From the leaf up: conditions of a step are the same for all orders that share it.
     for (_, _, order), node in zip(ways, found.leaf, strict=True):
         for bits in reversed(order.after):
             below[node] = bits
@@ -68,6 +69,7 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     rank = np.empty_like(depth)
     for level in range(size):
         nodes = np.flatnonzero(depth == level)
+        # Siblings stand together when sorted by their parent's place.
         above = rank[parent[nodes]] if level else np.zeros(nodes.size, np.int64)
         rank[nodes[np.lexsort((word[nodes], above))]] = np.count_nonzero(depth < level) + np.arange(nodes.size)
     order = np.argsort(rank)
@@ -76,6 +78,7 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
 
     # As arrays with room for more: where a label starts, where each node's children stand, and for each phase what
     # all children that begin there ask for (a child begins at the first node that it is joined to).
+    # More than the tree has: its last place has no children, for labels that no pattern begins with.
     capacity = 1 << max(count, 15).bit_length()
     roots = np.full(1 << alphabet.label_bits, capacity - 1, np.int32)
     first_child = np.count_nonzero(depth == 0)
@@ -85,7 +88,9 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     after = np.full((size - 1, capacity), NOT_WALKED, np.int32)
     state = (1 << alphabet.state_bits) - 1
     for node in range(first_child, count):
+        # The first node of the row that it is joined to: in whose walk it is met.
         phase = next(a for a in range(size) if int(word[node]) >> (a * alphabet.state_bits) & state)
+        # What all of them ask for: an AND over them, begun with all ones.
         after[phase, parent[node]] &= int(below[node])
     first_leaf = int(np.searchsorted(depth, size - 1))
     leaf_class = np.empty(count - first_leaf, np.int64)
@@ -95,6 +100,7 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     arrays: tuple[Any, ...] = roots, begin.astype(np.int32), np.pad(word, padding), np.pad(below, padding), after
     return TreePlan(
         Tree(*arrays), size, first_leaf, 1 << max(leaf_class.size - 1, 15).bit_length(), leaf_class, tuple(classes),
+        # In threes, so that few depths of the search are compiled.
         tuple(-(-m.bit_length() // 3) * 3 for m in most),
     )  # fmt: skip
 
@@ -143,6 +149,7 @@ class _Frequencies:
         entries = _entries(pattern)
         states = entries + a.entries * entries.T if a.directed else entries
         keys = self._key(labels[:, None], labels[None, :], states)
+        # Past the last, whatever is there is compared, and differs.
         at = np.minimum(np.searchsorted(self._kinds, keys), max(self._kinds.size - 1, 0))
         return np.where(self._kinds[at] == keys, self._times[at], 0)
 
@@ -155,6 +162,7 @@ def _word(step: tuple, alphabet: Alphabet) -> int:
     """A step as :attr:`Tree.pattern` holds it."""
     label, *pairs = step
     word = label << (len(pairs) * alphabet.state_bits)
+    # As `Tree.pattern` has it: e(old, new) low, e(new, old) in the higher digit.
     for a, (out, back) in enumerate(pairs):  # seen from the older node
         word |= (back + alphabet.entries * out if alphabet.directed else out) << (a * alphabet.state_bits)
     return word

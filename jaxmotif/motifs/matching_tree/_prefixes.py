@@ -63,6 +63,7 @@ class PrefixOrders:
         form = canonical_order(pattern)
         canonical = pattern.relabel(form)
         labels = (canonical.node_labels, canonical.edge_labels)
+        # Patterns of one form have the same orders: found once, renamed for each.
         key = (canonical.adjacency.tobytes(), *(b"" if x is None else x.tobytes() for x in labels))
         if key not in self._known:
             self._known[key] = self._find(canonical)
@@ -75,8 +76,10 @@ class PrefixOrders:
         near = pattern.neighbors
         often = np.where(near, self._frequency(pattern), 0).sum(axis=1)
         by_choice = np.lexsort((-often, near.sum(axis=1))).tolist()
+        # What is left must be connected, or its occurrences would not be grown along edges.
         last = next(v for v in by_choice if len(pattern.relabel(np.delete(np.arange(k), v)).components()) == 1)
         others = np.delete(np.arange(k), last)
+        # In canonical order, so that the orders found before are in its numbers.
         others = others[canonical_order(pattern.relabel(others))]
         rest = pattern.relabel(others)
         orbit = node_orbits(pattern)
@@ -85,9 +88,12 @@ class PrefixOrders:
         group = automorphisms(rest)
         found = []
         for order in self.of(rest):
+            # Every automorphism of the rest gives another way to join the last node to it.
             images = others[group[:, order.nodes]]
+            # Ways in which the last node is joined alike find the same occurrences: one of each.
             for way in np.unique(joined[images], axis=0, return_index=True)[1].tolist():
                 nodes = images[way]
+                # Of the nodes that could have been last, it has the highest id: so an occurrence is met once.
                 bits = sum(1 << i for i, v in enumerate(nodes.tolist()) if orbit[v] == orbit[last])
                 found.append(PrefixOrder(np.append(nodes, last), (*order.after, bits)))
         return found
