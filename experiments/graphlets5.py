@@ -106,10 +106,14 @@ def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: f
     with ThreadPoolExecutor(max(len(networks), 1)) as pool:  # compiling is what takes the time
         list(pool.map(partial(orbits, jaxmotif.node_orbits), networks.values()))
     print(f"first calls of all, side by side: {time.perf_counter() - clock:.1f} s\n", flush=True)
-    for door, factor in ((jaxmotif.node_orbits, 1), (jaxmotif.edge_graphlets, 2)):
+    doors: tuple[tuple[str, Door, int], ...] = (
+        ("nodes", jaxmotif.node_orbits, 1),
+        ("edges", jaxmotif.edge_graphlets, 2),
+    )
+    for what, door, factor in doors:
         for name, graph in networks.items():
             if time.perf_counter() > end:
-                print(f"{door.__name__} {name}: no time left")
+                print(f"{what} {name}: no time left")
                 continue
             clock = time.perf_counter()
             orbits(door, graph)
@@ -117,11 +121,11 @@ def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: f
             took = best(partial(orbits, door, graph))
             with split() as times:
                 orbits(door, graph)
-            print(f"{door.__name__} {name}: {took:.1f} ms [bar {factor * BARS.get(name, 0)}], first call {first:.1f} s")
+            print(f"{what} {name}: {took:.1f} ms [bar {factor * BARS.get(name, 0)}], first call {first:.1f} s")
             passes = sorted(times.items(), key=lambda item: -item[1])
             print("   " + ", ".join(f"{which} {ms:.1f}" for which, ms in passes if ms >= 0.5))
             print("   " + checked(graph, stored.get(name, {}), door), flush=True)
-        if door is jaxmotif.node_orbits:
+        if what == "nodes":
             small_graphs()
 
 

@@ -27,7 +27,7 @@ def dense_pattern_features(
 
     Args:
       graph: undirected, capacity up to 512 nodes (patterns of five nodes: 128).
-      patterns: names or small graphs: undirected, connected, unlabelled, of 2 to 5 nodes (per edge of 3 or 4).
+      patterns: names or small graphs: undirected, connected, unlabelled, of 2 to 5 nodes (per edge of 3 to 5).
       per, induced: as there.
 
     Returns:
@@ -48,9 +48,9 @@ def dense_pattern_features(
     for pattern, given, roles in zip(found, patterns, all_roles(found, patterns, per), strict=True):
         for role in roles:
             weighed = orbit_weights(pattern, role.places[0] or (0,), induced)
-            if weighed is None or (per == "edge" and weighed.size == 5):
+            if weighed is None:
                 raise ValueError(
-                    f"{given!r} is no connected undirected pattern of 2 to 5 nodes (per edge: 3 or 4) without labels; "
+                    f"{given!r} is no connected undirected pattern of 2 to 5 nodes (per edge: 3 to 5) without labels; "
                     "use jaxmotif.matching.dense_match_count, or jaxmotif.pattern_features outside jit"
                 )
             size = max(size, weighed.size)
@@ -61,7 +61,8 @@ def dense_pattern_features(
 
 @partial(jit64, static_argnames=("weights", "size", "per"))
 def _weighed(graph: Graph, weights: tuple[tuple[tuple[int, ...], int], ...], size: int, per: Per) -> Int64:
-    orbits = dense_edge_columns(graph) if per == "edge" else dense_node_orbits(graph, size=5 if size == 5 else 4)
+    count = dense_edge_columns if per == "edge" else dense_node_orbits
+    orbits = count(graph, size=5 if size == 5 else 4)
     values = lax.bitcast_convert_type(orbits.words, jnp.int64)
     table = np.zeros((values.shape[1], len(weights)), np.int64)
     for column, (row, _) in enumerate(weights):

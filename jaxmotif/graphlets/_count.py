@@ -23,9 +23,9 @@ from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
 from jaxmotif.graphlets._tuning import run_sizes
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
-from jaxmotif.patterns._totals import NAMES_5
+from jaxmotif.patterns._totals import NAMES_5, all_counts
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -299,7 +299,7 @@ def _many_nodes(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[NodeO
 
 
 def _graphlet_names(found: Many) -> tuple[str, ...]:
-    return (*GRAPHLET_NAMES, *NAMES_5)[: found.counts.shape[1]]
+    return NAMES_5[: found.counts.shape[1]]
 
 
 def _by_name(found: Many, i: int) -> dict[str, int]:
@@ -320,15 +320,18 @@ def _five(
     """The orbits of up to five nodes, at nodes or edges; the global counts of 2 to 5; and notes."""
     from jaxmotif.graphlets import _five as five
 
-    four = _run(graph, "graph", devices, memory, None, None, progress)
-    counts = _global(graph, four)
+    device, notes = select_devices(devices).main, ignored_labels(graph)
     if not graph.m:
         empty = np.zeros((0, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5)), NARROW)
-        return empty, counts | five.all_counts(graph.n, [0] * len(NODE_NAMES_5)), four.notes
+        return empty, _named_counts(graph.n, np.zeros(len(NODE_NAMES_5), object)), notes
     padded = graph.with_padding("bucket") if memory is None else graph
-    at_nodes, at_edges = five.five_node_orbits(padded, select_devices(devices).main, edges, memory)
+    at_nodes, at_edges = five.five_node_orbits(padded, device, edges, memory)
     values = at_nodes if at_edges is None else at_edges
-    return values, counts | five.all_counts(graph.n, five.totals(at_nodes)), four.notes
+    return values, _named_counts(graph.n, five.totals(at_nodes)), notes
+
+
+def _named_counts(nodes: int, totals: np.ndarray) -> dict[str, int]:
+    return dict(zip(NAMES_5, all_counts(np, np.array(nodes, object), totals).tolist(), strict=True))
 
 
 def _check(graph: Graph | Graphs, size: int = 4) -> None:

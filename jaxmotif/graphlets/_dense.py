@@ -18,26 +18,27 @@ from jax import lax
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, node_orbits_of_five
+from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, dense_orbits
 from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
-from jaxmotif.patterns import EDGE_COLUMN_NAMES
+from jaxmotif.patterns._totals import all_counts
 
 MAX_DENSE_NODES = 512
 """Largest node capacity the dense path takes. All its edge and node counts fit int32 up to 1024 nodes."""
 
 
-@jit64
-def dense_graphlet_counts(graph: Graph) -> Int64:
+@partial(jit64, static_argnames="size")
+def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     """Counts the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
 
     Pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size compiles once.
 
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
+      size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
 
     Returns:
-      Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES`; ``.astype("float32")``
-      makes them features.
+      Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES` (``size=5``: 51, those of
+      five nodes last); ``.astype("float32")`` makes them features.
 
     Raises:
       ValueError: when traced, for a directed graph, a capacity over the limit, or a batch outside ``jax.vmap``.
@@ -51,27 +52,30 @@ def dense_graphlet_counts(graph: Graph) -> Int64:
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", arXiv:1608.05138, 2016, equations 9-23.
     """
+    if size == 5:
+        return dense_five(graph, "graph").counts
     slots, bits = _slots(graph), _bit_rows(graph)
+    n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
     t, K, cyc = _cliques_and_cycles(slots, bits)
     terms = edge_terms(slots.d_u, slots.d_v, t, K, cyc)
     once = slots.valid & (slots.u < slots.v)
     sums = {name: jnp.where(once, term, 0).sum(dtype=jnp.int64) for name, term in terms.items()}
-    n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
     return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
 
 
-@jit64
-def dense_edge_columns(graph: Graph) -> Int64:
+@partial(jit64, static_argnames="size")
+def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     """Counts, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
 
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
+      size: static, 4, or 5 for ORCA's 68 edge orbits instead; then N is at most 128.
 
     Returns:
-      Exact 64-bit counts ``[S / 2, 17]``, rows in the order of ``Graph.edge_list()``, columns in the order of
-      :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; padding rows are zero.
+      Exact 64-bit counts ``[S / 2, 17]`` (``size=5``: 68), rows in the order of ``Graph.edge_list()``, columns in the
+      order of :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES` (ORCA's); padding rows are zero.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -88,8 +92,9 @@ def dense_edge_columns(graph: Graph) -> Int64:
     slots, edges = _slots(graph), graph.slot_capacity // 2
     once = slots.valid & (slots.u < slots.v)
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
-    found = jnp.zeros((edges, len(EDGE_COLUMN_NAMES)), jnp.int32)
-    return Int64.of(found.at[row].set(slot_columns(graph), mode="drop"))
+    columns = slot_columns(graph) if size == 4 else dense_five(graph, "edge").values
+    found = jnp.zeros((edges, columns.shape[1]), jnp.int32)
+    return Int64.of(found.at[row].set(columns, mode="drop"))
 
 
 def slot_columns(graph: Graph) -> jax.Array:
@@ -137,16 +142,7 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
       Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014; see
       :func:`jaxmotif.graphlets._equations.node_orbits`.
     """
-    N = graph.node_capacity
-    if size == 5:
-        if N > MAX_DENSE_NODES_5:
-            raise ValueError(
-                f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {N}; use node_orbits"
-            )
-        _slots(graph)  # refuses what is no single undirected graph
-        adjacency = _unpack(_bit_rows(graph)).reshape(_padded(graph), -1)[:N, :N]
-        return Int64(node_orbits_of_five(adjacency))
-    return Int64.of(orbit_columns(graph))
+    return Int64.of(orbit_columns(graph) if size == 4 else dense_five(graph, "node").values)
 
 
 def orbit_columns(graph: Graph) -> jax.Array:
@@ -156,6 +152,29 @@ def orbit_columns(graph: Graph) -> jax.Array:
     totals = jax.ops.segment_sum(columns, _slots(graph).u, num_segments=N, indices_are_sorted=True)
     incident = {name: totals[:, i] for i, name in enumerate(names)}
     return jnp.stack(node_orbits(_degrees(graph)[:N], incident), axis=-1)
+
+
+class DenseFive(NamedTuple):
+    """The 51 counts of a graph; and int32 ``[N, 73]`` at nodes, ``[S, 68]`` at slots, or nothing ``[0]``."""
+
+    counts: Int64
+    values: jax.Array
+
+
+def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> DenseFive:
+    """Graphlets of up to five nodes."""
+    if graph.node_capacity > MAX_DENSE_NODES_5:
+        raise ValueError(
+            f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {graph.node_capacity}; use "
+            "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
+        )
+    slots, bits = _slots(graph), _bit_rows(graph)
+    found = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
+    counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), found.nodes.sum(axis=1, dtype=jnp.int64))
+    values = found.nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
+    if found.edges is not None:
+        values = found.edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T  # padding slots: past the last
+    return DenseFive(Int64.of(counts), values)
 
 
 # Sums over nodes run over two axes, words and the 32 bits of a word: XLA fuses a sum into the expression that it sums,

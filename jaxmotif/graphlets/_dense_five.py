@@ -1,4 +1,8 @@
-"""Five-node orbits of small graphs, thousands at a time, from adjacency matrices."""
+"""Five-node orbits of small graphs, thousands at a time, from adjacency matrices.
+
+With at most 128 nodes every sum over a neighbourhood is below 128^3 = 2^21, so float32 holds it and one matrix product
+gives it; and every orbit is below 2^28, which is all that 32-bit arithmetic needs (:mod:`jaxmotif.graphlets._homs`).
+"""
 
 from __future__ import annotations
 
@@ -6,39 +10,57 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets._homs import Arcs, Sums, node_orbits
+from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
 
 MAX_DENSE_NODES_5 = 128
-"""Largest node capacity: 5-cliques take N^5 products."""
+"""Largest node capacity."""
+
+_CELLS = 2**15
+"""Of matrices of neighbourhoods at a time, in each graph."""
 
 
-def matrix_arcs(adjacency: jax.Array) -> Arcs:
-    """Arrays over arcs as matrices ``[N, N]`` that are 0 where there is no arc; ``adjacency`` int64 of 0 and 1."""
+class DenseOrbits(NamedTuple):
+    """Int32 counts: ``[73, M]`` at nodes, ``[68, M, M]`` at pairs of adjacent nodes (arbitrary at others)."""
+
+    nodes: jax.Array
+    edges: jax.Array | None
+
+
+def dense_orbits(bits: jax.Array, near: jax.Array, edges: bool) -> DenseOrbits:
+    """The orbits of up to five nodes of a graph of at most 128.
+
+    Args:
+      bits: adjacency by rows, uint32 ``[M, M / 32]``. near: the same, 0 and 1, int32 ``[M, M]``.
+      edges: whether those at edges are wanted.
+    """
+    arcs, degree = _matrix_arcs(near), near.sum(axis=1, dtype=jnp.int32)
+    found, rims = _sums(near.astype(jnp.float32), bits, edges)
+    sums = Sums(*(x.astype(jnp.int32) for x in found))
+    at_nodes = node_orbits(jnp, arcs, degree, sums)
+    if rims is None:
+        return DenseOrbits(at_nodes, None)
+    return DenseOrbits(at_nodes, edge_orbits(jnp, arcs, degree, sums, Rims(*(x.astype(jnp.int32) for x in rims))))
+
+
+def _matrix_arcs(near: jax.Array) -> Arcs:
+    """Arrays over arcs as matrices ``[M, M]`` that are 0 where there is no arc."""
     return Arcs(
-        tail=lambda x: adjacency * x[:, None],
-        head=lambda x: adjacency * x[None, :],
-        out=lambda x: x.sum(axis=1),
+        tail=lambda x: near * x[:, None],
+        head=lambda x: near * x[None, :],
+        out=lambda x: x.sum(axis=1, dtype=x.dtype),
         back=lambda x: x.T,
     )
 
 
 def _times(x: jax.Array, y: jax.Array) -> jax.Array:
-    """A product of integer matrices, exact below 2^53 (at most 128^5 here): floating point units are much faster."""
-    return (x.astype(jnp.float64) @ y.astype(jnp.float64)).astype(jnp.int64)
+    return jnp.matmul(x, y, precision=lax.Precision.HIGHEST)  # else tensor cores round
 
 
-@jit64
-def node_orbits_of_five(adjacency: jax.Array) -> jax.Array:
-    """The 73 orbits at each node, as the words of int64 ``[N, 73]``, of an adjacency matrix, 0 and 1 ``[N, N]``."""
-    A = adjacency.astype(jnp.int64)
-    found = node_orbits(jnp, matrix_arcs(A), A.sum(axis=1), _sums(A)).T
-    return lax.bitcast_convert_type(found, jnp.uint32)
-
-
-def _sums(A: jax.Array) -> Sums:
+def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None]:
+    """In float32, from an adjacency matrix ``[M, M]``."""
     d = A.sum(axis=1)
     C = _times(A, A)
     t, w3 = A * C, A * _times(A, C)
@@ -47,21 +69,31 @@ def _sums(A: jax.Array) -> Sums:
         """At u -> v: the sum over their common neighbours w of x at u -> w."""
         return A * _times(x, A)
 
-    # The neighbourhoods one after another: all at once would be N^3 numbers for each of a dozen arrays.
-    hubs = lax.map(lambda near: _neighbourhood(A, C, near), A)
-    pairs = hubs.pairs.sum(axis=0)
-    degrees, l2 = around(A * d[None, :]), around(t)
-    return Sums(
-        t=t, w3=w3, w4=A * _times(C, C), degrees=degrees, walks=around(A * (A @ d)[None, :]), spread=around(degrees),
-        far=A * _times(A * d[None, :], C), side=A * _times(t, C), roof=around(w3), wing=A * _times(A, C * C),
-        arm=A * _times(A, pairs), chord=hubs.chord, l2=l2, l3=around(l2), cube=around(t * t), s=hubs.s, kt=hubs.kt,
-        ls=around(hubs.s), c=hubs.c, k2=hubs.k2, tip=hubs.tip, q=hubs.q,
+    def heads(x: jax.Array) -> jax.Array:
+        return A * x[None, :]
+
+    hubs = _neighbourhoods(A, C, edges)
+    degrees, l2 = around(heads(d)), around(t)
+    sums = Sums(
+        t=t, w3=w3, w4=A * _times(C, C), degrees=degrees, walks=around(heads(A @ d)), spread=around(degrees),
+        far=A * _times(heads(d), C), side=A * _times(t, C), roof=around(w3), wing=A * _times(A, C * C),
+        arm=A * _times(A, hubs.pairs), chord=hubs.chord, l2=l2, l3=around(l2), cube=around(t * t), s=hubs.s,
+        kt=hubs.kt, ls=around(hubs.s), c=hubs.c, k2=hubs.k2, tip=hubs.tip, q=6 * _five_cliques(bits),
     )  # fmt: skip
+    if not edges:
+        return sums, None
+    rims = Rims(
+        floor=A * _times(_times(A, t), A), eave=hubs.eave, squares=around(heads(d * d)),
+        triples=around(heads(t.sum(axis=1))), dart=around(t * d[None, :]), tail=hubs.tail, end=A * _times(A, l2),
+        middle=A * _times(t, t), side=hubs.side, rim=hubs.rim,
+    )  # fmt: skip
+    return sums, rims
 
 
-class _Hub(NamedTuple):
-    """What the neighbourhood graph of a hub gives: at its nodes, int64 ``[N]``, as :class:`Sums` says; and its
-    codegrees, int64 ``[N, N]``."""
+class _Hubs(NamedTuple):
+    """What the neighbourhood graphs of all nodes give, float32 ``[M, M]``: at the arc from a hub to a node in it, as
+    :class:`Sums` and :class:`Rims` say; and at pairs of nodes the sum over all hubs of their codegrees (``pairs``) and
+    of the walks of length 3 along the edge between them (``rim``). Where edges are not wanted, theirs are zeros."""
 
     chord: jax.Array
     s: jax.Array
@@ -69,19 +101,69 @@ class _Hub(NamedTuple):
     c: jax.Array
     k2: jax.Array
     tip: jax.Array
-    q: jax.Array
+    eave: jax.Array
+    tail: jax.Array
+    side: jax.Array
     pairs: jax.Array
+    rim: jax.Array
 
 
-def _neighbourhood(A: jax.Array, C: jax.Array, near: jax.Array) -> _Hub:
-    """Of the graph induced on some nodes (int64 0 and 1 ``[N]``)."""
+def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> _Hubs:
     size = A.shape[0]
-    L = A * near[:, None] * near[None, :]
-    CL = _times(L, L)
-    k, w, G = L * CL, L * _times(L, CL), L * _times(L, C)
-    both = (L[:, None, :] * L[None, :, :]).reshape(size * size, size)
-    cliques = (_times(both, L) * both).sum(axis=1).reshape(size, size)  # adjacent ordered pairs adjacent to both
-    return _Hub(
-        chord=G.sum(axis=1), s=k.sum(axis=1), kt=k @ L.sum(axis=1), c=w.sum(axis=1), k2=(k * k).sum(axis=1),
-        tip=(L * _times(L, k)).sum(axis=1), q=(L * cliques).sum(axis=1), pairs=CL,
-    )  # fmt: skip
+    together = max(1, min(size, _CELLS // size**2))
+    d = A.sum(axis=1)
+
+    def some(held: tuple[jax.Array, jax.Array], near: jax.Array) -> tuple[tuple[jax.Array, jax.Array], _Hubs]:
+        pairs, rim = held
+        L = A[None] * near[:, :, None] * near[:, None, :]
+        CL, G = _times(L, L), L * _times(L, C[None])
+        k, t = L * CL, L.sum(axis=2)
+        pairs = pairs + CL.sum(axis=0)
+        none = jnp.zeros_like(t)
+        eave, tail, side = none, none, none
+        if edges:
+            rim = rim + (L * _times(L, CL)).sum(axis=0)
+            eave, tail = G.sum(axis=1), (k * d[None, None, :]).sum(axis=2)
+            side = (L * _times(L, L * C[None])).sum(axis=2)
+        found = _Hubs(
+            chord=G.sum(axis=2), s=k.sum(axis=2), kt=(k * t[:, None, :]).sum(axis=2), c=(CL * CL).sum(axis=2),
+            k2=(k * k).sum(axis=2), tip=(L * _times(L, k)).sum(axis=2), eave=eave, tail=tail, side=side,
+            pairs=none, rim=none,
+        )  # fmt: skip
+        return (pairs, rim), found
+
+    zero = jnp.zeros_like(C)
+    (pairs, rim), found = lax.scan(some, (zero, zero), A.reshape(size // together, together, size))
+    return _Hubs(*(x.reshape(size, size) for x in found))._replace(pairs=pairs, rim=rim)
+
+
+def _five_cliques(bits: jax.Array) -> jax.Array:
+    """5-cliques on each edge, float32 ``[M, M]``.
+
+    For two pairs of adjacent nodes, the second among the common neighbours of the first: the common neighbours of all
+    four. Each 5-clique on an edge is found three times, once for each of the others that is not in the second pair.
+    """
+    size, words = bits.shape
+    u, v = np.triu_indices(size, 1)
+    pad = -len(u) % 512
+    u, v = (np.pad(x, (0, pad)).astype(np.int32) for x in (u, v))  # a node with itself is no pair of neighbours
+    both = np.zeros((len(u), words), np.uint32)  # the bits of the two nodes
+    for end in (u, v):
+        both[np.arange(len(u)), end >> 5] |= np.uint32(1) << (end & 31).astype(np.uint32)
+    adjacent = (bits[u, v >> 5] >> (v & 31).astype(np.uint32)) & jnp.uint32(1)
+    common = jnp.where(adjacent[:, None] > 0, bits[u] & bits[v], jnp.uint32(0))
+
+    def second(x: jax.Array | np.ndarray, word: int) -> jax.Array:
+        return jnp.asarray(x[:, word]).reshape(1, -1, 16, 32)  # XLA fuses a sum over axes of 32
+
+    shared, inside = 0, True
+    for word in range(words):
+        first = common[:, word].reshape(-1, 1, 1, 1)
+        ends = second(both, word)
+        inside = inside & ((first & ends) == ends)
+        shared = shared + lax.population_count(first & second(common, word)).astype(jnp.int32)
+    found = jnp.where(inside, shared, 0).sum(axis=(1, 2, 3), dtype=jnp.int32) // 3
+    number = np.zeros((size, size), np.int32)
+    number[u, v] = number[v, u] = np.arange(len(u))
+    np.fill_diagonal(number, len(u) - 1 if pad else 0)
+    return jnp.where(np.eye(size, dtype=bool), 0, found[number]).astype(jnp.float32)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,8 +16,6 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
 from jaxmotif.graphlets._hubs import Blocks, Places, Ranked, Tables
-from jaxmotif.patterns._orbits import of_size
-from jaxmotif.patterns._totals import five_node_counts
 
 LARGEST_RESULT = 2.0**60
 """Counts at a node or edge are exact below this (:mod:`jaxmotif.graphlets._homs`)."""
@@ -246,21 +243,7 @@ def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
     return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
 
 
-def totals(orbits: jax.Array) -> list[int]:
-    """The sum over all nodes of each of the 73 orbits."""
+def totals(orbits: jax.Array) -> np.ndarray:
+    """The sum over all nodes of each of the 73 orbits, as Python integers."""
     low, high = jax.device_get(_halves(orbits))
-    return [int(x) + (int(y) << 32) for x, y in zip(low, high, strict=True)]
-
-
-def all_counts(nodes: Any, totals: Sequence[Any] | np.ndarray) -> dict[str, Any]:
-    """Induced counts of the 34 graphs of five nodes, by name.
-
-    Args:
-      nodes: of the graph, or of many, as Python integers in an array.
-      totals: of the 73 orbits over all nodes, likewise.
-    """
-    connected = {
-        g.name: totals[g.node_orbits[0]] // g.node_orbits.count(g.node_orbits[0])
-        for size in (2, 3, 4, 5) for g in of_size(size)
-    }  # fmt: skip
-    return five_node_counts(nodes, connected)
+    return low.astype(object) + (high.astype(object) << 32)

@@ -7,7 +7,7 @@ dense matrices and padded lists of slots, in NumPy and JAX.
 
 All steps are linear with integer coefficients, and each stabilizer divides 24: in wrapping 64-bit arithmetic 24 times
 the induced counts is right whenever 24 times the true value is all that is asked modulo 2^64, so a result below 2^60 is
-exact however large the sums were.
+exact however large the sums were. In 32 bits it is so below 2^28.
 
 References:
   Pashanasangi & Seshadhri, "Efficiently counting vertex orbits of all 5-vertex subgraphs, by EVOKE", WSDM 2020.
@@ -158,9 +158,11 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
     found = homs.node if root == "node" else homs.edge
     hom = xp.stack([found[first + i] for i in range(len(stabilizer))])
     weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
-    times24 = _product(xp, weights, hom) - _product(xp, weights @ matrix, known)
-    # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64.
-    return (times24 * np.int64(pow(3, -1, 2**64) - 2**64)) >> 3
+    kind = known.dtype
+    times24 = _product(xp, weights.astype(kind), hom) - _product(xp, (weights @ matrix).astype(kind), known)
+    # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
+    values = 2 ** (8 * kind.itemsize)
+    return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
 
 
 def _product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:

@@ -21,13 +21,13 @@ from jaxmotif.graph._groups import size_groups
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._dense import dense_graphlet_counts, orbit_columns, slot_columns
+from jaxmotif.graphlets._dense import dense_five, dense_graphlet_counts, orbit_columns, slot_columns
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning, run_sizes
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
-from jaxmotif.patterns._totals import NAMES_5
+from jaxmotif.patterns._totals import NAMES_5, all_counts
 
 STACKED_NODES = 128
 """Graphs of at most so many nodes are stacked, where few have common neighbours to look for otherwise."""
@@ -36,7 +36,7 @@ JOINED_NODES, JOINED_SLOTS = 2**15, 2**20
 """Graphs of at most so many nodes and slots are joined: of these, no sum over edges passes 64 bits."""
 
 
-JOINED_NODES_5 = 2**11
+STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
 """Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many."""
 
 
@@ -126,33 +126,38 @@ def count_many_of_five(
     advance: Callable[[int], None],
 ) -> Many:  # fmt: skip
     """As :func:`count_many`, with subgraphs of five nodes: unions of some graphs at a time."""
-    from jaxmotif.graphlets import _five as five
-
     which = np.flatnonzero((graphs.n <= JOINED_NODES_5) & (graphs.slots <= JOINED_SLOTS))
-    four = np.zeros((len(graphs), len(GRAPHLET_NAMES)), object)
-    for part in _small(graphs, which, "graph", devices, memory):
-        four[part.which] = part.counts
+    stacked = graphs.n[which] <= STACKED_NODES_5
 
     def parts() -> Iterator[Found]:
-        chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5)
-        for turn, part in enumerate(chunks):
-            n, m, device = graphs.n[part], graphs.m[part], devices[turn % len(devices)]
-            nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
-            if m.sum():
-                union = graphs.union(part, sizes)
-                found = five.five_node_orbits(union, device, detail == "edge", memory)
-                nodes, edges = np.asarray(found[0])[: n.sum()], edges if found[1] is None else np.asarray(found[1])
-            ends = np.cumsum(n)
-            sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
-            totals = (sums[ends] - sums[ends - n]).astype(object).T
-            more = np.stack(list(five.all_counts(n.astype(object), totals).values()), axis=-1)
-            counts = np.concatenate([four[part], more], axis=1)
-            yield Found(part, counts, {"graph": None, "edge": edges, "node": nodes}[detail])
+        yield from _stacked(graphs, which[stacked], detail, devices, memory, size=5)
+        yield from _joined_of_five(graphs, which[~stacked], detail, devices, memory)
 
     width = {"graph": 0, "edge": len(EDGE_NAMES_5), "node": len(NODE_NAMES_5)}[detail]
-    found = _together(graphs, detail, (len(GRAPHLET_NAMES) + len(NAMES_5), width), parts(), single, advance)
+    found = _together(graphs, detail, (len(NAMES_5), width), parts(), single, advance)
     small = integers(found.counts.ravel().tolist()).reshape(found.counts.shape)
     return found._replace(counts=small, values=small if detail == "graph" else found.values)
+
+
+def _joined_of_five(
+    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
+) -> Iterator[Found]:
+    """Counts of larger graphs, a union of some at a time."""
+    from jaxmotif.graphlets import _five as five
+
+    chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5)
+    for turn, part in enumerate(chunks):
+        n, m, device = graphs.n[part], graphs.m[part], devices[turn % len(devices)]
+        nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
+        if m.sum():
+            found = five.five_node_orbits(graphs.union(part, sizes), device, detail == "edge", memory)
+            nodes, edges = np.asarray(found[0])[: n.sum()], edges if found[1] is None else np.asarray(found[1])
+        ends = np.cumsum(n)
+        sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
+        totals = (sums[ends] - sums[ends - n]).astype(object).T
+        yield Found(
+            part, all_counts(np, n.astype(object), totals).T, {"graph": None, "edge": edges, "node": nodes}[detail]
+        )
 
 
 def _small(
@@ -172,8 +177,9 @@ def _small(
 
 
 def _stacked(
-    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
-) -> Iterator[Found]:
+    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None,
+    size: int = 4,
+) -> Iterator[Found]:  # fmt: skip
     """Counts of small graphs, batch by batch; each device is given its next before the last is fetched."""
     room = 2**21 if target_of(devices[0]).is_accelerator else 2**18
     if memory is not None:
@@ -182,8 +188,10 @@ def _stacked(
     under_way: list[tuple[np.ndarray, int, tuple[Int64, jax.Array | None]]] = []
     turn = 0
     for group in size_groups(graphs, which, lambda nodes, slots: 2.0 * slots * nodes * -(-nodes // 32)):
-        for some, batch in group.stacks(graphs, room):
-            found = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail)
+        # With five nodes all is in matrices, however few the slots.
+        share = 1 if size == 4 else -(-(group.nodes**2) // group.slots)
+        for some, batch in group.stacks(graphs, room // share):
+            found = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail, size=size)
             under_way.append((some, group.nodes if detail == "node" else group.slots, found))
             turn += 1
             if len(under_way) > 2 * len(devices):
@@ -192,9 +200,12 @@ def _stacked(
         yield _fetched(graphs, upper, *one)
 
 
-@partial(jit64, static_argnames="detail")
-def _dense_batch(batch: Graph, detail: Detail) -> tuple[Int64, jax.Array | None]:
-    """Counts ``[B, 17]``, and columns at slots or nodes."""
+@partial(jit64, static_argnames=("detail", "size"))
+def _dense_batch(batch: Graph, detail: Detail, size: int) -> tuple[Int64, jax.Array | None]:
+    """Counts ``[B, 17]`` (51), and columns at slots or nodes."""
+    if size == 5:
+        found = jax.vmap(partial(dense_five, detail=detail))(batch)
+        return found.counts, found.values
     columns = {"edge": slot_columns, "node": orbit_columns, "graph": lambda graph: None}[detail]
     return jax.vmap(lambda graph: (dense_graphlet_counts(graph), columns(graph)))(batch)
 
@@ -205,7 +216,7 @@ def _fetched(
     """A batch on the host. ``upper``: as :func:`_upper`, where rows are edges; ``width``: rows of a graph in it."""
     counts, columns = jax.device_get(found)
     number = counts.to_numpy()[: some.size]
-    if columns is None:
+    if columns is None or not columns.size:
         return Found(some, number, None)
     flat = columns.reshape(-1, columns.shape[-1])
     if upper is None:

@@ -223,7 +223,7 @@ def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[s
 
 
 def _graphlet_names(size: int) -> tuple[str, ...]:
-    return _of_size(size, GRAPHLET_NAMES, (*GRAPHLET_NAMES, *NAMES_5))
+    return _of_size(size, GRAPHLET_NAMES, NAMES_5)
 
 
 def _graphlets(graphs: Graphs, size: int) -> np.ndarray:

@@ -1,18 +1,35 @@
-"""Counts of all graphs of five nodes in a whole graph, connected or not, from those of the connected ones.
+"""Counts of all graphs of two to five nodes in a whole graph, connected or not, from those of the connected ones; and
+from induced counts those of all copies.
 
-A map of a disconnected graph is a map of each of its components, so its homomorphisms are a product; from there the way
-of :mod:`jaxmotif.patterns._orbits` leads to induced counts, over all 34 graphs at once, in Python integers.
+A map of a disconnected graph is a map of each of its components, so its homomorphisms are a product. Those of every
+graph are a sum of induced counts, of its quotients and what contains them: one integer matrix for all 52 graphs, and
+its inverse leads back from products to induced counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import permutations
 from math import factorial
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
-from jaxmotif.patterns._orbits import Edge, of_size, pairs, quotients, to_edges, to_mask
+import numpy as np
+
+from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLET_NAMES, GRAPHLETS
+from jaxmotif.patterns._orbits import (
+    CONNECTED,
+    NUM_ORBITS,
+    Edge,
+    Root,
+    inclusion,
+    of_size,
+    pairs,
+    quotients,
+    to_edges,
+    to_mask,
+)
 
 DISCONNECTED_5: dict[str, tuple[Edge, ...]] = {
     name: tuple((int(e[0]), int(e[1])) for e in edges.split())
@@ -34,36 +51,25 @@ DISCONNECTED_5: dict[str, tuple[Edge, ...]] = {
 }
 """The 13 disconnected graphs of five nodes."""
 
-NAMES_5: tuple[str, ...] = (*(g.name for g in of_size(5)), *DISCONNECTED_5)
-"""The 34 graphs of five nodes."""
+NAMES_5: tuple[str, ...] = (*GRAPHLET_NAMES, *(g.name for g in of_size(5)), *DISCONNECTED_5)
+"""The 51 graphs of two to five nodes."""
 
 
-class _Graphs:
-    """All graphs of one size up to isomorphism, by number of edges; ``index`` of each labelled one, by mask."""
+class _Classes(NamedTuple):
+    """All graphs of one size up to isomorphism, by number of edges: their ``masks`` and number of ``automorphisms``,
+    and the ``index`` of each labelled one."""
 
-    def __init__(self, size: int):
-        self.size, self.masks, self.index = size, list[int](), dict[int, int]()
-        orders = list(permutations(range(size)))
-        for mask in sorted(range(1 << len(pairs(size))), key=lambda mask: (mask.bit_count(), mask)):
-            if mask not in self.index:
-                edges = to_edges(size, mask)
-                for order in orders:
-                    self.index[to_mask(size, [(order[a], order[b]) for a, b in edges])] = len(self.masks)
-                self.masks.append(mask)
-        labelled = [0] * len(self.masks)
-        for index in self.index.values():
-            labelled[index] += 1
-        self.automorphisms = [factorial(size) // copies for copies in labelled]
+    masks: list[int]
+    automorphisms: list[int]
+    index: dict[int, int]
 
-    @property
-    def inclusion(self) -> list[dict[int, int]]:
-        """How many spanning subgraphs of each graph are a copy of each other: ``[subgraph][graph]``."""
-        found: list[dict[int, int]] = [{} for _ in self.masks]
+    def copies(self) -> np.ndarray:
+        """How many spanning subgraphs of each graph are a copy of each other, int64 ``[subgraph, graph]``."""
+        found = np.zeros((len(self.masks),) * 2, np.int64)
         for graph, mask in enumerate(self.masks):
             sub = mask
             while True:  # all subsets of the edges
-                row = found[self.index[sub]]
-                row[graph] = row.get(graph, 0) + 1
+                found[self.index[sub], graph] += 1
                 if not sub:
                     break
                 sub = (sub - 1) & mask
@@ -71,9 +77,24 @@ class _Graphs:
 
 
 @lru_cache
-def _graphs(size: int) -> tuple[_Graphs, list[dict[int, int]]]:
-    graphs = _Graphs(size)
-    return graphs, graphs.inclusion
+def _classes(size: int) -> _Classes:
+    masks, index, orders = list[int](), dict[int, int](), list(permutations(range(size)))
+    for mask in sorted(range(1 << len(pairs(size))), key=lambda mask: (mask.bit_count(), mask)):
+        if mask not in index:
+            edges = to_edges(size, mask)
+            for order in orders:
+                index[to_mask(size, [(order[a], order[b]) for a, b in edges])] = len(masks)
+            masks.append(mask)
+    labelled = np.bincount(list(index.values()))
+    return _Classes(masks, [factorial(size) // int(copies) for copies in labelled], index)
+
+
+_SIZES = range(1, 6)
+
+
+def _number(size: int, edges: Sequence[Edge]) -> int:
+    """The number of a graph among all of one to five nodes, by size and number of edges."""
+    return sum(len(_classes(k).masks) for k in range(1, size)) + _classes(size).index[to_mask(size, edges)]
 
 
 def _components(size: int, edges: Sequence[Edge]) -> Iterator[tuple[int, list[Edge]]]:
@@ -86,55 +107,129 @@ def _components(size: int, edges: Sequence[Edge]) -> Iterator[tuple[int, list[Ed
         yield len(place), [(place[a], place[b]) for a, b in edges if a in place]
 
 
-def five_node_counts(nodes: Any, connected: Mapping[str, Any]) -> dict[str, Any]:
-    """Induced counts of the 34 graphs of five nodes.
+class _Maps(NamedTuple):
+    """Of all graphs of one to five nodes.
+
+    Attributes:
+      components: the numbers of each graph's components.
+      copies: int64 ``[52, 52]``, how many spanning subgraphs of each graph (second axis) are a copy of each (first).
+      of: homomorphisms of each are ``of @ induced counts``.
+      back: 120 times the inverse of ``of``.
+    """
+
+    components: list[list[int]]
+    copies: np.ndarray
+    of: np.ndarray
+    back: np.ndarray
+
+
+@lru_cache
+def _maps() -> _Maps:
+    shapes = [(size, to_edges(size, mask)) for size in _SIZES for mask in _classes(size).masks]
+    components = [[_number(*part) for part in _components(*shape)] for shape in shapes]
+    merged, copies = np.zeros((2, len(shapes), len(shapes)), np.int64)
+    for row, shape in enumerate(shapes):
+        for _, left, image in quotients(*shape):
+            merged[row, _number(left, image)] += 1
+    start = 0
+    for size in _SIZES:
+        block = slice(start, start + len(_classes(size).masks))
+        copies[block, block] = _classes(size).copies()
+        start = block.stop
+    automorphisms = np.array([x for size in _SIZES for x in _classes(size).automorphisms])
+    of = merged @ (automorphisms[:, None] * copies)
+    back = np.rint(factorial(5) * np.linalg.inv(of.astype(np.float64))).astype(np.int64)
+    if not np.array_equal(of @ back, factorial(5) * np.eye(len(of), dtype=np.int64)):
+        raise ArithmeticError("the matrix of homomorphisms has no such inverse")
+    return _Maps(components, copies, of, back)
+
+
+@lru_cache
+def _named() -> dict[str, int]:
+    """The numbers of :data:`NAMES_5`."""
+    shapes = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS} | {g.name: (5, g.edges) for g in of_size(5)}
+    shapes |= {name: (5, edges) for name, edges in DISCONNECTED_5.items()}
+    return {name: _number(*shape) for name, shape in shapes.items()}
+
+
+def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
+    """Induced counts of the 51 graphs of two to five nodes, connected or not.
 
     Args:
-      nodes: of the graph; or of many, an array of Python integers (dtype object).
-      connected: the induced counts of the 30 connected graphs of two to five nodes, by name, likewise.
+      xp: NumPy, or JAX's for arrays on a device.
+      nodes: of the graph, or of many; Python integers in an array of dtype object, or int64: exact below 2^63 / 120.
+      totals: ``[73, ..]`` of the same dtype, sums of the node orbits over all nodes of the graph.
 
     Returns:
-      Python integers, or arrays of them, in the order of :data:`NAMES_5`.
+      In the order of :data:`NAMES_5`, ``[51, ..]``.
 
     Example:
       >>> from math import comb
-      >>> none = {g.name: 0 for size in (2, 3, 4, 5) for g in of_size(size)}
-      >>> five_node_counts(9, none)["5-node-indep"] == comb(9, 5)
+      >>> counts = all_counts(np, np.array(90_000, object), np.zeros(73, object))
+      >>> counts[NAMES_5.index("5-node-indep")] == comb(90_000, 5)
       True
     """
-    induced: dict[tuple[int, int], Any] = {(1, 0): nodes}
-    for size in (2, 3, 4, 5):
-        for g in of_size(size):
-            induced[size, _graphs(size)[0].index[to_mask(size, g.edges)]] = connected[g.name]
-    injective_connected: dict[tuple[int, int], Any] = {}  # injective maps of the connected graphs
-    for size, graph in induced:
-        graphs, inclusion = _graphs(size)
-        copies = sum(times * induced[size, whole] for whole, times in inclusion[graph].items())
-        injective_connected[size, graph] = copies * graphs.automorphisms[graph]
+    maps, kind = _maps(), totals.dtype
+    first = np.array([g.node_orbits[0] for g in CONNECTED])
+    sharing = np.array([g.node_orbits.count(g.node_orbits[0]) for g in CONNECTED]).astype(kind)
+    connected = totals[first] // sharing.reshape(-1, *[1] * (totals.ndim - 1))
+    one = [_number(1, []), *(_number(g.size, g.edges) for g in CONNECTED)]
+    homs = xp.tensordot(maps.of[np.ix_(one, one)].astype(kind), xp.concatenate([nodes[None], connected]), 1)
+    # Of a disconnected graph the product over its components, of which there are at most five.
+    place = {number: i for i, number in enumerate(one)}
+    none, most = len(one), max(map(len, maps.components))
+    parts = np.array([[place[c] for c in found] + [none] * (most - len(found)) for found in maps.components])
+    factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[parts]
+    products = factors[:, 0]
+    for i in range(1, most):
+        products = products * factors[:, i]
+    chosen = np.array(list(_named().values()))
+    return xp.tensordot(maps.back[chosen].astype(kind), products, 1) // kind.type(factorial(5))
 
-    def number(size: int, edges: Sequence[Edge]) -> tuple[int, int]:
-        return size, _graphs(size)[0].index[to_mask(size, edges)]
 
-    @lru_cache
-    def maps(size: int, graph: int) -> Any:
-        """Homomorphisms of a connected graph."""
-        edges = to_edges(size, _graphs(size)[0].masks[graph])
-        return sum(injective_connected[number(left, image)] for _, left, image in quotients(size, edges))
+# ---- all copies of a graph, induced or not
 
-    @lru_cache
-    def injective(size: int, graph: int) -> Any:
-        edges = to_edges(size, _graphs(size)[0].masks[graph])
-        product: Any = 1
-        for part, inside in _components(size, edges):
-            product *= maps(*number(part, inside))
-        return product - sum(
-            injective(*number(left, image)) for _, left, image in quotients(size, edges) if left < size
-        )  # fmt: skip
 
-    graphs, inclusion = _graphs(5)
-    found: dict[int, Any] = {}
-    for graph in reversed(range(len(graphs.masks))):  # by falling number of edges: inclusion is triangular
-        copies = injective(5, graph) // graphs.automorphisms[graph]
-        found[graph] = copies - sum(times * found[w] for w, times in inclusion[graph].items() if w != graph)
-    edges_of = {g.name: g.edges for g in of_size(5)} | DISCONNECTED_5
-    return {name: found[graphs.index[to_mask(5, edges_of[name])]] for name in NAMES_5}
+@lru_cache
+def copies(of: Root | None, names: tuple[str, ...]) -> np.ndarray:
+    """The matrix M with ``counts of all copies = M @ induced counts``, int64 ``[columns, columns]``.
+
+    Args:
+      of: what the counts are at; ``None``: those of a whole graph.
+      names: of its columns.
+
+    Example:
+      >>> copies(None, GRAPHLET_NAMES)[3, :4].tolist()  # a triangle has three 2-stars
+      [0, 0, 3, 1]
+    """
+    if of is None:
+        chosen = [_named()[name] for name in names]
+        return _maps().copies[np.ix_(chosen, chosen)]
+    size = next((k for k, orbits in NUM_ORBITS[of].items() if orbits == len(names)), None)
+    if size is None:
+        return _copies_at_edges()
+    found = np.eye(len(names), dtype=np.int64)
+    for k in range(2 if of == "node" else 3, size + 1):
+        block = slice(NUM_ORBITS[of][k - 1], NUM_ORBITS[of][k])
+        found[block, block] = inclusion(k, of)
+    return found
+
+
+def _copies_at_edges() -> np.ndarray:
+    """Over the 17 columns of edges, disconnected graphs among them."""
+    sizes = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS}
+    column: dict[tuple[int, int, Edge], int] = {}  # of a labelled graph and an edge of it
+    for number, orbit in enumerate(EDGE_ORBITS):
+        size, edges = sizes[orbit.graphlet]
+        for order in permutations(range(size)):
+            mask = to_mask(size, [(order[a], order[b]) for a, b in edges])
+            for a, b in orbit.edges:
+                column[size, mask, (min(order[a], order[b]), max(order[a], order[b]))] = number
+    found = np.zeros((len(EDGE_ORBITS),) * 2, np.int64)
+    for number, orbit in enumerate(EDGE_ORBITS):
+        size, edges = sizes[orbit.graphlet]
+        rest = [e for e in edges if e != orbit.edges[0]]
+        for kept in range(1 << len(rest)):
+            mask = to_mask(size, [orbit.edges[0], *(e for i, e in enumerate(rest) if kept >> i & 1)])
+            found[column[size, mask, orbit.edges[0]], number] += 1
+    return found

@@ -27,7 +27,14 @@ def test_equals_the_front_door(per, induced):
         assert rows is None or not found[i, rows:].any()
 
 
-@pytest.mark.parametrize(("pattern", "per"), [("4-node-2-edge", "graph"), ("6-cycle", "node"), ("bull", "edge")])
+def test_five_nodes_at_edges():
+    found = dense_pattern_features(GRAPHS[1], ["bull"], per="edge").to_numpy()[: GRAPHS[1].m]
+    np.testing.assert_array_equal(found, pattern_features(GRAPHS[1], ["bull"], per="edge").values)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "per"), [("4-node-2-edge", "graph"), ("6-cycle", "node"), ("5-node-2-edge", "edge")]
+)
 def test_other_patterns_are_refused(pattern, per):
     with pytest.raises(ValueError, match="dense_match_count"):
         dense_pattern_features(GRAPHS[0], [pattern], per=per)

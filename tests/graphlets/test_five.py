@@ -15,12 +15,13 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import dense_node_orbits
+from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets._five import five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
-from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, five_node_counts
+from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
 
 PAD = (16, 256)
+OF_FIVE = NAMES_5[17:]
 
 
 def random_graph(seed: int) -> nx.Graph:
@@ -54,7 +55,7 @@ def by_sets(graph: nx.Graph) -> dict[str, int]:
         pattern = nx.empty_graph(5)
         pattern.add_edges_from(edges)
         patterns[name] = pattern
-    found = dict.fromkeys(NAMES_5, 0)
+    found = dict.fromkeys(OF_FIVE, 0)
     for nodes in combinations(graph.nodes, 5):
         part = graph.subgraph(nodes)
         degrees = sorted(d for _, d in part.degree)
@@ -86,13 +87,28 @@ def test_special_graphs(graph):
 
 def test_small_graphs_under_vmap():
     graphs = [random_graph(seed) for seed in range(6)]
-    batch = stack_graphs([built(graph) for graph in graphs])
-    found = jax.jit(jax.vmap(partial(dense_node_orbits, size=5)))(batch).to_numpy()
-    for graph, values in zip(graphs, found, strict=True):
-        assert np.array_equal(values[: len(graph)], by_orca(graph))
-        assert not values[len(graph) :].any()
+    made = [built(graph) for graph in graphs]
+    batch = stack_graphs(made)
+    nodes, edges, counts = (
+        jax.jit(jax.vmap(partial(count, size=5)))(batch).to_numpy()
+        for count in (dense_node_orbits, dense_edge_columns, dense_graphlet_counts)
+    )
+    for i, graph in enumerate(graphs):
+        np.testing.assert_array_equal(nodes[i][: len(graph)], by_orca(graph))
+        assert not nodes[i][len(graph) :].any()
+        np.testing.assert_array_equal(edges[i][: made[i].m], edges_by_orca(graph, made[i].edge_list()))
+        assert not edges[i][made[i].m :].any()
+        assert counts[i].tolist() == list(graphlet_counts(made[i], size=5).counts.values())
     with pytest.raises(ValueError, match="of up to 128 nodes"):
         dense_node_orbits(built(nx.path_graph(3), (130, 256)), size=5)
+
+
+def test_the_largest_small_graph():
+    """A clique of 128 nodes: every sum and count is the largest there can be."""
+    whole = Graph.from_edges(np.argwhere(np.triu(np.ones((128, 128), bool), 1)), 128)
+    found = dense_node_orbits(whole, size=5).to_numpy()
+    assert set(found[:, 72].tolist()) == {comb(127, 4)}
+    assert not np.delete(found, [0, 3, 14, 72], axis=1).any()
 
 
 def test_tables_in_blocks_of_rows():
@@ -111,8 +127,8 @@ def test_all_counts_are_those_of_all_sets(seed):
     graph = nx.gnp_random_graph(10, 0.25 * seed / 2, seed=seed)
     found = graphlet_counts(built(graph), size=5).counts
     assert len(found) == 51
-    assert {name: found[name] for name in NAMES_5} == by_sets(graph)
-    assert sum(found[name] for name in NAMES_5) == comb(10, 5)
+    assert {name: found[name] for name in OF_FIVE} == by_sets(graph)
+    assert sum(found[name] for name in OF_FIVE) == comb(10, 5)
 
 
 def test_the_front_doors_agree_on_karate():
@@ -153,7 +169,7 @@ def test_fewer_than_five_nodes(edges):
     found = node_orbits(graph, size=5)
     assert found.to_numpy().shape == (3, 73)
     assert not found.to_numpy()[:, 4:].any()
-    assert not any(found.counts[name] for name in NAMES_5)
+    assert not any(found.counts[name] for name in OF_FIVE)
 
 
 @pytest.mark.parametrize(
@@ -178,5 +194,6 @@ def test_the_matrices_are_integer_and_triangular():
 
 
 def test_counts_of_a_graph_without_edges():
-    none = {g.name: 0 for size in (2, 3, 4, 5) for g in orbits.of_size(size)}
-    assert five_node_counts(7, none) == {name: comb(7, 5) * (name == "5-node-indep") for name in NAMES_5}
+    found = dict(zip(NAMES_5, all_counts(np, np.array(7, object), np.zeros(73, object)), strict=True))
+    none = {"2-node-indep": comb(7, 2), "3-node-indep": comb(7, 3), "4-node-indep": comb(7, 4), "5-node-indep": 21}
+    assert found == dict.fromkeys(NAMES_5, 0) | none
