@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import chex
+    from jax.typing import DTypeLike
 
 
 def check_arrays(
@@ -15,7 +16,7 @@ def check_arrays(
     *,
     rank: int | Collection[int] | None = None,
     shape: tuple[int | None, ...] | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | type[int] | None = None,
     same_shape: bool = False,
 ) -> None:
     """Raises unless every array is as said; for the first lines of a pure function, under ``jit`` and ``vmap`` too.

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 def wide_ints():
@@ -55,7 +58,7 @@ class Int64:
         with wide_ints():
             return lax.convert_element_type(lax.bitcast_convert_type(self.words, jnp.int64), dtype)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.to_numpy(), dtype=dtype, copy=None if copy is False else copy)
 
     def to_numpy(self) -> np.ndarray:

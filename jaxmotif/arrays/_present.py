@@ -13,6 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import DTypeLike
 
 Column = Sequence[Any] | np.ndarray
 R = TypeVar("R")
@@ -43,7 +44,7 @@ class Presented:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._line()})"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._array(), dtype=dtype, copy=copy)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -151,7 +152,7 @@ def _plain(column: Column) -> Column:
     return integers(values) if whole else values
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
         shown = f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
         return f'<td style="text-align: right">{shown}</td>'

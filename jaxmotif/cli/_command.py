@@ -48,7 +48,7 @@ class Command(NamedTuple):
     works: bool = True
     checkpoint: bool = True
 
-    def add_to(self, subparsers: Any) -> None:
+    def add_to(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         """Adds the command's parser."""
         parser = subparsers.add_parser(
             self.name, help=self.help, description=self.description, allow_abbrev=False,
@@ -85,7 +85,7 @@ def how(args: argparse.Namespace) -> dict[str, Any]:
     return {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), "command": args.command} | plain
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 

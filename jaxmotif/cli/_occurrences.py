@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 _ENDINGS = (".parquet", ".csv", ".jsonl")
-Write = Callable[[Sequence[Any], np.ndarray], None]
+Write = Callable[[Sequence[object], np.ndarray], None]
 
 
 def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
@@ -47,12 +47,12 @@ def _file(text: str) -> Path:
 def write_occurrences(
     args: argparse.Namespace,
     graph: Graph,
-    patterns: Iterable[tuple[Mapping[str, Any], GraphLike | Pattern]],
-    run: Mapping[str, Any],
+    patterns: Iterable[tuple[Mapping[str, object], GraphLike | Pattern]],
+    run: Mapping[str, object],
     *,
     induced: bool = True,
     wildcard: int | None = None,
-    names: Sequence[Any] | None = None,
+    names: Sequence[object] | None = None,
 ) -> None:
     """Writes the occurrences of patterns to the file that the user asked for, if any; whole, or not at all.
 
@@ -68,7 +68,7 @@ def write_occurrences(
     from jaxmotif.matching import occurrences
     from jaxmotif.patterns import as_pattern
 
-    known: list[tuple[Mapping[str, Any], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
+    known: list[tuple[Mapping[str, object], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
     most = max((pattern.num_nodes for _, pattern in known), default=0)
     nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
     heads = list(known[0][0]) if known else []
@@ -94,7 +94,7 @@ def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple
 
 @contextmanager
 def _writer(
-    path: Path, heads: Sequence[str], nodes: Sequence[str], node_names: np.ndarray | None, run: Mapping[str, Any]
+    path: Path, heads: Sequence[str], nodes: Sequence[str], node_names: np.ndarray | None, run: Mapping[str, object]
 ) -> Iterator[Write]:
     """A function that writes a block of rows, all of which begin with the same values."""
     columns = [*heads, *nodes]
@@ -107,14 +107,14 @@ def _writer(
             table = csv.writer(stream, lineterminator="\n")
             table.writerow(columns)
 
-            def write_csv(head: Sequence[Any], block: np.ndarray) -> None:
+            def write_csv(head: Sequence[object], block: np.ndarray) -> None:
                 more = [""] * (len(nodes) - block.shape[1])
                 table.writerows([*head, *row, *more] for row in block.tolist())
 
             yield write_csv
         else:
 
-            def write_lines(head: Sequence[Any], block: np.ndarray) -> None:
+            def write_lines(head: Sequence[object], block: np.ndarray) -> None:
                 before = dict(zip(heads, map(_plain, head), strict=True))
                 stream.writelines(json.dumps({**before, "nodes": row}) + "\n" for row in block.tolist())
 
@@ -123,7 +123,7 @@ def _writer(
 
 @contextmanager
 def _parquet(
-    stream: Any, columns: Sequence[str], heads: int, node_names: np.ndarray | None, run: Mapping[str, Any]
+    stream: BinaryIO, columns: Sequence[str], heads: int, node_names: np.ndarray | None, run: Mapping[str, object]
 ) -> Iterator[Write]:
     pa = pyarrow_for("--occurrences FILE.parquet")
     from pyarrow import parquet
@@ -134,7 +134,7 @@ def _parquet(
     schema = schema.with_metadata({"jaxmotif": json.dumps(dict(run))})
     with parquet.ParquetWriter(stream, schema) as writer:
 
-        def write(head: Sequence[Any], block: np.ndarray) -> None:
+        def write(head: Sequence[object], block: np.ndarray) -> None:
             block = block if numbers else block.astype(str)
             values: list[Any] = [pa.repeat(pa.scalar(_plain(value), schema.field(i).type), len(block))
                                  for i, value in enumerate(head)]  # fmt: skip
@@ -145,5 +145,5 @@ def _parquet(
         yield write
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value

@@ -49,12 +49,12 @@ class Report:
       run: how to make the same again: the command's name, its options, versions.
     """
 
-    scalars: Mapping[str, Any]
+    scalars: Mapping[str, object]
     columns: Mapping[str, Column]
     mapping: str | None = None
     narrow: Sequence[str] | None = None
     objects: str | None = None
-    run: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    run: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -195,7 +195,7 @@ def _write_csv(report: Report, stream: TextIO) -> None:
         writer.writerows(rows)
 
 
-def comments(values: Mapping[str, Any]) -> list[str]:
+def comments(values: Mapping[str, object]) -> list[str]:
     """The lines before the header of a CSV file."""
     return [f"# {name}: {' '.join(str(_value(value, 'csv')).split())}\n" for name, value in values.items()]
 
@@ -241,7 +241,7 @@ def _as_list(column: Column, form: str) -> list[Any]:
     return [_value(value, form) for value in (column.tolist() if isinstance(column, np.ndarray) else column)]
 
 
-def _value(value: Any, form: str) -> Any:
+def _value(value: object, form: str) -> object:
     """A value to be written: floats to a readable number of digits; truth values as JSON has them, in all formats."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float):

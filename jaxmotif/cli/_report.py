@@ -6,7 +6,8 @@ import argparse
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from jaxmotif.cli._output import whole_file
 
@@ -25,7 +26,9 @@ def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -
         parser.add_argument("--svg", type=Path, metavar="DIR", help="also draw every class or query, an SVG file each")
 
 
-def write_page(args: argparse.Namespace, run: Mapping[str, Any], make: Callable[[Any, Mapping[str, Any]], str]) -> None:
+def write_page(
+    args: argparse.Namespace, run: Mapping[str, object], make: Callable[[ModuleType, Mapping[str, object]], str]
+) -> None:
     """Writes the page that the user asked for, if any.
 
     Args:
@@ -40,7 +43,11 @@ def write_page(args: argparse.Namespace, run: Mapping[str, Any], make: Callable[
         logger.info("report written to %s", args.report)
 
 
-def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], words: tuple[Any, Any]) -> None:
+def write_drawings(
+    args: argparse.Namespace,
+    patterns: Mapping[str, Pattern],
+    words: tuple[Mapping[int, str] | None, Mapping[int, str] | None],
+) -> None:
     """Writes the drawings that the user asked for, if any, each by its name.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import cache, cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 Node = Hashable
+Nodes = Node | Iterable[Node] | None  # a node, some, or (None) all
 MOST_NODES = 1024  # of a pattern, jaxmotif.matching's limit
 SMALL = 32  # nodes up to which all sets of three are looked at
 
@@ -39,7 +40,7 @@ class BackendGraph:
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)
 
-    def __contains__(self, node: Any) -> bool:
+    def __contains__(self, node: object) -> bool:
         return node in self.nx
 
     def is_directed(self) -> bool:
@@ -89,7 +90,7 @@ class BackendGraph:
             np.add.at(sums, end, by_edge)
         return sums
 
-    def pick(self, nodes: Any, values: list) -> Any:
+    def pick(self, nodes: Nodes, values: list) -> Any:
         """What networkx returns: a value of one node, or those of some or all nodes by node."""
         if nodes is not None and nodes in self.nx:
             return values[self.index[nodes]]
@@ -101,7 +102,7 @@ def convert_from_nx(graph: nx.Graph, *args: Any, **kwargs: Any) -> BackendGraph:
     return BackendGraph(graph)
 
 
-def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+def convert_to_nx(result: object, *, name: str | None = None) -> Any:
     return result.nx if isinstance(result, BackendGraph) else result
 
 
@@ -145,7 +146,7 @@ def should_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
     return True if edges >= least else f"{edges} edges, fewer than nx.config.backends.jaxmotif.smallest = {least}"
 
 
-def _nx(graph: Any) -> nx.Graph:
+def _nx(graph: BackendGraph | nx.Graph) -> nx.Graph:
     return graph.nx if isinstance(graph, BackendGraph) else graph
 
 
@@ -155,7 +156,7 @@ TRIADS: tuple[str, ...] = (
 )  # fmt: skip
 
 
-def triadic_census(G: BackendGraph, nodelist: Any = None) -> dict[str, int]:
+def triadic_census(G: BackendGraph, nodelist: Collection[Node] | None = None) -> dict[str, int]:
     nodes = set(G.nx.nbunch_iter(nodelist))
     if nodelist is not None and len(nodelist) != len(nodes):
         raise ValueError("nodelist includes duplicate nodes or nodes not in G")
@@ -226,11 +227,11 @@ def triads_by_type(G: BackendGraph) -> dict[str, list[nx.DiGraph]]:
     return found
 
 
-def triangles(G: BackendGraph, nodes: Any = None) -> Any:
+def triangles(G: BackendGraph, nodes: Nodes = None) -> Any:
     return G.pick(nodes, G.node_triangles.tolist())
 
 
-def all_triangles(G: BackendGraph, nbunch: Any = None) -> Iterator[tuple[Node, Node, Node]]:
+def all_triangles(G: BackendGraph, nbunch: Nodes = None) -> Iterator[tuple[Node, Node, Node]]:
     from jaxmotif.matching import occurrences
 
     wanted = None if nbunch is None else set(G.nx.nbunch_iter(nbunch))
@@ -241,12 +242,12 @@ def all_triangles(G: BackendGraph, nbunch: Any = None) -> Iterator[tuple[Node, N
                 yield found
 
 
-def clustering(G: BackendGraph, nodes: Any = None, weight: None = None) -> Any:
+def clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None) -> Any:
     ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
     return G.pick(nodes, [0 if t == 0 else t / p for t, p in zip(ends.tolist(), pairs.tolist(), strict=True)])
 
 
-def average_clustering(G: BackendGraph, nodes: Any = None, weight: None = None, count_zeros: bool = True) -> float:
+def average_clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None, count_zeros: bool = True) -> float:
     values = list(clustering(G, nodes).values())
     if not count_zeros:
         values = [value for value in values if abs(value) > 0]
@@ -258,7 +259,7 @@ def transitivity(G: BackendGraph) -> float:
     return 0 if found == 0 else found / pairs
 
 
-def square_clustering(G: BackendGraph, nodes: Any = None) -> Any:
+def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
     """Lind, González, Herrmann 2005; with sums as in networkx: squares, and pairs of a neighbour u and a node next to
     it but for those that triangles and squares explain."""
     from jaxmotif.graphlets._cycles import edge_cycles
@@ -275,7 +276,7 @@ def square_clustering(G: BackendGraph, nodes: Any = None) -> Any:
     return G.pick(nodes, [s / p if d > 1 and p > 0 else 0 for s, p, d in pairs])
 
 
-def generalized_degree(G: BackendGraph, nodes: Any = None) -> Any:
+def generalized_degree(G: BackendGraph, nodes: Nodes = None) -> Any:
     found = [Counter() for _ in G.nodes]
     for (u, v), count in zip(G.edges.tolist(), G.edge_triangles.tolist(), strict=True):
         found[u][count] += 1
@@ -284,7 +285,7 @@ def generalized_degree(G: BackendGraph, nodes: Any = None) -> Any:
 
 
 def vf2pp_all_isomorphisms(
-    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Any = None
+    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Hashable = None
 ) -> Iterator[dict[Node, Node]]:
     from jaxmotif.compat.networkx import mappings, same_degrees
 
@@ -304,13 +305,13 @@ def vf2pp_all_isomorphisms(
 
 
 def vf2pp_isomorphism(
-    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Any = None
+    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Hashable = None
 ) -> dict[Node, Node] | None:
     return next(vf2pp_all_isomorphisms(G1, G2, node_label, default_label), None)
 
 
 def vf2pp_is_isomorphic(
-    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Any = None
+    G1: BackendGraph, G2: BackendGraph, node_label: str | None = None, default_label: Hashable = None
 ) -> bool:
     return vf2pp_isomorphism(G1, G2, node_label, default_label) is not None
 

@@ -150,7 +150,7 @@ def _clauses(constraints: Constraints) -> Iterator[Clause]:
         yield Clause(key, operator, _value(value))
 
 
-def _value(value: Any) -> Value:
+def _value(value: object) -> Value:
     """A value of DotMotif's, which may be any of Python's that a text spells."""
     if isinstance(value, list | tuple | set | frozenset):
         return tuple(_value(item) for item in value)

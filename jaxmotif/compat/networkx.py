@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import iter_matches
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Node = Hashable
 Match = Callable[[dict, dict], bool]
@@ -47,7 +50,7 @@ class GraphMatcher:
 
     directed = False
 
-    def __init__(self, G1: Any, G2: Any, node_match: Match | None = None, edge_match: Match | None = None):
+    def __init__(self, G1: nx.Graph, G2: nx.Graph, node_match: Match | None = None, edge_match: Match | None = None):
         if {G1.is_directed(), G2.is_directed()} != {self.directed}:
             kind = "directed" if self.directed else "undirected"
             raise TypeError(f"{type(self).__name__} takes two {kind} graphs; use GraphMatcher or DiGraphMatcher")
@@ -127,7 +130,7 @@ class Side(NamedTuple):
     directed: bool
 
     @classmethod
-    def of(cls, graph: Any) -> Side:
+    def of(cls, graph: nx.Graph) -> Side:
         """Parallel edges are one pair; how many they are is its label."""
         nodes = list(graph)
         index = {node: i for i, node in enumerate(nodes)}
@@ -182,14 +185,14 @@ def _loops_allow(query: Side, target: Side, induced: bool) -> np.ndarray | None:
     return had == asked if induced else had >= asked
 
 
-def _nodes_allow(G1: Any, G2: Any, match: Match) -> np.ndarray:
+def _nodes_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray:
     """Which nodes of G1 those of G2 may map to, ``[k, n]``."""
     (first, at_first), (second, at_second) = (_kinds([graph.nodes[v] for v in graph]) for graph in (G1, G2))
     table = np.array([[bool(match(a, b)) for a in first] for b in second], bool).reshape(len(second), len(first))
     return table[np.ix_(at_second, at_first)]
 
 
-def _loop_kinds_allow(G1: Any, G2: Any, match: Match) -> np.ndarray | None:
+def _loop_kinds_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray | None:
     loops = [{i: graph[v][v] for i, v in enumerate(graph) if v in graph[v]} for graph in (G1, G2)]
     if not all(loops):
         return None
@@ -199,7 +202,7 @@ def _loop_kinds_allow(G1: Any, G2: Any, match: Match) -> np.ndarray | None:
     return allowed
 
 
-def _edge_kinds(G1: Any, G2: Any, match: Match) -> tuple[np.ndarray, np.ndarray] | None:
+def _edge_kinds(G1: nx.Graph, G2: nx.Graph, match: Match) -> tuple[np.ndarray, np.ndarray] | None:
     """Labels of the edges (without loops) of G1 and G2 that are equal exactly where they match.
 
     Edges of G1 are of one kind when they match the same edges of G2; labels say so only if no edge of G2 then fits two

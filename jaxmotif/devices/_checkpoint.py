@@ -15,10 +15,13 @@ import secrets
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
+
+if TYPE_CHECKING:
+    from jax.typing import ArrayLike
 
 try:
     import fcntl
@@ -29,7 +32,7 @@ _FORMAT = b"jaxmotif checkpoint "
 _VERSION = b"1"
 
 
-def fingerprint(*parts: Any) -> str:
+def fingerprint(*parts: object) -> str:
     """A name for a piece of work: SHA-256 of its input and options.
 
     Args:
@@ -54,7 +57,7 @@ def fingerprint(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def _feed(digest, part: Any) -> None:
+def _feed(digest, part: object) -> None:
     if isinstance(part, jax.Array) and jax.numpy.issubdtype(part.dtype, jax.dtypes.prng_key):
         _feed(digest, ("key", str(jax.random.key_impl(part)), jax.random.key_data(part)))
     elif isinstance(part, np.ndarray | np.generic | jax.Array):
@@ -78,7 +81,7 @@ def _feed(digest, part: Any) -> None:
         raise TypeError(f"a fingerprint takes arrays, keys, strings, numbers and containers of them, got {type(part)}")
 
 
-def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, Any]) -> None:
+def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, ArrayLike]) -> None:
     """Writes a checkpoint in place of the one that may be there.
 
     Whatever happens meanwhile, the file is either the old one or the new one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import jax
 
@@ -16,12 +16,18 @@ UNKNOWN_MEMORY = 2**31
 """Bytes taken for free on a device that does not say."""
 
 
+class Compiles(Protocol):
+    """A function of ``jit64``."""
+
+    def lower64(self, *args: object, **static: object) -> Any: ...
+
+
 def device_memory(device: jax.Device) -> int | None:
     """Bytes that JAX may use on an accelerator of this process; ``None`` on a CPU, or where the device does not say."""
     return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
 
 
-def compiled_bytes(function: Any, *args: Any, **static: Any) -> int:
+def compiled_bytes(function: Compiles, *args: object, **static: object) -> int:
     """Bytes for what a function of ``jit64`` is given, its results and its work space, as XLA says; it is compiled,
     once for this and the calls that follow.
 

@@ -16,13 +16,16 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 
 import jaxmotif
 from jaxmotif.devices._channel import Channel, ClusterError, connect, listen, open_port
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 JOIN_SECONDS, SILENCE_SECONDS = 300.0, 20.0
 """How long to wait for another process to join, and for a sign of life of one that has: both are as many seconds as
@@ -216,7 +219,7 @@ def keep_stdout() -> None:
     os.dup2(2, 1)
 
 
-def check_alike(parts: Mapping[str, Any], together: bool) -> None:
+def check_alike(parts: Mapping[str, object], together: bool) -> None:
     """Makes sure that all processes were given the same work.
 
     Args:
@@ -248,7 +251,7 @@ def _short(given: Mapping[str, str], name: str) -> str:
 
 
 def in_each_process(
-    action: Callable[[], dict[str, Any]], together: bool, label: str = ""
+    action: Callable[[], Mapping[str, ArrayLike]], together: bool, label: str = ""
 ) -> list[dict[str, np.ndarray]]:
     """Does something in this process, and in all others that call this too.
 
@@ -287,7 +290,7 @@ def in_each_process(
     return everything
 
 
-def _bytes(named: dict[str, Any]) -> bytes:
+def _bytes(named: Mapping[str, ArrayLike]) -> bytes:
     """Arrays behind a line that describes them."""
     arrays = {name: np.asarray(array, order="C") for name, array in named.items()}
     head = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()])

@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import pandas
+
     from jaxmotif.graph._container import Graph
+
+Values: TypeAlias = Union[Sequence[object], np.ndarray, "pandas.Series"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf|nan", re.I)
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
@@ -56,7 +60,9 @@ class Attributes:
         return self._distinct[id(column)]
 
     @classmethod
-    def of_rows(cls, graph: Graph, nodes: Mapping[str, Any], edges: Mapping[str, Any], ends: np.ndarray) -> Attributes:
+    def of_rows(
+        cls, graph: Graph, nodes: Mapping[str, Values], edges: Mapping[str, Values], ends: np.ndarray
+    ) -> Attributes:
         """Of a graph that was made from rows, of which self loops were left out and equal ones are one edge.
 
         Args:
@@ -82,7 +88,7 @@ def pair_keys(ends: np.ndarray, graph: Graph) -> np.ndarray:
     return u * np.int64(max(graph.n, 1)) + v
 
 
-def as_column(values: Any, name: str, length: int) -> np.ndarray:
+def as_column(values: Values, name: str, length: int) -> np.ndarray:
     """Values of one attribute as a column: an array, a pandas column or a sequence, ``[length]``.
 
     Raises:
@@ -92,7 +98,7 @@ def as_column(values: Any, name: str, length: int) -> np.ndarray:
       >>> as_column([1, None, 3], "weight", 3)
       array([ 1., nan,  3.])
     """
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    array = getattr(values, "to_numpy", lambda: values)()
     if isinstance(array, np.ndarray) and array.ndim != 1:
         raise ValueError(f"attribute {name!r}: expected one value for each, [{length}], got {list(array.shape)}")
     if len(array) != length:
@@ -104,7 +110,7 @@ def as_column(values: Any, name: str, length: int) -> np.ndarray:
     return _typed(array.tolist() if isinstance(array, np.ndarray) else list(array))
 
 
-def from_words(words: Sequence[Any]) -> np.ndarray:
+def from_words(words: Sequence[object]) -> np.ndarray:
     """Values as a file has them: text that is numbers or truth values throughout is these; ``None`` and empty text are
     missing.
 
@@ -123,7 +129,7 @@ def from_words(words: Sequence[Any]) -> np.ndarray:
     return _typed(values)
 
 
-def _typed(values: list[Any]) -> np.ndarray:
+def _typed(values: Sequence[Any]) -> np.ndarray:
     """The narrowest column of Python values."""
     missing = [_is_missing(value) for value in values]
     kinds = {type(value) for value, left_out in zip(values, missing, strict=True) if not left_out}
@@ -141,7 +147,7 @@ def _typed(values: list[Any]) -> np.ndarray:
     return column
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None or (isinstance(value, float | np.floating) and value != value):
         return True
     return type(value).__name__ in ("NAType", "NaTType")  # pandas', without importing it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import jax
 import numpy as np
@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.graph._build import build, host_array
 from jaxmotif.graph._container import Graph
-from jaxmotif.graph._fields import Fields, OptionalArray, Pad, Placement, capacities, pad_fields
+from jaxmotif.graph._fields import Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
 from jaxmotif.graph._words import check_words
+
+Labels: TypeAlias = Array | Sequence[int]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +48,8 @@ class Graphs:
 
     @classmethod
     def from_edges(
-        cls, edges: Sequence[Any], num_nodes: ArrayLike | None = None, directed: bool = False,
-        node_labels: Sequence[Any] | None = None, edge_labels: Sequence[Any] | None = None,
+        cls, edges: Sequence[ArrayLike], num_nodes: ArrayLike | None = None, directed: bool = False,
+        node_labels: Sequence[Labels] | None = None, edge_labels: Sequence[Labels] | None = None,
     ) -> Graphs:  # fmt: skip
         """From an array of edges for each graph.
 
@@ -91,8 +93,9 @@ class Graphs:
 
     @classmethod
     def from_edge_index(
-        cls, edge_index: Any, ptr: ArrayLike, directed: bool = False, node_labels: Any = None, edge_labels: Any = None
-    ) -> Graphs:
+        cls, edge_index: ArrayLike, ptr: ArrayLike, directed: bool = False, node_labels: ArrayLike | None = None,
+        edge_labels: ArrayLike | None = None,
+    ) -> Graphs:  # fmt: skip
         """From one array of edges for all graphs, as PyTorch Geometric holds a batch.
 
         Args:
@@ -139,7 +142,10 @@ class Graphs:
         return cls(_side_by_side(given, sizes, slots), graphs[0].directed, _starts(sizes), tuple(graphs))
 
     @classmethod
-    def _built(cls, rows: np.ndarray, starts: np.ndarray, directed: bool, node_labels: Any, edge_labels: Any) -> Graphs:
+    def _built(
+        cls, rows: np.ndarray, starts: np.ndarray, directed: bool, node_labels: np.ndarray | None,
+        edge_labels: np.ndarray | None,
+    ) -> Graphs:  # fmt: skip
         found = build(
             rows, int(starts[-1]), directed, node_labels, edge_labels, self_loops="drop", duplicates="drop",
             reverse="merge", isolated="keep", node_names=None, pad=None, device=None, on_device=False,
@@ -225,7 +231,9 @@ class Graphs:
         N, S = capacities(pad, int(n.max(initial=0)), int(slots.max(initial=0)))
         node, slot = places_of(first_node, n), places_of(first_slot, slots)
 
-        def rows(name: str, of: np.ndarray, counts: np.ndarray, width: int, shift: Any, fill: int) -> OptionalArray:
+        def rows(
+            name: str, of: np.ndarray, counts: np.ndarray, width: int, shift: np.ndarray | None, fill: int
+        ) -> OptionalArray:
             if (array := getattr(self.fields, name)) is None:
                 return None
             out = np.full((which.size, width), fill, np.int32)
@@ -371,7 +379,7 @@ def _starts(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _joined(labels: Sequence[Any] | None, name: str, sizes: np.ndarray) -> np.ndarray | None:
+def _joined(labels: Sequence[Labels] | None, name: str, sizes: np.ndarray) -> np.ndarray | None:
     """Labels of all graphs, one after another."""
     if labels is None:
         return None
@@ -381,7 +389,7 @@ def _joined(labels: Sequence[Any] | None, name: str, sizes: np.ndarray) -> np.nd
     return np.concatenate([np.zeros(0, np.int8), *(one for one in arrays if one.size)])  # an empty list is of floats
 
 
-def _edge_rows(edges: Any, i: int) -> np.ndarray:
+def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
     """The edges of graph ``i`` as an array ``[E, 2]`` of integers."""
     rows = host_array(edges)
     if rows.size == 0 and rows.ndim < 3:

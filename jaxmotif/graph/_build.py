@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
 from jaxmotif.graph._build_device import device_rows
-from jaxmotif.graph._fields import INT32_MAX, BuildReport, Fields, Pad, Placement, Rows, capacities, pad_fields
+from jaxmotif.graph._fields import (
+    INT32_MAX,
+    BuildReport,
+    EdgesLike,
+    Fields,
+    Pad,
+    Placement,
+    Rows,
+    capacities,
+    pad_fields,
+)
 
 DEVICE_BUILD_ROWS = 1 << 20
 """From so many rows on, an accelerator sorts its own graphs."""
@@ -28,7 +38,7 @@ class Built(NamedTuple):
 
 
 def build(
-    edges: Any,
+    edges: EdgesLike,
     num_nodes: int | None,
     directed: bool,
     node_labels: ArrayLike | None,
@@ -38,7 +48,7 @@ def build(
     duplicates: str,
     reverse: str,
     isolated: str,
-    node_names: Sequence[Any] | np.ndarray | None,
+    node_names: Sequence[Hashable] | np.ndarray | None,
     pad: Pad,
     device: Placement,
     on_device: bool | None = None,
@@ -236,7 +246,7 @@ def _edge_array(edges: Any) -> np.ndarray:
     return edges
 
 
-def _labels(values: Any, name: str, size: int | None) -> np.ndarray:
+def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
     """Labels as a checked int32 array."""
     values = np.asarray(values)
     if values.ndim != 1 or (size is not None and values.shape[0] != size):
@@ -257,7 +267,7 @@ def _labels(values: Any, name: str, size: int | None) -> np.ndarray:
     return values.astype(np.int32)
 
 
-def _names(names: Sequence[Any] | np.ndarray) -> np.ndarray:
+def _names(names: Sequence[Hashable] | np.ndarray) -> np.ndarray:
     if isinstance(names, np.ndarray):
         if names.ndim != 1:
             raise ValueError(f"node_names must have one dimension, got shape {names.shape}")
@@ -292,7 +302,7 @@ def _node_count(
     return n, True
 
 
-def _first_device(device: Placement) -> Any:
+def _first_device(device: Placement) -> jax.Device:
     return min(jax.device_put(np.int32(0), device).devices(), key=lambda one: one.id)
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import offsets_of
@@ -47,7 +47,7 @@ def device_rows(
     return Rows(fields, m, duplicates, reverse_duplicates, bool(conflict))
 
 
-def traced_fields(edge_index: Any, labels: Any, n: int, directed: bool) -> Fields:
+def traced_fields(edge_index: ArrayLike, labels: jax.Array | None, n: int, directed: bool) -> Fields:
     """The arrays of a graph of ``n`` nodes from columns of ids, inside a user's ``jax.jit`` too: nothing is looked at.
 
     Columns with an id outside ``0 .. n - 1`` are padding; capacities are ``n`` nodes, and a slot for each way of each

@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, Union, cast, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.graph._attributes import Attributes
 from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._container import Graph, refuse_traced
+from jaxmotif.graph._fields import EdgesLike
 from jaxmotif.graph._read import read_graph
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     if _is(thing, "pandas", "DataFrame"):
         return _from_pandas(thing, directed, name, attributes)
     if isinstance(thing, list | tuple | set) or hasattr(thing, "__dlpack__"):
-        return Graph.from_edges(thing, directed=bool(directed))
+        return Graph.from_edges(cast(EdgesLike, thing), directed=bool(directed))
     raise TypeError(
         f"{name}: expected a graph: a jaxmotif.Graph, a networkx graph, a scipy.sparse array, a pandas DataFrame of "
         f"edges, integer pairs [m, 2] or the path of a file; got {type(thing).__module__}.{type(thing).__qualname__}. "
@@ -122,7 +124,7 @@ def as_graphs(
     if not isinstance(thing, list | tuple) or not thing or _is_row(thing[0]):
         return None
     if all(_is_edges(one) for one in thing):
-        return Graphs.from_edges(thing, directed=bool(directed))
+        return Graphs.from_edges(cast(Sequence[ArrayLike], thing), directed=bool(directed))
     return Graphs.from_graphs(
         [as_graph(cast(GraphLike, one), directed, f"graphs[{i}]", attributes=attributes) for i, one in enumerate(thing)]
     )
@@ -160,11 +162,11 @@ def _is_row(thing: Any) -> bool:
     return hasattr(thing, "__dlpack__") and np.ndim(thing) < 2
 
 
-def _is_edges(thing: Any) -> bool:
+def _is_edges(thing: object) -> bool:
     return isinstance(thing, list | tuple) or hasattr(thing, "__dlpack__")
 
 
-def _is(thing: Any, module: str, kind: str) -> bool:
+def _is(thing: object, module: str, kind: str) -> bool:
     found = sys.modules.get(module)
     return found is not None and isinstance(thing, getattr(found, kind))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,16 +17,29 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.graph import _convert as convert
 from jaxmotif.graph import _saved as saved
-from jaxmotif.graph._attributes import Attributes, as_column, pair_keys
+from jaxmotif.graph._attributes import Attributes, Values, as_column, pair_keys
 from jaxmotif.graph._build import build
 from jaxmotif.graph._build_device import traced_fields
-from jaxmotif.graph._fields import BuildReport, Fields, Pad, Placement, capacities, counted, pad_fields
+from jaxmotif.graph._fields import (
+    Array,
+    BuildReport,
+    EdgesLike,
+    Fields,
+    Pad,
+    Placement,
+    capacities,
+    counted,
+    pad_fields,
+)
 from jaxmotif.graph._textscan import GraphFileError
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
     import scipy.sparse
     from matplotlib.axes import Axes
+
+    Columns = Mapping[str, Values] | pandas.DataFrame
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=Fields._fields, meta_fields=("directed",))
@@ -79,7 +92,7 @@ class Graph:
     @classmethod
     def from_edges(
         cls,
-        edges: Any,
+        edges: EdgesLike,
         num_nodes: int | None = None,
         directed: bool = False,
         node_labels: ArrayLike | None = None,
@@ -89,7 +102,7 @@ class Graph:
         duplicates: Literal["drop", "error"] = "drop",
         reverse: Literal["merge", "error"] = "merge",
         isolated: Literal["keep", "drop"] = "keep",
-        node_names: Sequence[Any] | np.ndarray | None = None,
+        node_names: Sequence[Hashable] | np.ndarray | None = None,
         pad: Pad = "bucket",
         device: Placement = None,
     ) -> Graph:
@@ -142,8 +155,9 @@ class Graph:
 
     @classmethod
     def from_edge_index(
-        cls, edge_index: Any, num_nodes: int, directed: bool = False, node_labels: Any = None, edge_labels: Any = None
-    ) -> Graph:
+        cls, edge_index: ArrayLike, num_nodes: int, directed: bool = False, node_labels: ArrayLike | None = None,
+        edge_labels: ArrayLike | None = None,
+    ) -> Graph:  # fmt: skip
         """Build a graph from arrays that may be traced: pure, for use inside ``jax.jit`` and ``jax.vmap``.
 
         Nothing is checked but shapes, and nothing is named; :meth:`from_edges` checks.
@@ -190,7 +204,7 @@ class Graph:
     @classmethod
     def from_scipy(
         cls,
-        matrix: Any,
+        matrix: scipy.sparse.sparray | scipy.sparse.spmatrix,
         directed: bool = False,
         node_labels: ArrayLike | None = None,
         values_as_labels: bool = False,
@@ -225,7 +239,7 @@ class Graph:
     @classmethod
     def from_networkx(
         cls,
-        source: Any,
+        source: networkx.Graph,
         node_label: str | None = None,
         edge_label: str | None = None,
         *,
@@ -261,7 +275,7 @@ class Graph:
             return graph._with_attributes(Attributes.of_rows(graph, *columns, ends))
         return graph
 
-    def with_attributes(self, nodes: Any = None, edges: Any = None) -> Graph:
+    def with_attributes(self, nodes: Columns | None = None, edges: Columns | None = None) -> Graph:
         """The same graph with columns of values beside it, for queries to ask about (host).
 
         Args:
@@ -388,7 +402,7 @@ class Graph:
         offsets, targets = np.asarray(self.out_offsets)[: self.n + 1], np.asarray(self.out_targets)[:slots]
         return convert.to_scipy(offsets, targets, labels)
 
-    def plot(self, ax: Axes | None = None, highlight: Collection[Any] = ()) -> Axes:
+    def plot(self, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:
         """A picture in matplotlib, for graphs of at most 2000 nodes, placed by springs (extra ``plot``).
 
         Args:
@@ -535,7 +549,7 @@ def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> lis
     return [names.get(label, str(label)) for label in labels.tolist()]
 
 
-def refuse_traced(value: Any) -> None:
+def refuse_traced(value: object) -> None:
     """Raises if a size of a graph is traced: this is a front door, which needs to know it."""
     if isinstance(value, Tracer):
         raise TypeError(
@@ -546,7 +560,7 @@ def refuse_traced(value: Any) -> None:
         )
 
 
-def _host_scalar(value: Any) -> int:
+def _host_scalar(value: Array | np.integer) -> int:
     refuse_traced(value)
     if np.ndim(value) != 0:
         raise ValueError(f"a batch of {np.shape(value)[0]} graphs has no single size; take it apart with unstack()")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
+    from numpy.typing import ArrayLike
 
 
 class EdgeArguments(NamedTuple):
@@ -19,10 +21,10 @@ class EdgeArguments(NamedTuple):
     directed: bool
     node_labels: Any
     edge_labels: Any
-    node_names: list[Any] | None = None
+    node_names: Sequence[Hashable] | None = None
 
 
-def scipy_edges(matrix: Any, directed: bool, node_labels: Any, values_as_labels: bool) -> EdgeArguments:
+def scipy_edges(matrix: Any, directed: bool, node_labels: ArrayLike | None, values_as_labels: bool) -> EdgeArguments:
     try:
         import scipy.sparse
     except ImportError as error:
@@ -39,7 +41,7 @@ def scipy_edges(matrix: Any, directed: bool, node_labels: Any, values_as_labels:
     return EdgeArguments(edges, matrix.shape[0], directed, node_labels, labels)
 
 
-def networkx_edges(source: Any, node_label: str | None, edge_label: str | None) -> EdgeArguments:
+def networkx_edges(source: networkx.Graph, node_label: str | None, edge_label: str | None) -> EdgeArguments:
     names = list(source.nodes)
     index = {name: i for i, name in enumerate(names)}
     edges = [(index[u], index[v]) for u, v in source.edges()]
@@ -52,7 +54,7 @@ def networkx_edges(source: Any, node_label: str | None, edge_label: str | None) 
     return EdgeArguments(edges, len(names), source.is_directed(), node_labels, edge_labels, node_names)
 
 
-def networkx_attributes(source: Any) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+def networkx_attributes(source: networkx.Graph) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     """All attributes of nodes and of edges (parallel ones each), in columns; ``None`` where one is missing."""
     return tuple(
         {str(name): [item.get(name) for item in data] for name in dict.fromkeys(key for item in data for key in item)}
@@ -62,7 +64,7 @@ def networkx_attributes(source: Any) -> tuple[dict[str, list[Any]], dict[str, li
 
 def to_networkx(
     edges: np.ndarray,
-    names: list[Any],
+    names: Sequence[Hashable],
     directed: bool,
     node_labels: list[int | str] | None,
     edge_labels: list[int | str] | None,

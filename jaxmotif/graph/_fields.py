@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._sizes import bucket_size
 
 Array: TypeAlias = np.ndarray | jax.Array
 OptionalArray: TypeAlias = Any  # an Array, or None where a graph of that kind has none: the kind is known at each use
 Placement: TypeAlias = jax.Device | jax.sharding.Sharding | None
+EdgesLike: TypeAlias = ArrayLike | Iterable[Sequence[int]]
 Pad: TypeAlias = Literal["bucket"] | tuple[int, int] | None
 
 INT32_MAX = 2**31 - 1

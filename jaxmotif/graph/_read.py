@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from jaxmotif.graph._formats._lists import delimiter_of, fields_of
 from jaxmotif.graph._textscan import GraphFileError, TextFile
 
 if TYPE_CHECKING:
-    from jaxmotif.graph._fields import Pad
+    from jaxmotif.graph._fields import Pad, Placement
 
 _FREE_NODES, _NODES_PER_ROW = 1 << 20, 64
 """So many nodes a header may declare whatever follows, and so many for each row that follows."""
@@ -42,7 +42,7 @@ def read_graph(
     reverse: Literal["merge", "error"] = "merge",
     isolated: Literal["keep", "drop"] | None = None,
     pad: Pad = "bucket",
-    device: Any = None,
+    device: Placement = None,
 ) -> Graph:
     """Reads a graph from a file, plain or gzip, of any format of :func:`jaxmotif.graph.format_table`.
 

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
@@ -96,11 +96,11 @@ def contents(file: BinaryIO) -> Saved:
     return Saved(given["edges"], header["nodes"], header["directed"], *labels, names, *words)
 
 
-def _json(value: Any) -> np.ndarray:
+def _json(value: object) -> np.ndarray:
     return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
-def _plain(name: Any) -> Any:
+def _plain(name: object) -> Any:
     """A name as JSON has it; tuples, which networkx likes as names, as lists."""
     if isinstance(name, tuple):
         return [_plain(part) for part in name]
@@ -113,11 +113,11 @@ def _plain(name: Any) -> Any:
     )
 
 
-def _tuples(name: Any) -> Any:
+def _tuples(name: object) -> Any:
     return tuple(map(_tuples, name)) if isinstance(name, list) else name
 
 
-def _words(names: list[Any], kind: str) -> np.ndarray:
+def _words(names: Sequence[object], kind: str) -> np.ndarray:
     if kind != "O":
         return np.array(names, dtype=str if kind in "UT" else None)
     result = np.empty(len(names), object)

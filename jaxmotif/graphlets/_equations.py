@@ -186,7 +186,7 @@ def join_sums(pair: tuple[Array, Array]) -> int:
     return int(low) + (int(high) << 32)
 
 
-def global_counts(n: Array, m: Array, sums: Mapping[str, Any]) -> dict[str, Any]:
+def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, Any]:
     r"""The 17 global induced counts from the sums over edges.
 
     .. math::

@@ -226,7 +226,7 @@ def _write(outputs: tuple[jax.Array, ...], values: Outputs) -> None:
 # ---- inside a GPU's kernel
 
 
-def load(ref: Any, index: int | np.ndarray | jax.Array, mask: Any = None) -> Any:
+def load(ref: Any, index: int | np.ndarray | jax.Array, mask: jax.Array | None = None) -> Any:
     """Gather from a whole operand; masked lanes read nothing and give 0."""
     from jax.experimental.pallas import triton
 

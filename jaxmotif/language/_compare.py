@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator as ops
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from jaxmotif.language._query import Value
+
+T = TypeVar("T")
 
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "==": ops.eq, "<": ops.lt, "<=": ops.le, ">": ops.gt, ">=": ops.ge, "contains": ops.contains,
@@ -50,7 +52,7 @@ def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:
     return there & _each(_TESTS[operator], left.tolist(), right.tolist())
 
 
-def canonical(left: Any, operator: str, right: Any) -> tuple[Any, str, Any]:
+def canonical(left: T, operator: str, right: T) -> tuple[T, str, T]:
     """The same comparison the one way round in which it is written here."""
     if operator in _FLIPPED:
         return right, _FLIPPED[operator], left
@@ -77,7 +79,7 @@ def _number(value: Value) -> bool | int | float | None:
     return value if isinstance(value, bool | int | float) else None
 
 
-def _each(test: Callable[[Any, Any], Any], left: Sequence[Any], right: Sequence[Any]) -> np.ndarray:
+def _each(test: Callable[[object, object], object], left: Sequence[object], right: Sequence[object]) -> np.ndarray:
     """Values one by one; what cannot be compared does not compare."""
     found = np.zeros(len(left), bool)
     for i, (value, other) in enumerate(zip(left, right, strict=True)):

@@ -16,7 +16,7 @@ except ImportError as error:
 
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, column_names
-from jaxmotif.graph import Graphs
+from jaxmotif.graph import Graphs, GraphsLike
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._data import data_set
 from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
@@ -31,17 +31,17 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     directed = False
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: GraphsLike, y: object = None) -> Any:
         """Checks the graphs and the parameters, and names the features."""
         self._learn(data_set(X, self.directed))
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: GraphsLike) -> np.ndarray:
         """The features, float64 ``[graphs, features]``."""
         check_is_fitted(self, "columns_")
         return self._values(data_set(X, self.directed))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """The names of the features; the input has none."""
         check_is_fitted(self, "columns_")
         return np.array(self.columns_, dtype=object)

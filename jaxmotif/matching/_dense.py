@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,9 @@ from jaxmotif.arrays._int64 import Int64, wide_ints
 from jaxmotif.graph._container import Graph
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._target import slot_sources
+
+if TYPE_CHECKING:
+    from jax.typing import ArrayLike
 
 MAX_DENSE_QUERY = 64
 """Largest node capacity of a query."""
@@ -80,7 +83,7 @@ def dense_match_count(
     target: Graph,
     *,
     induced: bool = False,
-    wildcard: Any = None,
+    wildcard: ArrayLike | None = None,
     lanes: int = 32,
     max_steps: int = 2**20,
 ) -> DenseCount:
@@ -138,7 +141,7 @@ def dense_match_count(
         return DenseCount(Int64.of(count), ~(state.bits != 0).any(), state.steps)
 
 
-def _check(query: Graph, target: Graph, wildcard: Any) -> None:
+def _check(query: Graph, target: Graph, wildcard: ArrayLike | None) -> None:
     for name, graph, most in (("query", query, MAX_DENSE_QUERY), ("target", target, MAX_DENSE_TARGET)):
         if np.ndim(graph.num_nodes) != 0:
             raise ValueError(f"the {name} is a batch of {np.shape(graph.num_nodes)[0]} graphs; use jax.vmap")
@@ -164,7 +167,7 @@ def _check(query: Graph, target: Graph, wildcard: Any) -> None:
         )
 
 
-def _rules(query: Graph, target: Graph, wildcard: Any) -> _Rules:
+def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
     """Matrices, which of them each pair of query nodes asks for, and domains by label and degree."""
     N, K, S = target.node_capacity, query.node_capacity, query.slot_capacity
     sources, heads = slot_sources(target), target.out_targets

@@ -12,7 +12,7 @@ The filters, each sound by itself (GRASS, definition 2, and one more):
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -90,7 +90,7 @@ def _row(values: jax.Array, u: jax.Array) -> jax.Array:
     return take(values, u)
 
 
-def _pack(keep: Any, query: Conditions, nodes: int) -> jax.Array:
+def _pack(keep: Callable[[jax.Array], jax.Array], query: Conditions, nodes: int) -> jax.Array:
     """Words from ``keep(u)``, bool ``[32, N]`` for 32 query nodes u."""
     words = query.near.shape[-1]
 

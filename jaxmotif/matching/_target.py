@@ -18,6 +18,7 @@ from jaxmotif.arrays._bits import low_word, pair_key
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import offsets_from, row_of
 from jaxmotif.graph import Graph
+from jaxmotif.graph._fields import Array
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._conditions import ANY, PRESENT
@@ -66,13 +67,13 @@ class Target:
     def on_host(self) -> bool:
         return isinstance(self.offsets, np.ndarray)
 
-    def direction(self, d: Any) -> Target:
+    def direction(self, d: int | jax.Array) -> Target:
         """The slots of one direction, without the leading axis (d may be traced)."""
         rows = {name: getattr(self, name) for name in SLOT_ARRAYS if getattr(self, name) is not None}
         one = (lambda x: x[d]) if self.on_host else (lambda x: lax.dynamic_index_in_dim(x, d, 0, False))
         return dataclasses.replace(self, **{name: one(array) for name, array in rows.items()})
 
-    def fits(self, kind: Any) -> Any:
+    def fits(self, kind: Array) -> Any:
         """Which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
         # Padding slots lead to the node past the last.
         ok = self.targets < self.nodes

@@ -13,6 +13,7 @@ import numpy as np
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._sizes import bucket_size, power_of_two
 from jaxmotif.graph import Graph, Graphs
+from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.motifs._null_models import Sample
@@ -46,7 +47,7 @@ class Alphabet:
 
     @classmethod
     def of(cls, graph: Graph | Graphs) -> Alphabet:
-        def values(array: Any, used: int) -> tuple[int, ...] | None:
+        def values(array: Array | None, used: int) -> tuple[int, ...] | None:
             return None if array is None else tuple(np.unique(np.asarray(array)[:used]).tolist())
 
         fields = graph.fields

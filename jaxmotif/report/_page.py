@@ -6,7 +6,7 @@ import base64
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jaxmotif.report._drawing import as_text
 
@@ -199,7 +199,7 @@ def _infinite(value: float) -> str:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def facts(pairs: Mapping[str, Any]) -> str:
+def facts(pairs: Mapping[str, object]) -> str:
     """Names and values, as text."""
     return "<dl>" + "".join(f"<dt>{as_text(k)}</dt><dd>{as_text(v)}</dd>" for k, v in pairs.items()) + "</dl>"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +86,7 @@ def null_interval(found: Motifs) -> tuple[np.ndarray, np.ndarray]:
     return (low - s.mean) / scale, (high - s.mean) / scale
 
 
-def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Any] = ()) -> Axes:
+def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:
     """A graph on axes, its nodes placed by springs; see :meth:`jaxmotif.Graph.plot`."""
     if graph.n > MOST_NODES:
         raise ValueError(f"a graph of {graph.n} nodes is too large to draw; at most {MOST_NODES}")

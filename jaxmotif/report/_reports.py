@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import jaxmotif
 from jaxmotif.arrays._label_words import in_words
-from jaxmotif.arrays._present import counted
+from jaxmotif.arrays._present import Column, counted
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import NodeOrbits
 from jaxmotif.matching import MatchCount
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
         return float(values[self.place[name]]) if name in self.place else float("nan")
 
 
-def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[str, Any] | None = None) -> str:
+def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[str, object] | None = None) -> str:
     """A page of the motifs of one network, or of several beside each other.
 
     Args:
@@ -90,7 +90,7 @@ def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[st
     )
 
 
-def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, Any] | None = None) -> str:
+def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, object] | None = None) -> str:
     """A page of the classes of a network's subgraphs; arguments as of :func:`motifs_report`."""
     order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
     columns = class_columns(census.classes, census.directed)
@@ -118,7 +118,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, Any
     return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, as_text(lead), sections)
 
 
-def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[str, Any] | None = None) -> str:
+def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[str, object] | None = None) -> str:
     """A page of a network's graphlets: counts, the distributions of graphlet degrees, and who has the largest."""
     columns = graphlet_columns(list(found.counts))
     sizes = [named_pattern(graphlet, directed=False).num_nodes for graphlet in found.counts]
@@ -164,7 +164,7 @@ class Matched(NamedTuple):
 
 def match_report(
     name: str, graph: Graph, queries: Mapping[str, Matched], induced: bool = False, per: str = "map",
-    wildcard: int | None = None, run: Mapping[str, Any] | None = None,
+    wildcard: int | None = None, run: Mapping[str, object] | None = None,
 ) -> str:  # fmt: skip
     """A page of how often queries match, by their names, and of who takes which part in them."""
     rows, cards = [], []
@@ -195,7 +195,7 @@ def match_report(
 
 
 def search_report(
-    name: str, graph: Graph, motif: Mapping[Any, int], found: ColorMotifs, run: Mapping[str, Any] | None = None
+    name: str, graph: Graph, motif: Mapping[Hashable, int], found: ColorMotifs, run: Mapping[str, object] | None = None
 ) -> str:
     """A page of where a multiset of colors occurs as a connected subgraph."""
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
@@ -230,16 +230,16 @@ def _words(graph: Graph) -> tuple[Mapping[int, str] | None, Mapping[int, str] | 
     return graph.node_label_names, graph.edge_label_names
 
 
-def _title(columns: Mapping[str, Sequence[Any]], i: int) -> str:
+def _title(columns: Mapping[str, Column], i: int) -> str:
     """What a class is called: its name, or its number, or its string."""
     return columns["name"][i] or (f"id {columns['id'][i]}" if columns["id"][i] is not None else columns["class"][i])
 
 
-def _class_heads(columns: Mapping[str, Sequence[Any]]) -> tuple[Head, ...]:
+def _class_heads(columns: Mapping[str, Column]) -> tuple[Head, ...]:
     return _LABELLED_HEADS if None in columns["id"] else _CLASS_HEADS
 
 
-def _class_cells(columns: Mapping[str, Sequence[Any]], i: int, graph: Graph) -> list[Cell]:
+def _class_cells(columns: Mapping[str, Column], i: int, graph: Graph) -> list[Cell]:
     """Number and name of a class, or of labelled ones name and string; the string where there is no name."""
     shown = in_words(columns["class"][i], *_words(graph))
     string = f'<span class="soft small">{as_text(shown if len(shown) <= 40 else shown[:39] + "…")}</span>'
@@ -387,7 +387,7 @@ def _null_section(networks: Sequence[Finding]) -> str:
     return section("The random graphs", *parts)
 
 
-def _how_section(job: str, run: Mapping[str, Any] | None) -> str:
+def _how_section(job: str, run: Mapping[str, object] | None) -> str:
     given = {name: value for name, value in (run or {}).items() if value is not None and value is not False}
     told = {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), **given}
     command = told.pop("argv", None)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from jaxmotif.sieve._polynomials import check_size
+
+ColorsLike: TypeAlias = Mapping[Hashable, object] | Iterable[object]
 
 Color = Hashable
 
@@ -66,7 +68,9 @@ def parse_motif(motif: Mapping[Color, int]) -> Motif:
     return Motif(counts, masks, size)
 
 
-def vertex_shades(colors: Any, motif: Motif, num_nodes: int, names: Sequence[Any] | np.ndarray | None) -> np.ndarray:
+def vertex_shades(
+    colors: ColorsLike, motif: Motif, num_nodes: int, names: Sequence[Hashable] | np.ndarray | None
+) -> np.ndarray:
     """The shades that each vertex may take.
 
     Args:
@@ -120,7 +124,7 @@ def _array_shades(array: np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:
     return masks[inverse] if len(values) else np.zeros(0, np.uint32), set(values.tolist())
 
 
-def _entry_shades(entries: Any, motif: Motif) -> tuple[np.ndarray, set]:
+def _entry_shades(entries: Sequence[object] | np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:
     shades, seen = np.zeros(len(entries), np.uint32), set()
     for i, entry in enumerate(entries):
         collection = isinstance(entry, set | frozenset | list | tuple | np.ndarray)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
@@ -177,7 +177,7 @@ class _Hand:
         return f"blocks of {self._block} words"
 
 
-def _nbytes(arrays: Any) -> int:
+def _nbytes(arrays: object) -> int:
     return sum(x.nbytes for x in jax.tree.leaves(arrays))
 
 

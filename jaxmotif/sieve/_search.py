@@ -7,7 +7,6 @@ import itertools
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import jax
 import numpy as np
@@ -19,7 +18,7 @@ from jaxmotif.devices._record import Store, store_for
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._ignored import ignored_labels
-from jaxmotif.sieve._colors import Color, parse_motif, vertex_shades
+from jaxmotif.sieve._colors import Color, ColorsLike, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
 from jaxmotif.sieve._prune import ColoredGraph, candidates, restrict
 from jaxmotif.sieve._runner import Sieve, capacities
@@ -78,7 +77,7 @@ def needed_repetitions(size: int, error: float) -> int:
 
 def find_color_motif(
     graph: GraphLike,
-    colors: Any,
+    colors: ColorsLike,
     motif: Mapping[Color, int],
     key: jax.Array | int,
     *,

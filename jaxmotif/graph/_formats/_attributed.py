@@ -30,11 +30,12 @@ class AttributedGraph:
         self._kinds: list[bool | None] = []
         self._edge_words: list[str | None] = []
         self._passed: dict[str, dict[str, None]] = {"node": {}, "edge": {}}
-        self._kept: dict[str, list[Mapping[str, Any]]] = {"node": [], "edge": []}
+        self._kept: dict[str, list[Mapping[str, object]]] = {"node": [], "edge": []}
 
     def node(
-        self, name: str, attributes: Mapping[str, Any] | None = None, shown: str | None = None, line: int | None = None
-    ) -> None:
+        self, name: str, attributes: Mapping[str, object] | None = None, shown: str | None = None,
+        line: int | None = None,
+    ) -> None:  # fmt: skip
         """A node: its id, its attributes, and the name to show instead of the id."""
         if name in self.ids:
             raise self.file.error(f"node {_short(name)} is there twice", line)
@@ -46,7 +47,7 @@ class AttributedGraph:
         self,
         source: str,
         target: str,
-        attributes: Mapping[str, Any] | None = None,
+        attributes: Mapping[str, object] | None = None,
         directed: bool | None = None,
         line: int | None = None,
     ) -> None:
@@ -59,7 +60,7 @@ class AttributedGraph:
         self._kinds.append(directed)
         self._edge_words.append(self._label("edge", self.options.edge_label, attributes or {}))
 
-    def _label(self, kind: str, wanted: int | str | None, attributes: Mapping[str, Any]) -> str | None:
+    def _label(self, kind: str, wanted: int | str | None, attributes: Mapping[str, object]) -> str | None:
         for name in attributes:
             if name != wanted:
                 self._passed[kind][name] = None

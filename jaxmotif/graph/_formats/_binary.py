@@ -169,7 +169,7 @@ def _table_edges(file: TextFile, columns: list[Any], names: list[str], options: 
     return sorted_names(Contents(np.stack(ends, axis=1)), numbering.known)
 
 
-def _text(file: TextFile, value: Any, column: str, row: int) -> str:
+def _text(file: TextFile, value: object, column: str, row: int) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise file.error(f"expected text or whole numbers in column {column!r}, found {str(value)[:30]!r} in row {row}")
     return str(value)

@@ -42,7 +42,7 @@ def read_node_link(file: TextFile, options: Options) -> Contents:
 
 
 def _graph(
-    file: TextFile, options: Options, nodes: list[dict[str, Any]], edges: list[dict[str, Any]], directed: Any
+    file: TextFile, options: Options, nodes: list[dict[str, object]], edges: list[dict[str, object]], directed: Any
 ) -> Contents:
     if directed not in (None, True, False):
         raise file.error(f'expected "directed" to be true or false, found {str(directed)[:30]!r}')
@@ -65,7 +65,7 @@ def _graph(
 def _document(file: TextFile) -> dict[str, Any]:
     """The object that the file is; an object with a key twice, or numbers and nesting beyond Python's, are errors."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
             raise file.error(f"a JSON object has a key twice, among {', '.join(key[:20] for key, _ in pairs)[:60]}")
@@ -87,33 +87,33 @@ def _integer(text: str) -> int | str:
     return int(text) if len(text) < 19 else text
 
 
-def _is_node(element: Any) -> bool:
+def _is_node(element: object) -> bool:
     data = element.get("data") if isinstance(element, dict) else None
     group = element.get("group") if isinstance(element, dict) else None
     return group == "nodes" or (group is None and isinstance(data, dict) and "source" not in data)
 
 
-def _data(file: TextFile, element: Any) -> dict[str, Any]:
+def _data(file: TextFile, element: object) -> dict[str, Any]:
     data = element.get("data") if isinstance(element, dict) else None
     if not isinstance(data, dict):
         raise file.error(f'expected elements with "data", found {str(element)[:30]!r}')
     return data
 
 
-def _list(file: TextFile, value: Any, name: str) -> list[Any]:
+def _list(file: TextFile, value: object, name: str) -> list[Any]:
     if not isinstance(value, list):
         raise file.error(f"expected a list of {name}, found {str(value)[:30]!r}")
     return value
 
 
-def _name(file: TextFile, row: dict[str, Any], key: str, kind: str) -> str:
+def _name(file: TextFile, row: dict[str, object], key: str, kind: str) -> str:
     value = row.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise file.error(f"expected a {kind} with {key!r}, text or a whole number; found {str(row)[:60]!r}")
     return str(value)
 
 
-def _shown(value: Any) -> str | None:
+def _shown(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
