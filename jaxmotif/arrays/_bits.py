@@ -6,7 +6,7 @@ tracers stay JAX.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -32,8 +32,9 @@ def pack_bits(mask: ArrayT) -> ArrayT:
     words = words_for(n)
     widths = [(0, 0)] * (mask.ndim - 1) + [(0, 32 * words - n)]
     if isinstance(mask, np.ndarray):
+        whole = np.pad(mask, widths) if n % 32 else mask
         # "<u4": the bytes are written lowest first, whatever the order of the machine.
-        return np.packbits(np.pad(mask, widths), axis=-1, bitorder="little").view("<u4")
+        return np.packbits(whole, axis=-1, bitorder="little").view("<u4")
     bits = jnp.pad(mask, widths).reshape(*mask.shape[:-1], words, 32).astype(jnp.uint32)
     # Every bit is alone in its place, so the sum is the bitwise or.
     return (bits << lax.broadcasted_iota(jnp.uint32, bits.shape, bits.ndim - 1)).sum(axis=-1, dtype=jnp.uint32)
@@ -46,10 +47,11 @@ def unpack_bits(words: ArrayT) -> ArrayT:
       >>> np.flatnonzero(unpack_bits(np.array([5, 1], np.uint32))).tolist()
       [0, 2, 32]
     """
-    # NumPy's places serve both: an array of JAX's on the left makes the result one of JAX's.
+    if isinstance(words, np.ndarray):
+        bytes_ = np.ascontiguousarray(words, "<u4").view(np.uint8)
+        return np.unpackbits(bytes_, axis=-1, bitorder="little").view(bool)
     places = np.arange(32, dtype=np.uint32).reshape((1,) * words.ndim + (32,))
-    spread: Any = words[..., None]
-    bits = (spread >> places) & np.uint32(1) != 0
+    bits = (words[..., None] >> places) & np.uint32(1) != 0
     return bits.reshape(*words.shape[:-1], 32 * words.shape[-1])
 
 

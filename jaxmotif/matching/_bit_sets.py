@@ -105,17 +105,14 @@ def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> Waiting:
 
 
 def group_terms(plan: leaves.LeafPlan, group: Sequence[int], factor: Callable[..., Factor]) -> list[Term]:
-    """The terms of a group (:mod:`jaxmotif.search._leaf_counts`): one for each of its partitions, or for leaves of
-    equal candidates one in all.
+    """The terms of a group.
 
     Args:
       factor: of some leaves of the group, ``factor(leaves, less=0)``.
     """
-    if plan.alike(group):
-        return [Term(1, [factor(group, less=less) for less in range(len(group))])]
     return [
-        Term(leaves.coefficient(partition), [factor(block) for block in partition])
-        for partition in leaves.partitions(group)
+        Term(coefficient, [factor(block, less=less) for block, less in factors])
+        for coefficient, factors in leaves.products(plan, group)
     ]
 
 

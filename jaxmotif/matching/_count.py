@@ -142,7 +142,9 @@ def count_matches(
                 "the query compares elements that no edge joins: its matches are listed, without checkpoint"
             )
         return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
+    options = Options(
+        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None
+    )  # fmt: skip
     selection = select_devices(devices)
     divided = checkpoint is not None or is_divided(selection)
     if divided and search.max_steps is not None:
@@ -253,6 +255,7 @@ def _count_queries(
         planned = plan_many(jobs)
         found = run_searches([plan.ready for plan, _ in planned], time_limit, table_memory(options.memory, chip))
         for pattern, (plan, seconds), (standing, more) in zip(some, planned, found, strict=True):
+            standing = plan.found.standing if plan.ready is None else standing
             yield match_count(pattern, per, plan, standing, seconds | {"search": more})
 
 

@@ -62,14 +62,14 @@ def count_at_a_stretch(
 def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[Standing]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.ready is None:
-        return iter([NOTHING])
+        return iter([plan.found.standing])
     return finish(Run(plan.ready, max_steps=max_steps), time_limit)
 
 
 def has_any(plan: Plan, max_steps: int | None, time_limit: float | None) -> Standing:
     """Search until there is a match."""
     if plan.ready is None:
-        return NOTHING
+        return plan.found.standing
     *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), time_limit)
     return found
 
@@ -95,7 +95,7 @@ def count_in_shares(
       Where it ended (the sums over all shares), and notes.
     """
     if plan.ready is None:
-        return NOTHING, ()
+        return plan.found.standing, ()
     # A search that ends within few steps costs more to divide than to do.
     found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
     if found.status == "done" and store is None:

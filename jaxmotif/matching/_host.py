@@ -2,93 +2,146 @@
 
 Each function is the twin of one of the same name in :mod:`jaxmotif.matching._domains` or
 :mod:`jaxmotif.matching._candidates`, takes and returns the same in NumPy, and is its oracle in tests. What differs is
-inside: rows are folded by ``reduceat``, and lists are taken by masks.
+inside: only nodes that are still in some domain, and the slots between them, are looked at; rows are folded by
+``reduceat``, and the lists of all query nodes are measured at once.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from jaxmotif.arrays._bits import pack_bits, unpack_bits
-from jaxmotif.arrays._rows import offsets_from
+from jaxmotif.arrays._bits import unpack_bits
+from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._candidates import ListSizes, Reduced
 from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
 
-
-class HostLists(NamedTuple):
-    """Offsets of every list family, int32 ``[J, N + 1]``, each from 0, and the entries of each."""
-
-    offsets: np.ndarray
-    entries: list[np.ndarray]
+AT_ONCE = 2**22
+"""Slots times query nodes looked at in one array."""
 
 
 def filter_domains(
     target: Target, query: Conditions, allowed: np.ndarray | None, *, filters: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     k = int(query.size)
-    keep = np.ones((k, target.nodes), bool)
+    bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
+    # Which nodes they may be mapped to is asked once for all of them.
+    alike: dict[bytes, list[int]] = {}  # query nodes of which the first filters ask the same
+    asked = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
+    for u, row in enumerate(np.ascontiguousarray(asked.T)):
+        alike.setdefault(row.tobytes(), []).append(u)
+    for members in alike.values():
+        nodes = _nodes_for(target, query, members[0], filters)
+        for u in members:
+            bits[u >> 5, nodes] |= np.uint32(1 << (u & 31))
     if allowed is not None:
-        keep &= _spread(allowed)[:k]
-    if "label" in filters and target.node_labels is not None:
-        keep &= query.free[:k, None] | (target.node_labels == query.labels[:k, None])
-    if "degree" in filters:
-        for d, offsets in enumerate(target.offsets):
-            keep &= np.diff(offsets) >= query.degrees[d][:k, None]
-    if "frequency" in filters and target.node_labels is not None:
-        for d in range(len(target.offsets)):
-            slots = target.direction(d)
-            for label, asked in zip(query.frequent_labels[: query.num_labels], query.frequent[d], strict=False):
-                ends, asking = offsets_from(target.node_labels[slots.targets] == label), np.flatnonzero(asked)
-                # Sums of ones up to each slot: differences at rows' ends are counts, of empty rows too.
-                keep[asking] &= np.diff(ends[slots.offsets]) >= asked[asking, None]
+        bits &= allowed
     if "consistency" in filters:
-        _make_consistent(target, query, keep)
-    alive = np.asarray(keep.any(axis=0))
-    inside = alive[target.sources[0]] & alive[target.targets[0]]
-    left = np.array([alive.sum(), inside.sum()], np.int32)
-    sizes = np.zeros(len(query.labels), np.int32)
-    sizes[:k] = keep.sum(axis=1, dtype=np.int32)
-    return _words(np.pad(keep, ((0, len(query.labels) - k), (0, 0)))), sizes, left
+        _make_consistent(target, query, bits)
+    alive = np.flatnonzero(bits.any(axis=0))
+    left = np.array([len(alive), len(_between(target, alive, 0).targets)], np.int32)
+    sizes = _spread(bits[:, alive]).sum(axis=1, dtype=np.int32)
+    return bits, sizes, left
 
 
-def _make_consistent(target: Target, query: Conditions, keep: np.ndarray) -> None:
+def _nodes_for(target: Target, query: Conditions, u: int, filters: tuple[str, ...]) -> Any:
+    """The target nodes that one query node may be mapped to as far as the first three filters see."""
+    labelled, nodes = target.node_labels is not None, slice(None)
+    if "label" in filters and labelled and not query.free[u]:
+        nodes = target.labelled(int(query.labels[u]))
+    for d in range(len(target.offsets)):
+        least = [(target.degrees[d], query.degrees[d, u])] if "degree" in filters else []
+        if "frequency" in filters and labelled:
+            numbers = np.flatnonzero(query.frequent[d, : query.num_labels, u]).tolist()
+            least += [
+                (target.carrying(d, int(query.frequent_labels[i])), query.frequent[d, i, u]) for i in numbers
+            ]  # fmt: skip
+        for have, wanted in least:
+            enough = have[nodes] >= wanted
+            nodes = np.flatnonzero(enough) if isinstance(nodes, slice) else nodes[enough]
+    return nodes
+
+
+def _make_consistent(target: Target, query: Conditions, bits: np.ndarray) -> None:
     """Drop nodes of the domains that have no neighbour in that of a joined query node, until none are left."""
-    k, alive = len(keep), np.asarray(keep.any(axis=0))
-    kinds = []
-    for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False):
-        slots = target.direction(kind[0])
-        # What the filters before have dropped leads nowhere.
-        inside = slots.fits(kind) & alive[slots.sources] & alive[slots.targets]
-        ends = offsets_from(inside)[slots.offsets]
-        held = np.flatnonzero(ends[:-1] < ends[1:])  # an empty row would give the first slot of the next one
-        # By x, so that its bit is taken out of the words once for all u that ask.
-        joined = np.argwhere(unpack_bits(near[:k]).T[:k]).tolist()
-        kinds.append((slots.targets[inside], held, ends[held], joined))
-    before = -1
-    # The left one is the count before this round: until a round drops nothing.
-    while before != (before := np.count_nonzero(keep)):
-        for targets, held, starts, joined in kinds:
-            words, last, has = _words(keep), -1, np.zeros(target.nodes, bool)
-            found = np.zeros_like(words)  # OR of the domains, as bits, of each node's neighbours
-            if len(held):
-                found[:, held] = [np.bitwise_or.reduceat(word[targets], starts) for word in words]
-            for x, u in joined:
-                if x != last:
-                    has, last = found[x >> 5] & np.uint32(1 << (x & 31)) != 0, x
-                keep[u] &= has
+    stable = int(query.num_kinds) == 0
+    while not stable:
+        ids = np.flatnonzero(bits.any(axis=0))
+        domains = np.ascontiguousarray(bits[:, ids])
+        stable = _sweep(target, query, ids, domains)
+        bits[:, ids] = domains
 
 
-def _words(keep: np.ndarray) -> np.ndarray:
-    """Bool ``[K, N]`` as uint32 ``[W, N]``, a bit for each row."""
-    return np.ascontiguousarray(pack_bits(np.ascontiguousarray(keep.T)).T)
+def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarray) -> bool:
+    """Sweep the domains of some nodes, uint32 ``[W, nodes]``, in place; not to the end, which is what it returns, if so
+    many nodes are dropped from all of them that the slots between those left should be looked for again."""
+    directions = [_between(target, ids, d) for d in range(len(target.offsets))]
+    kinds = [_near(directions[kind[0]], kind, near) for kind, near in _kinds(query)]
+    u, v = np.nonzero(_spread(domains)[: int(query.size)])
+    bit, word, unchanged = np.uint32(1) << (u & 31).astype(np.uint32), u >> 5, 0
+    first = len(u)
+    while unchanged < len(kinds):
+        near, targets, held, starts = kinds[0]
+        kinds = [*kinds[1:], kinds[0]]
+        found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
+        if len(held):
+            found[:, held] = np.bitwise_or.reduceat(domains[:, targets], starts, axis=1)
+        if len(domains) == 1:
+            lost = near[u, 0] & ~found[0, v] != 0
+        else:
+            lost = (near[u] & ~found.T[v]).any(axis=1)
+        unchanged += 1
+        if lost.any():
+            np.bitwise_xor.at(domains, (word[lost], v[lost]), bit[lost])
+            u, v, bit, word = (x[~lost] for x in (u, v, bit, word))
+            unchanged = 0
+            # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
+            if 2 * len(u) < first:
+                return False
+    return True
+
+
+def _kinds(query: Conditions) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The pair kinds that edges ask for, and which query nodes they join."""
+    return list(zip(query.kinds[: query.num_kinds], query.near, strict=False))
+
+
+def _near(slots: Target, kind: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Who is joined by a kind: query nodes as bits, uint32 ``[K, W]``; and the targets of slots, the rows that have
+    any, and where these start."""
+    ends, targets = _fitting(slots, kind)
+    held = np.flatnonzero(ends[:-1] < ends[1:])  # an empty row would give the first slot of the next one
+    return near, targets, held, ends[held]
+
+
+def _fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The slots of one direction that fulfil a pair kind: their offsets by row, and targets."""
+    # Sums of ones up to each slot, at the ends of rows, are where the rows of what is left end.
+    ok = slots.fits(kind)
+    return (slots.offsets, slots.targets) if ok.all() else (offsets_from(ok)[slots.offsets], slots.targets[ok])
+
+
+def _between(target: Target, ids: np.ndarray, d: int) -> Target:
+    """The slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading axis."""
+    one = target.direction(d)
+    if len(ids) == target.nodes:
+        return one
+    number = np.full(target.nodes, -1, np.int32)
+    number[ids] = np.arange(len(ids), dtype=np.int32)
+    lengths = target.degrees[d][ids]
+    slots = places_of(one.offsets[ids], lengths)
+    targets = number[one.targets[slots]]
+    held = targets >= 0
+    slots, ends = slots[held], offsets_from(held)[offsets_from(lengths)]
+    more = {name: None if (x := getattr(one, name)) is None else x[slots] for name in SLOT_ARRAYS[3:]}
+    return dataclasses.replace(one, offsets=ends, sources=number[one.sources[slots]], targets=targets[held], **more)
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
-    """The inverse of :func:`_words`."""
+    """Uint32 ``[W, N]``, a bit for each row, as bool ``[32 W, N]``."""
     return unpack_bits(np.ascontiguousarray(bits.T)).T
 
 
@@ -96,56 +149,72 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
     del slots  # exact
     ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
     size = len(ids)
-    number = np.full(target.nodes, -1, np.int32)
-    number[ids] = np.arange(size, dtype=np.int32)
     kept_bits = np.zeros((len(bits), nodes), np.uint32)
     kept_bits[:, :size] = bits[:, ids]
-    rows = []
-    for d in range(len(target.offsets)):
-        one = target.direction(d)
-        held = (number[one.sources] >= 0) & (number[one.targets] >= 0)
-        ends = offsets_from(held)[one.offsets]
-        # Rows past the last are empty.
-        offsets = np.append(ends[ids], np.full(nodes + 1 - size, ends[-1])).astype(np.int32)
-        more = [None if x is None else x[held] for x in (one.labels, one.reverse, one.reverse_labels)]
-        rows.append((offsets, number[one.sources[held]], number[one.targets[held]], *more))
-    arrays = [None if row[0] is None else np.stack(row) for row in zip(*rows, strict=True)]
+    rows = [_between(target, ids, d) for d in range(len(target.offsets))]
+    # Rows past the last are empty.
+    offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
+    columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
+    arrays = {name: None if column[0] is None else np.stack(column) for name, column in columns.items()}
+    kept_ids = np.zeros(nodes, np.int32)
+    kept_ids[:size] = target.ids[ids]
     kept = dataclasses.replace(
-        target, size=np.int32(size), ids=np.append(target.ids[ids], np.zeros(nodes - size, np.int32)),
-        node_labels=None, **dict(zip(SLOT_ARRAYS, arrays, strict=True)),
-    )  # fmt: skip
+        target, size=np.int32(size), ids=kept_ids, node_labels=None, facts=None, offsets=offsets, **arrays
+    )
     return Reduced(kept, kept_bits)
 
 
 def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> ListSizes:
-    target, J = reduced.target, len(lists)
-    offsets, entries = np.zeros((J, target.nodes + 1), np.int32), []
-    for j in range(int(num_lists)):
-        sources, targets = _members(reduced, kinds, lists[j])
-        offsets[j] = offsets_from(np.bincount(sources, minlength=target.nodes))
-        entries.append(targets)
-    # Nodes in the same domains say the same, and there are few kinds of them.
-    words = np.ascontiguousarray(reduced.bits.T)
-    # A node's words as one value, so that `unique` compares whole nodes.
-    bits = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
-    inside = _spread(bits).astype(np.float32)
-    lengths, totals = np.diff(offsets), offsets[:, -1]
+    lengths = np.zeros((len(lists), reduced.target.nodes), np.int32)
+    for numbers, ends, members, _ in _families(reduced, kinds, lists, num_lists):
+        held = np.flatnonzero(ends[:-1] < ends[1:])
+        if len(held):
+            found = np.add.reduceat(members, ends[held], axis=1, dtype=np.int32)
+            lengths[numbers[:, None], held] = found
+    offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
+    np.cumsum(lengths, axis=1, out=offsets[:, 1:])
+    totals = offsets[:, -1]
     squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
     typical = squares / np.maximum(totals, 1).astype(np.float32)
-    return ListSizes(HostLists(offsets, entries), totals, lengths.max(axis=1), typical, inside @ inside.T > 0)
+    # Nodes in the same domains say the same, and there are few kinds of them.
+    words = np.ascontiguousarray(reduced.bits.T)
+    if words.shape[1] == 1:
+        few = np.unique(words)[None]
+    else:  # a node's words as one value, so that `unique` compares whole nodes
+        few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
+    inside = _spread(few).astype(np.float32)
+    return ListSizes(offsets, totals, lengths.max(axis=1), typical, inside @ inside.T > 0)
+
+
+def _families(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> Any:
+    """Some list families of one pair kind after another: their numbers, the offsets of the slots that fulfil the kind,
+    which of these belong to each family, bool ``[families, slots]``, and the targets of the slots."""
+    lists = lists[: int(num_lists)]
+    bounds = np.flatnonzero(np.diff(lists[:, 0], prepend=-1, append=-1))  # families ascend
+    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        kind = kinds[lists[first, 0]]
+        ends, targets = _fitting(reduced.target.direction(kind[0]), kind)
+        step = max(AT_ONCE // max(len(targets), 1), 1)
+        for at in range(first, stop, step):
+            numbers = np.arange(at, min(at + step, stop))
+            x = lists[numbers, 1]
+            words, bit = reduced.bits[x >> 5], np.uint32(1) << (x & 31).astype(np.uint32)
+            yield numbers, ends, (words & bit[:, None] != 0)[:, targets], targets
 
 
 def fill_lists(
-    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: HostLists,
+    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: np.ndarray,
     starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    # Measuring found the entries: they are not looked for again.
-    del kinds, lists, num_lists, capacity  # the entries are those measured
+    del capacity  # exact
+    families = [
+        targets[np.nonzero(members)[1]] for _, _, members, targets in _families(reduced, kinds, lists, num_lists)
+    ]
     inside = _spread(reduced.bits)
     domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
-    entries = np.concatenate([np.zeros(0, np.int32), *offsets.entries, *domains]).astype(np.int32)
+    entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
     bounds = np.stack([free_starts[:-1], free_starts[1:]], axis=1)
-    flat = np.concatenate([(offsets.offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
+    flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
     return flat.astype(np.int32), entries, reduced.bits.reshape(-1).view(np.int32)
 
 

@@ -116,6 +116,15 @@ def choose_leaves(
     return LeafPlan(groups, twins, (limbs_for(ways) or 0) if groups else 0)
 
 
+def products(plan: LeafPlan, group: Sequence[int]) -> list[tuple[int, list[tuple[tuple[int, ...], int]]]]:
+    """What the ways to map a group add up from (:mod:`jaxmotif.search._leaf_counts`): of each product its coefficient,
+    and its factors as the leaves whose common candidates are counted, and how many fewer. One for each of the group's
+    partitions, or for leaves of equal candidates one in all."""
+    if plan.alike(group):
+        return [(1, [(tuple(group), less) for less in range(len(group))])]
+    return [(coefficient(partition), [(tuple(block), 0) for block in partition]) for partition in partitions(group)]
+
+
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
     """All set partitions.
 

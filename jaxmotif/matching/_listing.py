@@ -166,7 +166,9 @@ def find_matches(
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
     path = None if sink is None else checked_sink(sink)
-    listing = _Listing(query, target, induced, limit, per, wildcard, domains, memory, devices, search)
+    listing = _Listing(
+        query, target, induced, limit, per, wildcard, domains, memory, devices, search, checkpoint is None
+    )
     started = time.perf_counter()
     if path is not None:
         whole, count, status = listing.write(path, time_limit, checkpoint, domains)
@@ -292,6 +294,7 @@ class _Listing:
     def __init__(
         self, query: GraphLike | Pattern | Query, target: GraphLike, induced: bool, limit: int | None, per: Per,
         wildcard: int | None, domains: Domains | None, memory: int | None, devices: Devices, search: Search,
+        small: bool = True,
     ):  # fmt: skip
         self.target = target_of_queries(target, query)
         self.pattern = checked_query(query, self.target, wildcard, per)
@@ -307,7 +310,7 @@ class _Listing:
         self.options = Options(
             # How many pass is not known before they are found: the limit is kept afterwards.
             induced=induced, wildcard=wildcard, listing=True, limit=None if passes else limit, memory=memory,
-            search=search,
+            small=small, search=search,
         )  # fmt: skip
         self.selection = select_devices(devices)
         self.plan, self.seconds = plan_search(self.pattern, self.target, domains, self.options, self.selection.main)
@@ -382,12 +385,23 @@ class _Listing:
     def _found(self, time_limit: float | None) -> Iterator[Listed]:
         """Blocks of what the search finds."""
         if self.plan.ready is None:
-            return iter(())
+            return self._known()
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
             return list_matches([self.plan.ready], images, self.options.limit, time_limit)
         return self._shared(self.options.limit, time_limit, *self._stretches(SHARES * len(devices)))
+
+    def _known(self) -> Iterator[Listed]:
+        """All matches of a search that is over."""
+        found = self.plan.found.nodes
+        if found is None:
+            return
+        nodes, most = np.asarray(self.plan.ids)[found], self.options.limit
+        if most is None or nodes.shape[1] <= most:
+            yield Listed(nodes, 0, True, "done")
+        else:
+            yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
 
     def _stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """The prefixes in order, and about so many stretches of equal work."""

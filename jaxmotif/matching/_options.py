@@ -9,6 +9,9 @@ from typing import Literal
 FILTERS = ("label", "degree", "frequency", "consistency")
 """What shrinks the domains before a search (:mod:`jaxmotif.matching._domains`)."""
 
+SMALL_MEMORY = 2**26
+"""Bytes to work in that a small search in NumPy may take."""
+
 Order = Literal["ri"] | Sequence[int]
 
 
@@ -67,6 +70,7 @@ class Options:
       listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
       limit: of the matches kept, if any.
       tally: count how often each target ``"node"``, or ``"edge"``, takes each part.
+      small: do a small search while planning, in NumPy.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
     """
@@ -76,8 +80,16 @@ class Options:
     listing: bool = False
     limit: int | None = None
     tally: Literal["node", "edge"] | None = None
+    small: bool = True
     memory: int | None = None
     search: Search = DEFAULT_SEARCH
+
+    @property
+    def may_be_small(self) -> bool:
+        """Whether nothing was asked for that only a search on a device does."""
+        search, memory = self.search, self.memory
+        plain = not (search.lookahead or search.block or search.max_steps is not None)
+        return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)
 
     def chosen_filters(self, labelled: bool) -> tuple[str, ...]:
         """The filters, in the order in which they are applied."""

@@ -6,6 +6,7 @@
 | filter | ``_domains``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
 | reduce | ``_candidates``, or ``_host``; one wait | the target between these, and how long its candidate lists are |
 | order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
+| search | ``_small`` (NumPy) | if it is on the host and small: the matches, and no more phases |
 | tally | ``_tally`` (NumPy) | if asked for: which searches say how often nodes and edges take each part |
 | leaf sets | ``_bit_sets``; one wait if there are leaves | the terms of the leaves, over bit rows |
 | write | ``_placements``, ``_write`` | lists and matrices filled, programs, sizes of steps |
@@ -28,6 +29,7 @@ from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._placements import Layout
 from jaxmotif.matching._reduce import filtered, reduced
 from jaxmotif.matching._sizes import plan_sizes
+from jaxmotif.matching._small import NOTHING_FOUND, Found, search_small
 from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
 from jaxmotif.matching._target import Target
 from jaxmotif.matching._write import write
@@ -40,13 +42,14 @@ class Plan:
     """How a query is searched for.
 
     Attributes:
-      ready: the search, ready to run; ``None`` if some domain is empty, so that there is no match.
+      ready: the search, ready to run; ``None`` if all is found.
       order: the query nodes searched, in order; leaves are not in it.
       leaves: the query nodes counted in closed form.
       multiplier: automorphisms that the search leaves out.
       domain_sizes: int64 ``[k]``.
       ids: int32 ``[N]``, the graph's nodes of the reduced target's.
       tally: what it adds up.
+      found: if there is nothing to run: nothing, where some domain is empty, or what a small search found.
     """
 
     ready: ReadySearch | None
@@ -56,6 +59,7 @@ class Plan:
     domain_sizes: np.ndarray
     ids: Any = None
     tally: TallyPlan = NO_TALLY
+    found: Found = NOTHING_FOUND
 
     def with_search(self, ready: ReadySearch) -> Plan:
         """The same by another search."""
@@ -94,6 +98,11 @@ def make_plans(
     lists, measured = yield from reduced(target, asked, kept, options, sizes)
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
+    if target.on_host and options.may_be_small:
+        found = search_small(asked, order, lists, measured, options)
+        if found is not None:
+            ids = lists.reduced.target.ids
+            return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
     plans: list[Plan] = []
     for tallied in tallied_orders(asked, order, measured, options, allowed):
         order = tallied.order

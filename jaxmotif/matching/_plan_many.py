@@ -40,11 +40,18 @@ def plan_many(jobs: Sequence[Planning]) -> list[tuple[Any, dict[str, float]]]:
             _add(results[i][1], phase, time.perf_counter() - clock)
         live = list(asked)
         clock = time.perf_counter()
-        for i, value in zip(live, jax.device_get([arrays for _, arrays in asked.values()]), strict=True):
+        wanted = [arrays for _, arrays in asked.values()]
+        for i, value in zip(live, jax.device_get(wanted) if on_device(wanted) else wanted, strict=True):
             values[i] = value
         for i in live:
             _add(results[i][1], asked[i][0], (time.perf_counter() - clock) / len(live))
     return results
+
+
+def on_device(values: Any) -> bool:
+    """Whether there is something to wait for; :func:`jax.device_get` of arrays that NumPy has takes as long as a small
+    phase."""
+    return any(map(on_device, values)) if isinstance(values, list | tuple) else isinstance(values, jax.Array)
 
 
 def _add(seconds: dict[str, float], phase: str, more: float) -> None:

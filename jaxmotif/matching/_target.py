@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import jax
@@ -45,6 +46,7 @@ class Target:
       reverse_labels: int32 ``[D, S]`` or ``None``.
       marks: uint32 ``[W, slots]`` or ``None``: conditions on edges, the bits of ``RuledPattern.edges``. Then the labels
         of slots are their numbers in the graph, and that of a pair kind is the number of a condition.
+      facts: of an index on the host, what was once asked of it (:meth:`labelled`, :meth:`carrying`), kept.
     """
 
     size: Any
@@ -57,6 +59,7 @@ class Target:
     reverse: Any
     reverse_labels: Any
     marks: Any = None
+    facts: Any = None
 
     @property
     def nodes(self) -> int:
@@ -72,6 +75,33 @@ class Target:
         rows = {name: getattr(self, name) for name in SLOT_ARRAYS if getattr(self, name) is not None}
         one = (lambda x: x[d]) if self.on_host else (lambda x: lax.dynamic_index_in_dim(x, d, 0, False))
         return dataclasses.replace(self, **{name: one(array) for name, array in rows.items()})
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """Lengths of the rows by direction, int32 ``[D, N]`` (NumPy)."""
+        return self._known("degrees", lambda: np.diff(self.offsets))
+
+    def labelled(self, label: int) -> np.ndarray:
+        """The nodes that carry a label, ascending (NumPy)."""
+        return self._known(("labelled", label), lambda: np.flatnonzero(self.node_labels == label))
+
+    def carrying(self, d: int, label: int) -> np.ndarray:
+        """How many neighbours of each node in a direction carry a label, in the least dtype that holds them (NumPy)."""
+
+        def count() -> np.ndarray:
+            ends = offsets_from((self.node_labels == label)[self.targets[d]])
+            found = np.diff(ends[self.offsets[d]])
+            return found.astype(np.min_scalar_type(found.max(initial=0)))
+
+        return self._known(("carrying", d, label), count)
+
+    def _known(self, what: Hashable, find: Callable[[], np.ndarray]) -> np.ndarray:
+        """What is found once for as long as the index lives."""
+        if self.facts is None:
+            return find()
+        if what not in self.facts:
+            self.facts[what] = find()
+        return self.facts[what]
 
     def fits(self, kind: Array) -> Any:
         """Which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
@@ -148,7 +178,7 @@ def _index_on_host(graph: Graph, by_degree: bool, numbered: bool) -> Target:
         np.int32(n), np.arange(n, dtype=np.int32), node_labels, offsets, sources, heads, labels, reverse,
         reverse_labels,
     )  # fmt: skip
-    return _by_degree_on_host(index) if by_degree else index
+    return dataclasses.replace(_by_degree_on_host(index) if by_degree else index, facts={})
 
 
 def _by_degree_on_host(target: Target) -> Target:

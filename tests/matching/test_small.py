@@ -1,0 +1,106 @@
+"""Small searches, done in NumPy: against all injective maps, and like those of a device."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import FILTERS, Search, _small, count_matches, count_queries, find_matches, has_match
+from jaxmotif.patterns import Pattern
+from tests.matching.oracle import brute_force, random_graph
+from tests.matching.test_rules import all_maps, case
+
+pytestmark = pytest.mark.usefixtures("small")
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """What every small search finds, appended to a list; ``None`` where it is given up."""
+    found, search = [], _small.search_small
+
+    def watched(*args):
+        found.append(search(*args))
+        return found[-1]
+
+    monkeypatch.setattr("jaxmotif.matching._plan.search_small", watched)
+    return found
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_against_all_maps(searches, monkeypatch, dense):
+    if not dense:
+        monkeypatch.setattr(_small, "MOST_DENSE", 0)
+    nonzero = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        directed, induced = rng.random(2) < 0.5
+        labels = int(rng.integers(1, 5)), int(rng.integers(1, 3))
+        n, k = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+        host, target = random_graph(rng, n, rng.choice([0.3, 0.6, 0.9]), directed, *labels)
+        query, _ = random_graph(rng, k, rng.choice([0.2, 0.4, 0.7]), directed, *labels)
+        wildcard = 0 if rng.random() < 0.3 else None
+        allowed = rng.random((k, n)) < rng.choice([0.5, 0.8, 1.0])
+        options = {"wildcard": wildcard, "domains": allowed}
+        expected = brute_force(query, host, induced, wildcard, allowed)
+        nonzero += bool(expected)
+        how = Search(
+            order="ri" if rng.random() < 0.5 else rng.permutation(k).tolist(), leaves=bool(rng.random() < 0.7),
+            symmetry=bool(rng.random() < 0.7), filters=FILTERS if seed % 4 else FILTERS[:2],
+        )  # fmt: skip
+        found = count_matches(query, target, induced, search=how, **options)
+        assert (found.count, found.exact, found.status) == (len(expected), True, "done"), seed
+        listed = find_matches(query, target, induced, search=how, **options)
+        assert sorted(map(tuple, listed.nodes.tolist())) == expected, seed
+        ordered = [tuple(row[u] for u in listed.order) for row in listed.nodes.tolist()]
+        assert ordered == sorted(ordered), seed
+        assert has_match(query, target, induced, search=how, **options) == bool(expected), seed
+    assert nonzero > 60
+    assert None not in searches
+    assert len(searches) > 200
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_forbidden_edges_and_conditions(searches, directed):
+    for seed in range(40):
+        query, target, host, holds, number = case(seed, directed)
+        induced = seed % 8 == 7
+        expected = all_maps(query, host, holds, number, induced)
+        assert count_matches(query, target, induced).count == len(expected), seed
+        assert sorted(map(tuple, find_matches(query, target, induced).nodes.tolist())) == expected, seed
+    assert None not in searches
+
+
+def test_leaves_that_compete_for_nodes(searches):
+    """Closed forms of groups of leaves: in one product each, in partitions, of several neighbours, beyond 64 bits."""
+    star = Graph.from_edges([(0, v) for v in range(1, 3001)])
+    arms = [(0, v) for v in range(1, 7)]
+    assert count_matches(Pattern.from_edges(arms), star).count == np.prod(np.arange(2995, 3001).astype(object))
+    target = Graph.from_networkx(nx.gnp_random_graph(14, 0.5, seed=1))
+    trees = [
+        [(0, 1), (0, 2), (1, 3), (1, 4)], [(0, 1), (1, 2), (2, 3), (3, 4)], [(0, 1), (1, 2), (2, 0), (0, 3), (1, 4)],
+        [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4)], [(0, 1), (1, 2), (0, 3), (2, 3), (1, 4), (3, 4)],
+    ]  # fmt: skip
+    for edges in trees:
+        query = Pattern.from_edges(edges)
+        found = count_matches(query, target)
+        assert found.leaves
+        assert found.count == count_matches(query, target, search=Search(leaves=False)).count
+    assert None not in searches
+
+
+def test_larger_ones_go_to_the_device(searches, monkeypatch):
+    query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]), Graph.from_networkx(nx.complete_graph(8))
+    everything = find_matches(query, target)
+    assert everything.nodes.shape == (1680, 4)
+    assert find_matches(query, target, limit=9).status == "stopped at limit=9"
+    assert (find_matches(query, target, limit=9).nodes == everything.nodes[:9]).all()
+    several = [one.count for one in count_queries([query, query], target)]
+    assert len(searches) == 5
+    for most in (0, 100, 500):
+        monkeypatch.setattr(_small, "MOST_CANDIDATES", most)
+        assert [one.count for one in count_queries([query, query], target)] == several == [1680, 1680]
+        assert (find_matches(query, target).nodes == everything.nodes).all()
+    assert searches[-1] is None
+    for search in (Search(block=64), Search(max_steps=10**6), Search(lookahead=True)):
+        assert count_matches(query, target, search=search).count == 1680
+    assert len(searches) == 5 + 9
