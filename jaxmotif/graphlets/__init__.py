@@ -1,4 +1,4 @@
-"""Exact counts of induced subgraphs of 2, 3 and 4 nodes."""
+"""Exact counts of induced subgraphs of 2 to 5 nodes, in a whole graph, at each edge and at each node."""
 
 from jaxmotif.graphlets._count import (
     EdgeGraphlets,

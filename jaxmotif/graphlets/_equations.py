@@ -80,11 +80,15 @@ def edge_columns(
       an edge's 3-node-indep, counts nothing: an edge lies in no independent set. The paper states no columns of 4
       nodes other than the 4-clique and the 4-cycle.
     """
+    # Parts of the neighbourhood of u and v: T, Su, Sv, and D, all others.
     a, b = d_u - t - 1, d_v - t - 1
     s = a + b
     d = n - 2 - t - s
+    # A counts for each w in T: u and v once each, its neighbours in T twice, those in S once.
     e_ts = A - 2 * t - 4 * K
+    # A 4-cycle through e has an edge opposite to it: one inside T is that of two, any other of one.
     c4 = cyc - 2 * K - e_ts
+    # What is left are triangles of u or v with nodes of S: an edge inside Su or Sv is met from both its ends.
     e_ss = (tt_u + tt_v - 2 * t - A - e_ts) >> 1
     e_td = B - 2 * t - 2 * K - e_ts
     e_sd = nd_u + nd_v - d_u - d_v - 2 * B - s - e_ts - 2 * e_ss - 2 * c4

@@ -100,10 +100,12 @@ def _together(
     """What was found in parts of a data set, and what ``single`` finds in the other graphs."""
     rows = {"graph": np.zeros_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
     starts = np.concatenate([[0], np.cumsum(rows)])
+    # Counts of five nodes may pass 64 bits in graphs of some 16,000 nodes: Python integers.
     counts = np.zeros((len(graphs), widths[0]), object if widths[0] > len(GRAPHLET_NAMES) else np.int64)
     values, done = np.zeros((starts[-1], widths[1]), np.int64), np.zeros(len(graphs), bool)
     for part in parts:
         counts[part.which] = part.counts
+        # Rows of all graphs lie side by side, those of one part wherever its graphs are.
         if part.values is not None:
             values[places_of(starts[part.which], rows[part.which])] = part.values
         done[part.which] = True
@@ -154,6 +156,7 @@ def _joined_of_five(
             nodes, edges = np.asarray(found[0])[: n.sum()], edges if found[1] is None else np.asarray(found[1])
         ends = np.cumsum(n)
         sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
+        # Differences of running sums: a row of totals for each graph.
         totals = (sums[ends] - sums[ends - n]).astype(object).T
         yield Found(
             part, all_counts(np, n.astype(object), totals).T, {"graph": None, "edge": edges, "node": nodes}[detail]
@@ -194,6 +197,7 @@ def _stacked(
             found = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail, size=size)
             under_way.append((some, group.nodes if detail == "node" else group.slots, found))
             turn += 1
+            # So many batches under way, and no more: results wait on the devices.
             if len(under_way) > 2 * len(devices):
                 yield _fetched(graphs, upper, *under_way.pop(0))
     for one in under_way:

@@ -78,6 +78,7 @@ def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
     columns = jnp.stack(list(sparse.edge_columns(order, stats).values()), axis=-1)
     real = jnp.arange(columns.shape[0], dtype=jnp.int32) < order.num_edges
     values = jnp.where(real[:, None], columns, 0)
+    # From the order of arcs to that of the graph's edges.
     return Int64.of(jnp.zeros_like(values).at[order.edge].set(values, unique_indices=True))
 
 

@@ -89,8 +89,10 @@ def run(
         crews = hybrid_crews(selection, tuning, helping, schedule)
         tuning = crews[0].tuning
     edge_order = schedule.edge_order if selection.helper is not None else None
+    # What is kept, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * count
+    # A bound is enough to tell that a run is short: the exact work takes the whole plan.
     if count > 1 and not by_units and int(_most_work(jax.device_put(graph, device))) <= long:
         mesh = device_mesh(selection.devices)
         near = everywhere(graph, mesh)
@@ -122,6 +124,7 @@ def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
 
 def _halved(tuning: Tuning, edges: int) -> Tuning | None:
     """Steps of half the size, as far as the plan allows; ``None`` when nothing can be smaller."""
+    # A block of light wedges holds more than `most_light`: it cannot be smaller than the plan allows.
     light = max(tuning.light_block // 2, 2 * tuning.most_light)
     less = tuning._replace(
         block=max(tuning.block // 2, min(tuning.block, _LEAST_BLOCK)),
@@ -129,6 +132,7 @@ def _halved(tuning: Tuning, edges: int) -> Tuning | None:
         light_block=min(light, tuning.light_block),
         slots=tuning.slots * min(light, tuning.light_block) // tuning.light_block,
         rows=max(1, tuning.rows // 2),
+        # All rows of one node must fit at once.
         words=min(tuning.words, max(tuning.words // 2, 2 * most_row_words(edges))),
     )
     return None if less == tuning else less
@@ -227,6 +231,7 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: bool
     kind = jnp.uint32 if narrow else jnp.int64
     if detail == "node":
         return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)).astype(kind))
+    # The arc of each edge, so that rows come in the order of the edge list.
     arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
     columns = sparse.edge_columns(order, stats, arcs=arcs)
     return Outcome(sums, jnp.stack([column.astype(kind) for column in columns.values()], axis=-1))
@@ -244,6 +249,7 @@ def _start(order: DegreeOrder, which: Pass, per_edge: bool) -> Any:
 @jit64(static_argnames=("which", "tuning"), donate_argnames="sums")
 def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array, which: Pass, tuning: Tuning) -> Any:
     """Add what a stretch of nodes gives; the second pass needs all triangles ``t``."""
+    # Padding nodes come first in the degree order.
     ranges = span_ranges(plan, order.node_capacity - order.num_nodes, span[0], span[1])
     if which == "first":
         return sparse.first_pass(order, plan, sums, ranges, tuning)
@@ -277,6 +283,7 @@ class _PassHand:
         # What counts are the true arcs (or the scalar), not padding and the spare entry.
         arrays = (np.asarray(x)[: self.m] if x.ndim else np.asarray(x) for x in self.sums)
         found = dict(zip(_NAMES[self.which], arrays, strict=False))
+        # Begun anew at zero: what was collected must not be counted again.
         self.__post_init__()
         return found
 
@@ -338,6 +345,7 @@ def run_units(
     work = pass_work(order, plan)
     first = whole_pass("first", work.first, "triangles and 4-cycles")
     t, cycles = padded(first.found, "first")
+    # 4-cliques need the triangles of all arcs, whoever found them.
     second = whole_pass("second", work.second, "4-cliques", t)
     totals = (t, cycles), tuple(padded(second.found, "second"))
     outcome = _finish(*put64((order, *totals), selection.main), detail=detail, narrow=narrow)

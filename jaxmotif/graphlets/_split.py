@@ -47,6 +47,7 @@ def split_ranges(xp: ModuleType, starts: Starts, parts: int) -> Ranges:
     share = xp.arange(1, parts, dtype=np.int64)
 
     def cut(first: jax.Array, last: jax.Array | np.integer) -> tuple[Any, Any]:
+        # Cuts at nodes: the first at or past each equal share of the work.
         inner = xp.minimum(xp.searchsorted(first, first[-1] * share // parts).astype(np.int32), last)
         zero = xp.zeros(1, np.int32)
         return xp.concatenate([zero, inner]), xp.concatenate([inner, zero + last])
@@ -74,9 +75,11 @@ def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
     skip = order.node_capacity - int(order.num_nodes)
     tests, wedges = np.asarray(plan.triangle_starts), plan.wedges
     number = np.asarray(wedges.heavy_row)
+    # A running number that grows marks a heavy node: it has its own wedges, others none.
     heavy = np.where(np.diff(number, prepend=-1), np.diff(np.asarray(wedges.heavy_starts))[np.maximum(number, 0)], 0)
     of_node = heavy + np.diff(np.asarray(wedges.light_starts))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_node, dtype=np.int64)])
+    # Padding nodes come first, without work.
     return PassWork((tests + before)[skip:], tests[skip:].astype(np.int64))
 
 
@@ -85,6 +88,7 @@ def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) 
     low, high = (skip + first).astype(jnp.int32), (skip + stop).astype(jnp.int32)
 
     def heavy_before(rank: jax.Array) -> Any:
+        # How many heavy nodes come before a rank: the running number of the one before, and one.
         return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
 
     tests = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
@@ -100,6 +104,7 @@ def span_difficulty(order: DegreeOrder, by: EdgeOrder) -> Callable[[Span], float
 
     def mean(span: Span) -> float:
         nodes = slice(skip + span.first, skip + span.stop)
+        # Edges count by their ends: a node's mean is weighted by its degree.
         return sign * float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
 
     return mean

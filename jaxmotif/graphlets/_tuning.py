@@ -61,17 +61,21 @@ def choose_tuning(
     device = device if device is not None else default_device()
     fixed, least = fixed_bytes(nodes, edges, detail), smallest_step_bytes(nodes, edges)
     what = f"{nodes} nodes and {edges} edges (padded), whose results and tables take {fixed}"
+    # What is there anyway is taken off first: steps share the rest.
     free = working_memory(memory, device, fixed + least, what) - fixed
     if not target_of(device).is_accelerator:  # small enough to stay in cache
         block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
         heavy_block = light_block = block
         table, slots, fill, most_words = 2**20, 8 * block, 8, 2**22
     else:  # large enough to fill the device, no larger than a small graph needs
+        # 512 bytes of arrays for each position, at most.
         most = min(2**24, free // 512)
         block = heavy_block = _power(min(max(2**16, 16 * edges), most))
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
         table, slots, fill, most_words = min(2**28, free // 16), 4 * light_block, 64, 2**26
+    # As many dense rows as the table has room for: one at least.
     rows = max(1, min(nodes, table // nodes))
+    # At least what the largest node takes, twice; never more than the whole graph would.
     words = min(words_bound(edges), max(2 * most_row_words(edges), min(most_words, free // 16)))
     return Tuning(block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
 
@@ -87,6 +91,7 @@ def run_sizes(nodes: int, slots: int) -> tuple[int, int]:
       ((64, 1024), (256, 4096), (16384, 32768), (106496, 1048576))
     """
     if nodes <= 1024 and slots <= 2**14:
+        # One series of pairs: nodes and slots grow together, so that small graphs share their programs.
         size = max(power_of_four(nodes, 64), power_of_four(slots, 1024) // 16)
         return size, 16 * size
     if nodes <= 2**14 and slots <= 2**18:

@@ -27,6 +27,7 @@ def is_match(graph: ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool
     keep = np.zeros(graph.n, bool)
     keep[vertices] = True
     inside, _ = restrict(graph, keep)
+    # Connected: all have the label of the smallest vertex, 0.
     if components(inside).any():
         return False
     taken: dict[int, int] = {}  # shade -> vertex
@@ -35,6 +36,7 @@ def is_match(graph: ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool
         for shade in range(motif.size):
             if inside.shades[vertex] >> shade & 1 and shade not in tried:
                 tried.add(shade)
+                # An augmenting path: a shade is free, or whoever has it takes another (bipartite matching).
                 if shade not in taken or place(taken[shade], tried):
                     taken[shade] = vertex
                     return True
@@ -77,6 +79,7 @@ class Matches:
         parts: list[tuple[np.ndarray, frozenset[int]]] = [(part, frozenset()) for part in self._parts(positive)]
         while parts:
             keep, forced = parts.pop()
+            # The same part may be reached in several ways: it is searched once.
             part = (np.packbits(keep).tobytes(), forced)
             if part in searched:
                 continue
@@ -98,11 +101,13 @@ class Matches:
             without = keep.copy()
             without[vertex] = False
             yield without, forced
+            # Forced from here on, so that parts share no match; where that cannot be they overlap, and `found` tells.
             if exclusive:
                 forced = forced | {vertex}
 
     def _exclusive(self, keep) -> bool:
         """Whether every vertex has one color only; the others may take several places, and are not forced."""
+        # A vertex of one color may take all its places, and no other: its shades are that color's mask.
         one_color = [np.uint32(mask) for mask in self.motif.masks.values()]
         return bool(np.isin(self.graph.shades[keep], one_color).all())
 
@@ -110,10 +115,12 @@ class Matches:
         """The components of a mask that could hold a match, as masks, largest first."""
         inside, ids = restrict(self.graph, keep)
         keep = np.zeros(self.graph.n, bool)
+        # Cheap tests first, and on what they leave, which falls apart anew.
         keep[ids[candidates(inside, self.motif)]] = True
         inside, ids = restrict(self.graph, keep)
         label = components(inside)
         masks = []
+        # Components are numbered by their smallest vertex: `np.unique` names each once.
         for root in np.unique(label):
             mask = np.zeros(self.graph.n, bool)
             mask[ids[label == root]] = True
@@ -123,9 +130,11 @@ class Matches:
     def _one(self, keep: np.ndarray, forced: frozenset[int]) -> tuple[int, ...] | None:
         """A match with the forced vertices inside a mask, or None when the sieve finds none."""
         parts = self._holding(keep, forced)
+        # As many vertices as the motif: they are a match, or there is none.
         if len(parts) == 1 and self._settled(parts[0]):
             return self._checked(parts[0])
         for part in parts:
+            # Balls first: a match in one is found in a smaller graph; then the whole, as often as the error asks for.
             for ball in [*self._balls(part, forced), *[part] * self.repetitions]:
                 left = self._positive(ball, forced)
                 if left is not None:
@@ -151,6 +160,7 @@ class Matches:
     def _shrink(self, left: np.ndarray, whole: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
         """A match inside ``left``, on which the sieve answers yes; on ``whole`` it did so before."""
         while True:
+            # Group testing: what may go is taken away in groups, halved where they may not.
             needed = set(forced)
             free = self._shuffled(left, needed)
             group = self._group(free, needed)
@@ -160,12 +170,15 @@ class Matches:
                 smaller[tried] = False
                 still = self._positive(smaller, forced)
                 if still is not None:
+                    # Without the group the sieve still says yes: none of it is needed.
                     left = still
                     free = [vertex for vertex in free if left[vertex]]
                     group = max(1, min(2 * group, len(free) // 2))
                 elif group > 1:
+                    # No: some of the group may be needed, and halves are tried.
                     group //= 2
                 else:
+                    # Alone it could not go: it is part of every match that is left.
                     needed.add(free.pop(0))
                     group = self._group(free, needed)
             if self._settled(left):
@@ -173,6 +186,7 @@ class Matches:
                 if match is not None:
                     return match
             # A run missed something: go on where the sieve still says yes, else start from the whole again.
+            # An answer of no may be wrong, one of yes is not.
             still = self._positive(left, forced)
             left = whole if still is None else still
 
@@ -200,6 +214,7 @@ class Matches:
         parts = self._holding(keep, forced)
         if shades is None or not parts:
             return None
+        # All components that may hold a match in one run.
         keep = np.logical_or.reduce(parts)
         inside, ids = restrict(self.graph._replace(shades=shades), keep)
         self._key, key = jax.random.split(self._key)
@@ -215,9 +230,11 @@ class Matches:
         """Shades under which a match must hold the forced vertices: each has one for itself. None: too many."""
         shades = self.graph.shades.copy()
         for vertex in sorted(forced):
+            # The lowest shade that it may take: two's complement.
             own = shades[vertex] & (~shades[vertex] + np.uint32(1))
             if not own:
                 return None
+            # No other vertex may take it: every match must use this one for it.
             shades &= ~own
             shades[vertex] = own
         return shades

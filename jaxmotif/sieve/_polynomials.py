@@ -74,10 +74,13 @@ def draw(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Arr
     vertices, slots = shades.shape[0], targets.shape[0]
     shapes = (vertices, size), (slots, size - 1), (sum(sieve_round.num_forms(size)), slots)
     ends = np.cumsum([math.prod(shape) for shape in shapes])
+    # One call for all, so that a key gives the same values however they are divided.
     mu, first, later = jnp.split(_nonzero_elements(key, int(ends[-1])), ends[:-1].tolist())
     allowed = (shades[:, None] >> jnp.arange(size, dtype=jnp.uint32).reshape(1, -1)) & jnp.uint32(1)
+    # An element that a vertex may not take has the factor 0.
     mu = mu.reshape(shapes[0]) * allowed.astype(jnp.uint8)
     planes = gf256.slice_bytes(jnp.pad(mu, ((0, 0), (0, 32 - size))))[:, :, 0]
+    # By falling degree, as the rows are.
     labels = jnp.zeros((rows.vertices, gf256.PLANES), jnp.uint32).at[rank].set(planes)
     if size == 1:
         forms = jnp.zeros((0, *labels.shape), jnp.uint32)
@@ -110,9 +113,11 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
       uint32 ``[V, 8]``: XORs over the blocks; the 32 subsets of a word are still apart.
     """
     size = draw.forms.shape[0] + 1
+    # Where the weights of each round begin: rounds take fewer and fewer.
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
 
     def block(index, total):
+        # Round 1 is `start`: its neighbour sums are linear in the labels, and `forms` has them.
         P = sieve_round.start(draw.labels, draw.forms, index * words, words)
 
         def round_(t, P):
@@ -120,6 +125,7 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
 
         if size > 2:
             P = lax.fori_loop(2, size, round_, P)
+        # The sum over the subsets of the block; those within a word are left apart until the end.
         return total ^ lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, (2,))
 
     return lax.fori_loop(first, stop, block, jnp.zeros_like(draw.labels))
@@ -127,7 +133,9 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
 
 def values(total: jax.Array, rank: jax.Array, size: int) -> jax.Array:
     """The sieve's value at each vertex, uint8 ``[V]`` in the original numbering, from the XOR over all blocks."""
+    # Below five elements a word has fewer subsets than bits: the others are no subsets.
     subsets = np.uint32((1 << min(1 << min(size, 5), 32)) - 1)
+    # A sum in characteristic 2 is a parity.
     odd = lax.population_count(total & subsets) & jnp.uint32(1)
     places = jnp.arange(gf256.PLANES, dtype=jnp.uint32).reshape(1, -1)
     return jnp.sum(odd << places, axis=1, dtype=jnp.uint32).astype(jnp.uint8)[rank]

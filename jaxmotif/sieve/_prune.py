@@ -33,8 +33,10 @@ def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.nd
         return graph, np.arange(graph.n)
     ids = np.flatnonzero(keep)
     new = np.cumsum(keep, dtype=np.int32) - 1
+    # Slots of rows that are kept, whose targets are kept too.
     sources = np.repeat(keep, np.diff(graph.offsets))
     slots = sources & keep[graph.targets]
+    # How many slots are kept before each row begins: differences are the new degrees.
     before = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)])
     degrees = (before[graph.offsets[1:]] - before[graph.offsets[:-1]])[ids]
     offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
@@ -54,6 +56,7 @@ def components(graph: ColoredGraph) -> np.ndarray:
         return label
     rows = np.flatnonzero(np.diff(graph.offsets))
     starts = graph.offsets[rows]
+    # Labels fall: from neighbours, then along the labels themselves, so that a long path takes few rounds.
     while True:
         least = label.copy()
         least[rows] = np.minimum(least[rows], np.minimum.reduceat(label[graph.targets], starts))
@@ -62,6 +65,7 @@ def components(graph: ColoredGraph) -> np.ndarray:
         if not changed.size:
             return label
         np.minimum.at(least, label[changed], least[changed])
+        # To the end of each chain: a label whose own label is smaller takes that.
         while True:
             shorter = least[least]
             if np.array_equal(shorter, least):
@@ -94,6 +98,7 @@ def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
     """
     keep = graph.shades != 0
     inside, ids = restrict(graph, keep)
+    # Of what has a color of the motif at all: of these components enough of every color is asked.
     label = components(inside)
     enough = np.bincount(label, minlength=inside.n) >= motif.size
     for color, number in motif.counts.items():

@@ -87,6 +87,7 @@ class Sieve:
         """
         draws: dict[jax.Device, polynomials.Draw] = {}
         for device, arrays in zip(self._devices, placed.arrays, strict=True):
+            # Drawn once for each kind of device and copied: the same random values on all.
             same = next((other for other in draws if other.platform == device.platform), None)
             if same is None:
                 data = jax.device_put(jax.random.key_data(key), device)
@@ -98,6 +99,7 @@ class Sieve:
                 draws[device] = jax.device_put(draws[same], device)
         main = draws[self.selection.main]
         words = polynomials.num_words(self.size)
+        # Items are stretches of subsets, the same whatever the blocks: what is known as done does not depend on these.
         items = min(words, _ITEMS)
         parts = self._parts(main.rows, words)
 
@@ -127,6 +129,7 @@ class Sieve:
         """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
         rows = draw.rows
         words = min(share, polynomials.block_words(self.size, rows.vertices, target_of(device)))
+        # Eight planes of four bytes: k rows for every vertex, and at most k / 2 sums for every piece.
         of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
         graph = _nbytes(placed.arrays[self._devices.index(device)])
         room = default_memory(device) if self._memory is None else self._memory - graph - _nbytes(draw)
@@ -135,6 +138,7 @@ class Sieve:
         if self._memory is None:
             return words
         total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
+        # What XLA says decides: halved until the program itself fits.
         while True:
             needed = graph + compiled_bytes(_advance, draw, total, blocks, words=words)
             if needed <= self._memory or words == 1:
@@ -157,11 +161,13 @@ class _Hand:
         at, end = span.first * self._item, span.stop * self._item
         total = self._total
         while at < end:  # blocks lie at multiples of their size: smaller ones where the span has other bounds
+            # The largest block that begins at a multiple of itself, and ends in the span.
             block = min(self._block, at & -at or self._block, 1 << ((end - at).bit_length() - 1))
             stop = end // block * block if block == self._block else at + block
             blocks = jax.device_put(np.array([at // block, stop // block], np.int32), self._device)
             total = _advance(self._draw, total, blocks, words=block)
             at = stop
+        # Waited for, so that progress, and an end by a limit, are told as they are.
         self._total = jax.block_until_ready(total)
 
     def collect(self) -> Arrays:
@@ -173,6 +179,7 @@ class _Hand:
         if self._block == 1:
             return None
         self._block //= 2
+        # Its steps since the last collection are done again, and begin at zero.
         self._start()
         return f"blocks of {self._block} words"
 

@@ -72,6 +72,7 @@ def needed_repetitions(size: int, error: float) -> int:
       >>> needed_repetitions(10, 1e-6), needed_repetitions(20, 1e-6)
       (6, 8)
     """
+    # A quotient that should be whole may come out a little larger: without this a run too many.
     return max(1, math.ceil(math.log(error) / math.log(run_bound(size)) - 1e-12))
 
 
@@ -136,6 +137,7 @@ def find_color_motif(
     ignored = ignored_labels(graph)
     parsed = parse_motif(motif)
     sieve = Sieve(parsed.size, devices, memory)
+    # Of one key, so that what is extracted does not depend on how many runs it took to find the vertices.
     run_key, match_key = jax.random.split(as_key(key))
 
     whole = ColoredGraph(
@@ -143,16 +145,19 @@ def find_color_motif(
         np.asarray(graph.out_targets)[: 2 * graph.m],
         vertex_shades(colors, parsed, graph.n, graph.node_names),
     )
+    # Everything after works on the vertices that the cheap tests leave.
     colored, ids = restrict(whole, candidates(whole, parsed))
     store = store_for(
         checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
     )
     repetitions = needed_repetitions(parsed.size, error)
     positive, runs = _repeat(sieve, colored, run_key, repetitions, store, progress)
+    # Where all are found none is missing; else the bound of so many independent runs.
     bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
 
     matches: list[tuple[int, ...]] = []
     if positive.any() and limit != 0:
+        # Sought among the positive vertices: all of a match are, but for the error.
         inside, inner = restrict(colored, positive)
         finder = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
         found = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
@@ -172,6 +177,7 @@ def _repeat(
     placed = sieve.place(colored)
     positive, runs = np.zeros(colored.n, bool), 0
     while runs < repetitions and not positive.all():
+        # One-sided: a value that is not zero proves that the vertex lies in a match.
         positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, store, progress) != 0
         runs += 1
     return positive, runs
