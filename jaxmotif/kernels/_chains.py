@@ -27,27 +27,30 @@ if TYPE_CHECKING:
     from jax import Array
 
 
-@jit64(static_argnames=("step", "walks"))
+@jit64(static_argnames=("lanes", "step", "walks"))
 def run_chains(
-    fixed: Fixed, ends: Ends, fresh: Array, key: PRNGKey, which: Array, used: Array, first: Array, count: Array,
-    *, step: Step, walks: bool,
+    fixed: Fixed, ends: Ends, origin: Array, key: PRNGKey, which: Array, used: Array, first: Array, count: Array,
+    *, lanes: int, step: Step, walks: bool,
 ) -> tuple[Ends, Accepted]:  # fmt: skip
     """Take the steps ``first .. first + count`` of some chains.
 
     Args:
-      fixed: what does not change; ends: the states ``[lanes]``; fresh: bool, whether all start at the first one.
+      fixed: what does not change.
+      ends: states, one after another, and padding; origin: int32 ``[chains]``, at which of them each chain starts.
       key: with the same key a chain's steps are the same, in whatever company and however divided into calls.
       which: int32 ``[chains]``, the chains' numbers; used: int32, how many of them there are (else padding).
       first, count: int32 scalars.
+      lanes: static, room for the labels of all chains.
       step: static, how pair switches are decided; walks: static, whether chains walk.
 
     Returns:
-      The states, and how many moves each chain made.
+      The states ``[lanes]``, and how many moves each chain made.
     """
     chains = which.shape[0]
-    where = lanes_of(fixed, ends.tail.shape[0], used)
-    # Chains that begin copy the one state given; those that go on have each its own.
-    ends = Ends(*(take(x, jnp.where(fresh, 0, where.base) + where.label) for x in ends))
+    where = lanes_of(fixed, lanes, used)
+    # Chains that begin are all at the one state given; those that go on each at its own.
+    start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
+    ends = Ends(*(take(x, start) for x in ends))
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def body(index: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
@@ -71,8 +74,8 @@ def run_chains(
         return ends, switches + made.astype(jnp.int32), triples + turns, walked + moves
 
     none = jnp.zeros(chains, jnp.int32)
-    start = ends, jnp.zeros(where.chain.shape, jnp.int32), none, none
-    ends, switches, triples, walked = lax.fori_loop(first, first + count, body, start)
+    begin = ends, jnp.zeros(lanes, jnp.int32), none, none
+    ends, switches, triples, walked = lax.fori_loop(first, first + count, body, begin)
     # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves.
     switches = none.at[jnp.where(where.live, where.chain, chains)].add(switches, mode="drop") // 2
     return ends, Accepted(switches, triples, walked)

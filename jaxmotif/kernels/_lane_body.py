@@ -94,7 +94,7 @@ def each_position(
     Args:
       arrays: what the body reads.
       work: the lists; a position is an offset in one of its items.
-      first, stop: int64 scalars. block: static, a multiple of 1024 in the fused form.
+      first, stop: int64 scalars. block: static, a power of two or a multiple of 1024.
       fill: what an output may hold wherever no position is valid, one value an output.
       name: of the kernel, in profiles.
 
@@ -110,7 +110,7 @@ def each_position(
     # XLA cuts the block's own lists out of all of them: a kernel then searches few, and in 32 bits.
     items, starts = ex.window(work, first, block)
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
-    lists, lanes = items.shape[0], tile_lanes()
+    lists, lanes = items.shape[0], min(tile_lanes(), block)
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         count_ref, items, starts, arrays = inputs
@@ -140,11 +140,11 @@ def each_lane(
     Args:
       arrays: what the body reads.
       outputs: how many int32 ``[B]`` it returns.
-      lanes: in a tile of the fused form; B is a multiple of it.
+      lanes: in a tile of the fused form; B is a multiple of it, or smaller and a power of two.
     """
     if not target().fused:
         return body(PLAIN, arrays, *per_lane)
-    lanes = tile_lanes(lanes)
+    lanes = min(tile_lanes(lanes), per_lane[0].shape[0])
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         arrays, *mine = inputs
@@ -203,6 +203,8 @@ def _tiles(
     those of ``per_lane`` and of the outputs hold the tile's own lanes."""
     from jax.experimental import pallas as pl
 
+    if not size or size % lanes:
+        raise ValueError(f"{name}: {size} lanes are not whole tiles of {lanes}")
     mine = pl.BlockSpec((lanes,), lambda number: (number,))
     # One tree of operands, as one argument: a body's arrays reach it as the NamedTuple that they were.
     operands = (*inputs, *per_lane)

@@ -35,7 +35,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import first_ones, take
-from jaxmotif.kernels._scatter import count_at
+from jaxmotif.kernels._scatter import count_at, how_often
 
 if TYPE_CHECKING:
     from jax import Array
@@ -149,8 +149,8 @@ def _decide_alone(
     nowhere = SLOTS_PER_LABEL * tail.shape[0]
     # Sums that wrap (on a CPU at 2**16) are the same before and after a move: the step stays symmetric.
     touched = [jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)]
-    touches = count_at(nowhere, jnp.concatenate(touched))
-    alone = proposed & (take(touches, old) == 1) & (take(touches, new) == 1)
+    both = how_often(nowhere, jnp.concatenate(touched), jnp.stack([old, new]), _most_touches(fixed))
+    alone = proposed & (both == 1).all(axis=0)
     return alone & take(alone, partner)
 
 
@@ -241,11 +241,11 @@ def turn_triples(
     nowhere = SLOTS_PER_LABEL * lanes
     present = slots(fixed, where.chain, ends.tail, ends.head, take(salts[:, 2], where.chain))
     asked = jnp.where(proposed[None], new, nowhere).reshape(-1)
-    touches = count_at(nowhere, jnp.concatenate([jnp.where(where.live, present, nowhere), asked]))
+    touched = jnp.concatenate([jnp.where(where.live, present, nowhere), asked])
     mine = jnp.concatenate([old, new])
     by_me = (mine[:, None] == mine[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
-    free = (take(touches, mine).astype(jnp.int32) == by_me).all(axis=0)
+    free = (how_often(nowhere, touched, mine, _most_touches(fixed)) == by_me).all(axis=0)
     made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
     heads = ends.head.at[jnp.where(made[None], at, lanes)].set(turned, mode="drop")
     turns = jnp.zeros(chains, jnp.int32).at[chain].add(made.astype(jnp.int32))
@@ -269,6 +269,11 @@ def arc_from(fixed: Fixed, node: Array, bits: Array) -> tuple[Array, Array]:
     start, stop = take(fixed.starts, node), take(fixed.starts, node + 1)
     at = start + scaled(bits, stop - start)
     return take(fixed.by_tail, jnp.minimum(at, jnp.maximum(fixed.arcs - 1, 0))), stop > start
+
+
+def _most_touches(fixed: Fixed) -> int:
+    """A dyad of a chain is touched by each of its labels twice at most."""
+    return 2 * fixed.by_tail.shape[0]
 
 
 def once(fixed: Fixed, x: Array) -> Array:

@@ -17,7 +17,7 @@ from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
 from jaxmotif.devices._job import Job, run_job, workers_on
-from jaxmotif.devices._memory import default_memory
+from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
@@ -27,9 +27,9 @@ from jaxmotif.motifs._census import check_size, subgraph_census
 from jaxmotif.motifs._census_sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes
-from jaxmotif.motifs._null_models import NullModel, Sample, States
+from jaxmotif.motifs._null_models import LaneSample, NullModel, Sample, States
 from jaxmotif.motifs._pair_states import Alphabet, in_one_room, sample_graphs
-from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, chain_notes, plan_chains
+from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
 from jaxmotif.motifs._tables import OfClasses, motifs_line, motifs_table
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
@@ -43,7 +43,8 @@ Engine = Literal["auto", "census", "matching"]
 CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device: one's batch runs while the host works on another's
 HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
 STEP_SECONDS = 2.0  # that a batch is to take, so that a kill loses little
-RATE = {False: 5e6, True: 2e9}  # subgraphs a second that a CPU, and an accelerator, count at least
+RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU, and an accelerator, count
+OTHER_SIZE = {False: 2, True: 8}  # a batch is made longer or shorter by this or more: an accelerator compiles for it
 MOST_UNITS = 4096  # that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
 
@@ -302,49 +303,68 @@ class _Task:
             self._compiled.add(self._batch)
         elif len(batch) == self._batch:
             fits = int(min(STEP_SECONDS * len(batch) / max(seconds, 1e-9), self._most))
-            # Changed by a factor of two at least: each size of a batch may compile anew.
-            if fits >= 2 * self._batch or fits >= self._most > self._batch:
-                # At most fourfold, since a short batch says little of a long one.
-                self._batch = min(4 * self._batch, floor_power_of_two(fits) if fits < self._most else self._most)
-            elif 2 * fits < self._batch:
+            # By a factor at least: each size of a batch may compile anew.
+            other = OTHER_SIZE[target_of(self._device).is_accelerator]
+            if fits >= other * self._batch:
+                # Never by much more at once, since a short batch says little of a long one.
+                fits = floor_power_of_two(fits) if fits < self._most else self._most
+                self._batch = min(2 * other * self._batch, fits)
+            elif other * fits < self._batch:
                 self._batch = max(1, floor_power_of_two(fits))
 
     def _counted(self, items: list[int]) -> _Batch:
         """Counts of some items: the given graph (0), and random graphs, some of them at double length too."""
-        work, plan = self._work, self._work.chains
-        given = plan.wiring.ends if 0 in items else None
+        work = self._work
         # Item i is random graph i - 1, whatever the batch: a graph's chain depends on its number alone.
         numbers = np.array([item - 1 for item in items if item], np.int32)
-        chains = Chains(plan, self._device, self._memory, max(numbers.size, 1))
-        drawn = chains.draw(numbers, None, 0, plan.steps)
         # Which chains go on is a matter of their numbers, not of batches.
-        rows = np.flatnonzero((numbers % work.every == 0) & (numbers // work.every < work.longer))
-        # From where they stand, for as many steps again: the same chain, not another one of double length.
-        longer = chains.draw(numbers[rows], drawn.ends.rows(rows), plan.steps, plan.steps)
-        first = () if given is None else (given.rows(None),)
-        ends = States(*(np.concatenate(side) for side in zip(*first, drawn.ends, longer.ends, strict=True)))
-        classes, counts = self._census(Sample(plan.graph, plan.wiring, ends))
+        goes_on = (numbers % work.every == 0) & (numbers // work.every < work.longer)
+        sample, drawn = self._drawn(numbers, goes_on, 0 in items)
+        classes, counts = self._census(sample)
         # Only classes that occur: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
-        of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), [len(first), len(first) + numbers.size])
+        given = int(0 in items)
+        of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), [given, given + numbers.size])
         return _Batch(
-            classes[met], of_given, numbers.astype(np.int64), drawn.moves, of_sample, numbers[rows].astype(np.int64),
+            classes[met], of_given, numbers.astype(np.int64), drawn.moves, of_sample, numbers[goes_on].astype(np.int64),
             of_longer,
         )  # fmt: skip
 
-    def _census(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    def _drawn(
+        self, numbers: np.ndarray, goes_on: np.ndarray, given: bool
+    ) -> tuple[Sample | LaneSample, Drawn | Lot]:  # fmt: skip
+        """The given graph, if asked for, random graphs, and some of these again at double length; and the chains."""
+        plan = self._work.chains
+        chains = Chains(plan, self._device, self._memory, max(numbers.size, 1))
+        if target_of(self._device).is_accelerator and goes_on.any() and numbers.size <= chains.most:
+            # What is drawn and counted on a device need not leave it.
+            rows = np.flatnonzero(goes_on)
+            once = chains.run(numbers, None, 0, plan.steps)
+            twice = chains.run(numbers[rows], once, plan.steps, plan.steps, rows)
+            parts, labels = (chains.given(), once.ends, twice.ends), plan.wiring.labels
+            first = np.cumsum([0, *(part.tail.size for part in parts)])
+            lots = (int(given), numbers.size, rows.size)
+            begins = [first[i] + labels * np.arange(number) for i, number in enumerate(lots)]
+            return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once
+        drawn = chains.draw(numbers, None, 0, plan.steps)
+        # From where they stand, for as many steps again: the same chain, not another one of double length.
+        longer = chains.draw(numbers[goes_on], drawn.ends.rows(goes_on), plan.steps, plan.steps)
+        ours = (plan.wiring.ends.rows(None),) if given else ()
+        ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
+        return Sample(plan.graph, plan.wiring, ends), drawn
+
+    def _census(self, sample: Sample | LaneSample) -> tuple[np.ndarray, np.ndarray]:
         """Classes, and their counts in every graph."""
         work, graph = self._work, self._work.chains.graph
         # On a CPU as many as share one program, on an accelerator empty ones up to one of few numbers.
         room = bucket_size(len(sample)) if target_of(self._device).is_accelerator else in_one_room(graph)
         room = min(room, _together(graph, work.size))
-        step = -(-len(sample) // -(-len(sample) // room))  # equal pieces: a small last one had programs of its own
         pieces = []
         with jax.default_device(self._device):
             sizes, matrix_bytes = plan(self._device, self._memory)
-            for low in range(0, len(sample), step):
+            for low in range(0, len(sample), room):
                 ready = sample_graphs(
-                    sample[low : low + step], min(room, bucket_size(len(sample))), matrix_bytes, self._device
+                    sample[low : low + room], min(room, bucket_size(len(sample))), matrix_bytes, self._device
                 )
                 if work.matching is None:
                     pieces.append(count_classes(ready, work.size, work.classifier, sizes))
@@ -402,8 +422,8 @@ def _workers(device: jax.Device, memory: int | None) -> int:
     """How many threads share a device."""
     if device.platform == "cpu":
         return CPU_WORKERS if memory is None or memory >= CPU_WORKERS * least_memory(target_of(device)) else 1
-    # A second thread only where both have room for the largest tables.
-    return GPU_WORKERS if (memory or default_memory(device)) >= GPU_WORKERS * ENOUGH else 1
+    # Each takes the default, half of what is free, or less where that is more than enough.
+    return GPU_WORKERS if (memory or free_memory(device) // 4 * 3) >= GPU_WORKERS * ENOUGH else 1
 
 
 def _together(graph: Graph, size: int) -> int:
@@ -421,4 +441,4 @@ def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, de
     most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
     # Equal batches, so that no device waits for another's last one.
     pieces = devices * -(-num // (devices * most))  # as many for each device
-    return -(-num // pieces)
+    return -(-(num + 1) // pieces)  # the given graph is one of them: no batch of it alone

@@ -68,7 +68,7 @@ def count_classes(
             first = stop
 
     def pairs(rows: Rows, runs: Runs, positions: int) -> None:
-        block = sizes.fit(positions, sizes.candidates)
+        block = sizes.fit(positions, sizes.candidates, sizes.coarse)
         for first in range(0, positions, block):
             found.add(*_pairs(dyads, rows, runs, np.int64(first), block=block, wide=wide))
 
@@ -157,6 +157,9 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
       close: called with a table of them, how many it holds, their walks, and how long these are together.
     """
     dyads, nodes = graphs.dyads, graphs.num_nodes
+    # An accelerator gives all tables one size from the start, that of the last as far as can be told (each level has
+    # some times the rows of the one before): empty rows cost it less than programs for several sizes.
+    likely = 0 if sizes.sorts_on_host or size == 1 else min(dyads.near.shape[0] * 8 ** (size - 2), sizes.table)
 
     def descend(rows: Rows, i: int, count: int) -> None:
         # How long the walks are decides what follows: the one wait of a level.
@@ -169,7 +172,7 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
             return
         first, held = 0, 0
         block = sizes.fit(positions, sizes.block)
-        capacity = sizes.fit(max(positions, block), sizes.table)
+        capacity = sizes.fit(max(positions, block, likely), sizes.table)
         table = _table(dyads, np.int32(0), nodes=size, capacity=capacity)  # its rows are written over
         # The table is handed to the call, and comes back: no copy.
         while first < positions:
@@ -182,7 +185,7 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
 
     # The nodes themselves: in a table like the others, or in as little room as they take where there is no other.
     room = dyads.offsets.shape[0] - 1
-    capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(nodes, sizes.table), sizes.table)
+    capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(max(nodes, likely), sizes.table), sizes.table)
     for first in range(0, nodes, capacity):
         rows = _table(dyads, np.int32(first), nodes=size, capacity=capacity)
         descend(rows, 1, min(capacity, nodes - first))

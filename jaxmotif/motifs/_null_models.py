@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.kernels._switching import Fixed
+from jaxmotif.kernels._switching import Ends, Fixed
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 
 
@@ -192,6 +192,11 @@ class Wiring:
         return self.ends.tail.size
 
     @property
+    def edges_each(self) -> int:
+        """Edges of a graph: a label each, or two arcs of a pair."""
+        return self.labels + (self.labels - self.arcs) * self.both_ways
+
+    @property
     def walks(self) -> bool:
         """Whether the graph is small enough for walks."""
         return self.nodes.size <= WALK_NODES and self.labels <= WALK_LABELS
@@ -236,3 +241,24 @@ class Sample:
 
     def __getitem__(self, rows: slice) -> Sample:
         return Sample(self.source, self.wiring, self.ends.rows(rows))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LaneSample:
+    """The same where chains have left them, on their device.
+
+    Attributes:
+      parts: states, one after another, and padding.
+      begins: int32 ``[num]``, the first lane of each graph's labels in all parts together.
+    """
+
+    source: Graph
+    wiring: Wiring
+    parts: tuple[Ends, ...]
+    begins: np.ndarray
+
+    def __len__(self) -> int:
+        return self.begins.size
+
+    def __getitem__(self, rows: slice) -> LaneSample:
+        return dataclasses.replace(self, begins=self.begins[rows])

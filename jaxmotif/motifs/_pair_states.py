@@ -16,7 +16,8 @@ from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Dyads
-from jaxmotif.motifs._null_models import Sample
+from jaxmotif.kernels._switching import Ends
+from jaxmotif.motifs._null_models import LaneSample, Sample
 from jaxmotif.motifs._random_graphs import RandomGraphs
 
 
@@ -205,21 +206,22 @@ def sorted_slots(
     return Slots(offsets, places - row * n, states)
 
 
-def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Device, count: int = 0,
-    least: Room = LEAST,
-) -> CensusGraphs:  # fmt: skip
+def census_graphs(
+    graph: Graph, edges: Edges | LaneSample, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+) -> CensusGraphs:
     """Graphs with these edges, and the labels of ``graph``, on a device.
 
     An accelerator sorts the rows itself. What depends on the number of nodes or edges has room up to a power of two:
     no step takes longer for it, since all follow what is there.
 
     Args:
+      edges: on the host, or on this device, an accelerator.
       matrix_bytes: the matrix of states may take so many; without it states are searched for.
       count: with empty graphs up to this number, where there are fewer.
       least: room in the arrays, at least.
     """
     alphabet, n = Alphabet.of(graph), graph.n
-    count = max(count, edges.tails.shape[0])
+    count = max(count, len(edges) if isinstance(edges, LaneSample) else edges.tails.shape[0])
     # Twice the edges, as each is in two rows; graphs of one sample have equally many.
     nodes = power_of_two(count * n, least.nodes)
     slots = power_of_two(2 * graph.m * count, least.slots)
@@ -227,7 +229,9 @@ def census_graphs(graph: Graph, edges: Edges, matrix_bytes: int, device: jax.Dev
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
     cells = _cells(count * n**2, least, matrix_bytes, state_type)
     number = degree_rank(graph)
-    if target_of(device).is_accelerator:
+    if isinstance(edges, LaneSample):
+        arrays = _sorted_in_lanes(alphabet, edges, number, n, (nodes, slots, cells), state_type, device)
+    elif target_of(device).is_accelerator:
         arrays = _sorted_on_device(alphabet, edges, number, n, (nodes, slots, cells), state_type, device)
     else:
         arrays = put64(_padded(slots_of(graph, edges), n, (nodes, slots, cells), state_type), device)
@@ -309,10 +313,13 @@ def in_one_room(graph: Graph) -> int:
     return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
 
 
-def sample_graphs(sample: RandomGraphs | Sample, count: int, matrix_bytes: int, device: jax.Device) -> CensusGraphs:
+def sample_graphs(
+    sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
+) -> CensusGraphs:
     """Random graphs on a device, with empty graphs up to ``count``."""
     least = LEAST if target_of(device).is_accelerator else CPU_SAMPLE
-    return census_graphs(sample.source, sample_edges(sample), matrix_bytes, device, count, least)
+    edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
+    return census_graphs(sample.source, edges, matrix_bytes, device, count, least)
 
 
 def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
@@ -352,15 +359,71 @@ def _sorted_on_device(
     )  # fmt: skip
 
 
+def _sorted_in_lanes(
+    alphabet: Alphabet, sample: LaneSample, number: np.ndarray, n: int, room: tuple[int, int, int],
+    state_type: np.dtype, device: jax.Device,
+) -> tuple[Any, ...]:  # fmt: skip
+    """As :func:`_padded`, of states that never leave the device."""
+    wiring, height = sample.wiring, bucket_size(len(sample))
+    entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
+    width = bucket_size(wiring.edges_each)
+    place = number[wiring.nodes].astype(np.int32)
+    given = put64(
+        (
+            np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
+            np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
+            np.pad(place, (0, power_of_two(n, LEAST.nodes) - place.size)), np.pad(entry, (0, width - entry.size)),
+            np.int64(max(n, 1)),
+        ), device,
+    )  # fmt: skip
+    return _rows_of_lanes(
+        sample.parts, *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits,
+        room=room, states=state_type,
+    )  # fmt: skip
+
+
+@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+def _rows_of_lanes(
+    parts: tuple[Ends, ...], begins: jax.Array, sizes: jax.Array, place: jax.Array, entry: jax.Array, n: jax.Array,
+    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Rows and matrix from labels in lanes, with the edges of a graph in the order of ``Wiring.edges``.
+
+    Args:
+      begins: int32 ``[graphs]``, -1 for none; sizes: labels, arcs among them, and edges of a graph.
+      place: the number of each of the wiring's nodes.
+    """
+    labels, arcs, edges = sizes
+    ends = [jnp.concatenate(side) for side in zip(*parts, strict=True)]
+    edge = jnp.arange(entry.shape[0], dtype=jnp.int32)
+    # After the labels come the pairs again, the other way.
+    back = edge >= labels
+    at = begins[:, None] + jnp.where(back, edge - labels + arcs, edge)[None]
+    tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)
+    some = (begins >= 0)[:, None] & (edge < edges)[None]
+    tails, heads = jnp.where(back[None], head, tail), jnp.where(back[None], tail, head)
+    return _sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+
+
 @partial(jit64, static_argnames=("entries", "bits", "room", "states"))
 def _rows(
     tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
     *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix from edges ``[graphs, m]``; those without a tail (-1) are none."""
-    nodes, slots, cells = room
+    """Rows and matrix from edges ``[graphs, m]`` between nodes that get these numbers; without a tail (-1) is none."""
+    some = tails >= 0
     # Edges that are none get a node that is there.
-    u, v = (take(number, jnp.maximum(x, 0)).astype(jnp.int64) for x in (tails, heads))
+    tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
+    return _sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+
+
+def _sorted_rows(
+    tails: jax.Array, heads: jax.Array, entry: jax.Array, n: jax.Array, entries: int, bits: int,
+    room: tuple[int, int, int], states: np.dtype,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The same between nodes that have theirs."""
+    nodes, slots, cells = room
+    u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)
     first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
     none = jnp.iinfo(jnp.int64).max
     # A key is the pair's cell in the matrix, then what this edge adds to its state.

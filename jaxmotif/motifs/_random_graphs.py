@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import logging
 import math
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
@@ -22,7 +23,7 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import SLOTS_PER_LABEL, TRIPLES_EVERY, Ends, Step
+from jaxmotif.kernels._switching import SLOTS_PER_LABEL, TRIPLES_EVERY, Accepted, Ends, Step
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ MOST_ATTEMPTS = 200.0
 LEAST_WALK_STEPS = 64
 """Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
 PILOT_STEPS = (8, 16, 32, 64)
+_steps: weakref.WeakKeyDictionary[Graph, dict[tuple[str, str, float], int]] = weakref.WeakKeyDictionary()
+"""What pilots of a graph have found: steps by null model, step and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once: their tables stay in its cache
 CPU_CHAINS = 512
@@ -92,7 +95,10 @@ def plan_chains(
         return plan
     bounded = False
     if attempts is None:
-        needed, most = _steps_needed(plan, switches), math.ceil(MOST_ATTEMPTS / per_step)
+        known, asked = _steps.setdefault(graph, {}), (model.name, step, switches)
+        if asked not in known:
+            known[asked] = _steps_needed(plan, switches)
+        needed, most = known[asked], math.ceil(MOST_ATTEMPTS / per_step)
         steps, bounded = min(needed, most), needed > most
     else:
         steps = math.ceil(attempts / per_step)
@@ -161,12 +167,14 @@ class Chains:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
             self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
 
-    def _sizes(self) -> tuple[int, int, int]:
-        """Lanes, chains and labels of one chain to make room for."""
+    def _sizes(self, number: int) -> tuple[int, int, int]:
+        """Lanes, chains and labels of one chain to make room for, where so many chains are run."""
         labels = max(self._plan.wiring.labels, 1)
         if self._small and self._lanes:
             return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
-        return bucket_size(self.most * labels), bucket_size(self.most), bucket_size(labels)
+        # Few of many chains get a program of their own: empty lanes take as long as others.
+        chains = number if 4 * number < self.most else self.most
+        return bucket_size(chains * labels), bucket_size(chains), bucket_size(labels)
 
     def halve(self) -> str | None:
         """Fewer chains at a time; how, in words, or ``None`` where it is one."""
@@ -182,24 +190,59 @@ class Chains:
             none = np.zeros(0, np.int64)
             return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none)
         parts = [
-            self._call(numbers[at], None if start is None else start.rows(at), done, steps)
+            self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
             for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
         ]
         ends = States(*(np.concatenate(x) for x in zip(*(part.ends for part in parts), strict=True)))
         return Drawn(ends, *(np.concatenate(x) for x in list(zip(*parts, strict=True))[1:]))
 
-    def _call(self, numbers: np.ndarray, start: States | None, done: int, steps: int) -> Drawn:
-        plan, labels = self._plan, self._plan.wiring.labels
-        lanes, chains, capacity = self._sizes()
-        given = plan.wiring.ends if start is None else start
-        ends = Ends(*(jax.device_put(_padded(x.reshape(-1), lanes), self._device) for x in given))
+    def run(
+        self, numbers: np.ndarray, start: States | Lot | None, done: int, steps: int, rows: np.ndarray | None = None
+    ) -> Lot:
+        """The same of at most :attr:`most` chains, left on the device; ``rows``: which states of ``start`` they are at
+        (default: each at its own)."""
+        plan = self._plan
+        lanes, chains, capacity = self._sizes(numbers.size)
+        if start is None:
+            rows = np.zeros(numbers.size, np.int32)
+        elif rows is None:
+            rows = np.arange(numbers.size, dtype=np.int32)
+        if isinstance(start, Lot):
+            ends = start.ends
+        else:
+            ends = self._put(plan.wiring.ends, capacity) if start is None else self._put(start, lanes)
         sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
-        rest = jax.device_put((np.bool_(start is None), plan.key, _padded(numbers, chains), *sizes), self._device)
+        which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
+        rest = jax.device_put((*which, *sizes), self._device)
         fixed = plan.wiring.fixed(capacity, self._device)
-        made = run_chains(fixed, ends, *rest, step=plan.step, walks=plan.wiring.walks)
-        ends, made = jax.device_get(made)
-        used = (x[: numbers.size * labels].reshape(numbers.size, labels) for x in ends)
-        return Drawn(States(*used), *(x[: numbers.size].astype(np.int64) for x in made))
+        ends, made = run_chains(fixed, ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks)
+        return Lot(ends, made, numbers.size)
+
+    def given(self) -> Ends:
+        """The given graph as a state on the device."""
+        return self._put(self._plan.wiring.ends, self._sizes(1)[2])
+
+    def _put(self, states: States, room: int) -> Ends:
+        return Ends(*(jax.device_put(_padded(x.reshape(-1), room), self._device) for x in states))
+
+
+class Lot(NamedTuple):
+    """Chains on their device: their states in lanes, one after another; moves made; and how many chains these are."""
+
+    ends: Ends
+    made: Accepted
+    number: int
+
+    @property
+    def moves(self) -> np.ndarray:
+        """All that each chain made, int64."""
+        return sum((x[: self.number].astype(np.int64) for x in jax.device_get(self.made)), np.zeros((), np.int64))
+
+    def fetch(self, wiring: Wiring) -> Drawn:
+        """The same on the host."""
+        ends, made = jax.device_get((self.ends, self.made))
+        used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
+        return Drawn(States(*used), *(x[: self.number].astype(np.int64) for x in made))
 
 
 def _padded(x: np.ndarray, size: int) -> np.ndarray:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.kernels._expand import FlatWork, expand, find, flat_work
 
 LISTS = 24
@@ -32,7 +33,10 @@ def _expand(block):
     return jax.jit(functools.partial(expand, block=block))
 
 
-pytestmark = pytest.mark.usefixtures("wide")
+@pytest.fixture(autouse=True)
+def wide():
+    with wide_ints():
+        yield
 
 
 @pytest.mark.parametrize("lengths", CASES.values(), ids=CASES)

@@ -7,7 +7,7 @@ import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.arrays._int64 import wide_ints
-from jaxmotif.kernels._scatter import accumulator, add_at, count_at, put_at, sum_at
+from jaxmotif.kernels._scatter import accumulator, add_at, count_at, how_often, put_at, sum_at
 
 SIZE = 5
 INDEX = np.array([3, 5, 0, 3, 5, 4, 3], np.int32)
@@ -54,3 +54,11 @@ def test_sums_and_counts_of_several_rows(batched):
         np.add.at(expected[1], index[row], 1)
         np.testing.assert_array_equal(sums[row][:SIZE], expected[0, :SIZE])
         np.testing.assert_array_equal(counts[row][:SIZE], expected[1, :SIZE])
+
+
+@pytest.mark.parametrize("most", [2**16, 2**16 + 1])
+def test_how_often(most):
+    """Also a position that fills its half of a word: that it is met 2**16 - 1 times does not reach its neighbour."""
+    index = np.concatenate([np.full(2**16 - 1, 2), np.repeat([1, 6], 9), [0, 4, 4]]).astype(np.int32)
+    found = jax.jit(lambda index: how_often(6, index, jnp.arange(6), most))(index)
+    assert found.tolist() == [1, 9, 2**16 - 1, 0, 2, 0]

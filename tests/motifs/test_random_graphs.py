@@ -117,7 +117,9 @@ def _again(compiled):
     """The same function, traced anew."""
     from jaxmotif.arrays._compile import jit64
 
-    return jit64(lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("step", "walks"))
+    return jit64(
+        lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("lanes", "step", "walks")
+    )
 
 
 @pytest.mark.parametrize("keep", ["bidegree", "degree"])
@@ -203,14 +205,14 @@ def test_a_device_without_memory_is_given_less(monkeypatch):
     """Half as many chains at a time until they fit, with the same bits; with one chain too many it is an error."""
     graph = Graph.from_edges([(i, (i + 1) % 30) for i in range(30)], directed=True)
     whole = random_graphs(graph, 6, 0, attempts=4)
-    original, fits = module.Chains._call, 2
+    original, fits = module.Chains.run, 2
 
     def call(self, numbers, *rest):
         if numbers.size > fits:
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
         return original(self, numbers, *rest)
 
-    monkeypatch.setattr(module.Chains, "_call", call)
+    monkeypatch.setattr(module.Chains, "run", call)
     less = random_graphs(graph, 6, 0, attempts=4)
     np.testing.assert_array_equal(less.ends.head, whole.ends.head)
     assert "1 random graphs at a time" in less.notes[-1]

@@ -1,0 +1,166 @@
+"""What a user waits for on an accelerator: public calls from Python, warm, result in hand, each beside its bar.
+
+    python experiments/public_calls.py [--data FOLDER] [--rows graphlets,...] [--seconds 3]
+
+A row is the best of five or more calls in milliseconds (`first` compiles). Counts that are known are checked first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from batches import SETS, small_graphs
+
+import jaxmotif
+from jaxmotif.graph import Graph, synthetic
+from jaxmotif.matching import Search
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+Row = tuple[str, float | None, Callable[[], Any]]  # name, bar in ms, call
+EDGE_BARS = {
+    "email-Enron": (5, 5), "socfb-Cornell5": (15, 14), "pgd-C500-9": (13, 11), "web-cnr-2000": (28, 20),
+    "R-MAT 20": (310, 230),
+}  # fmt: skip
+
+
+def graphlets(data: Path) -> Iterator[Row]:
+    verified = json.loads((data / "undirected" / "graphlets.json").read_text())["graphs"]
+    for name, (per_edge, counts) in EDGE_BARS.items():
+        if name.startswith("R-MAT"):
+            graph = synthetic.rmat(20, 8, seed=1, isolated="drop", pad="bucket")
+        else:
+            graph = jaxmotif.read_graph(data / "undirected" / f"{name}.edges.gz")
+        if name in verified:
+            found = jaxmotif.graphlet_counts(graph).counts
+            known = {key: value for key, value in verified[name].items() if key in found}
+            assert all(found[key] == value for key, value in known.items()), name
+        held = jax.numpy.asarray(jaxmotif.edge_graphlets(graph).held)
+        rate = copy_rate(held)
+        yield f"edge_graphlets {name}, on the device", per_edge, lambda g=graph: jaxmotif.edge_graphlets(g).held
+        bar = per_edge + 1.15e3 * held.nbytes / rate
+        yield (
+            f"edge_graphlets {name}, NumPy ({rate / 1e9:.1f} GB/s)",
+            bar,
+            lambda g=graph: jaxmotif.edge_graphlets(g).to_numpy(),
+        )
+        yield f"graphlet_counts {name}", counts, lambda g=graph: jaxmotif.graphlet_counts(g).counts
+
+
+def copy_rate(held: jax.Array) -> float:
+    """Bytes a second to the host, of an array of this size."""
+    best = float("inf")
+    for _ in range(3):
+        fresh = jax.block_until_ready(held + 0)
+        started = time.perf_counter()
+        np.asarray(fresh)
+        best = min(best, time.perf_counter() - started)
+    return held.nbytes / best
+
+
+def batches(data: Path) -> Iterator[Row]:
+    for (title, sizes), bar in zip(SETS.items(), (1000, 200), strict=True):
+        given = small_graphs(*sizes)
+        yield f"17 counts of {title}", bar, lambda given=given: jaxmotif.graphlet_counts(given)
+
+
+def matching(data: Path) -> Iterator[Row]:
+    def load(name: str) -> tuple[Graph, Graph]:
+        folder, file = name.split("/")
+        target = jaxmotif.read_graph(data / "labelled" / folder / "target.txt.gz")
+        return jaxmotif.read_graph(data / "labelled" / folder / "queries" / f"{file}.txt"), target
+
+    query, target = load("string_yeast_u32/sparse_e8_0")
+    yield "find_matches yeast_u32/sparse_e8_0, limit=1000", 20, lambda: jaxmotif.find_matches(query, target, limit=1000)
+    yield "find_matches, 10^7 rows", 250, lambda: jaxmotif.find_matches(query, target, limit=10**7)
+    small, host = load("graemlin_helicobacter_L1/semi_e8_0")
+    visit = Search(leaves=False, symmetry=False)
+    yield "count by visiting helicobacter_L1/semi_e8_0", None, lambda: jaxmotif.count_matches(small, host, search=visit)
+    yield (
+        "participation_counts helicobacter_L1/semi_e8_0",
+        None,
+        lambda: np.asarray(jaxmotif.participation_counts(small, host)),
+    )
+
+
+def sieve(data: Path) -> Iterator[Row]:
+    large = synthetic.random_regular(1 << 20, 20, seed=0)
+    colors = np.random.default_rng(0).integers(0, 10, large.n)
+    runs = jaxmotif.find_color_motif(large, colors, dict.fromkeys(range(10), 1), 0, limit=0, error=1e-6)
+    print(runs, flush=True)
+    yield (
+        "search n=2^20 k=10",
+        None,
+        lambda: jaxmotif.find_color_motif(large, colors, dict.fromkeys(range(10), 1), 0, limit=0, error=1e-6),
+    )
+    graph = synthetic.random_regular(1 << 10, 20, seed=1)
+    shades = np.random.default_rng(0).integers(0, 20, 1 << 10)
+    for limit in (0, 1):
+        yield (
+            f"search k=20, limit={limit}",
+            None,
+            lambda limit=limit: jaxmotif.find_color_motif(graph, shades, dict.fromkeys(range(20), 1), 0, limit=limit),
+        )
+
+
+def motifs(data: Path) -> Iterator[Row]:
+    yeast = jaxmotif.read_graph(data / "directed" / "yeast.edges", directed=True)
+    yield "random_graphs yeast r=1000", 36.7, lambda: jaxmotif.random_graphs(yeast, 1000, 0)
+    rng = np.random.default_rng(0)
+    large = Graph.from_edges(rng.integers(0, 17_179, (124_700, 2)), 17_179, directed=True)
+    yield "random_graphs 17k/125k r=1000", 800, lambda: jaxmotif.random_graphs(large, 1000, 0)
+    for size, bar in ((3, None), (4, 96)):
+        yield f"find_motifs yeast k={size} r=1000", bar, lambda k=size: jaxmotif.find_motifs(yeast, k, 1000, 0)
+
+
+def dense(data: Path) -> Iterator[Row]:
+    graph = synthetic.erdos_renyi(5000, p=0.5, seed=0)
+    yield "graphlet_counts n=5000 p=0.5", 300, lambda: jaxmotif.graphlet_counts(graph).counts
+
+
+def stream(data: Path) -> Iterator[Row]:
+    target = jaxmotif.read_graph(data / "labelled" / "string_yeast_u32" / "target.txt.gz")
+    query = jaxmotif.read_graph(data / "labelled" / "string_yeast_u32" / "queries" / "dense_e32_0.txt")
+    with tempfile.TemporaryDirectory() as folder:
+        yield (
+            "find_matches 10^7 rows to Parquet",
+            None,
+            lambda: jaxmotif.find_matches(query, target, limit=10**7, sink=Path(folder) / f"{time.time_ns()}.parquet"),
+        )
+
+
+ROWS = {f.__name__: f for f in (graphlets, batches, matching, sieve, motifs, dense, stream)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--rows", default="graphlets,batches,matching,sieve,motifs,dense")
+    parser.add_argument("--seconds", type=float, default=3.0)
+    args = parser.parse_args()
+    device = jax.devices()[0]
+    print(f"{device.device_kind}, jax {jax.__version__}\n| public call | first | best | bar |\n|---|---|---|---|")
+    for name in args.rows.split(","):
+        try:
+            for title, bar, call in ROWS[name](args.data):
+                times: list[float] = []
+                begun = time.perf_counter()
+                while len(times) < 2 or (len(times) < 12 and time.perf_counter() - begun < args.seconds):
+                    clock = time.perf_counter()
+                    jax.block_until_ready(call())
+                    times.append(1e3 * (time.perf_counter() - clock))
+                shown = "" if bar is None else f"{bar:.0f}"
+                print(f"| {title} | {times[0]:.0f} | {min(times[1:]):.1f} | {shown} |", flush=True)
+        except Exception as error:  # the other rows are still of use
+            print(f"| {name} | {type(error).__name__}: {str(error)[:200]} |||", flush=True)
+
+
+if __name__ == "__main__":
+    main()
