@@ -20,6 +20,7 @@ if not ON_GPU:
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
 
+from jaxmotif.arrays._int64 import wide_ints  # noqa: E402
 from jaxmotif.arrays._programs import keep_programs_in  # noqa: E402
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -51,6 +52,13 @@ def few_memory_maps():
     maps = Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > 20_000:
         jax.clear_caches()
+
+
+@pytest.fixture
+def wide():
+    """JAX's 64-bit mode, for functions that are part of compiled ones."""
+    with wide_ints():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,20 @@ def complement(n: int, edges: Edges) -> Edges:
     return sorted(set(combinations(range(n), 2)) - set(edges))
 
 
+MIRROR = {
+    "edge": "2-node-indep",
+    "triangle": "3-node-indep",
+    "2-star": "3-node-1-edge",
+    "4-clique": "4-node-indep",
+    "chordal-cycle": "4-node-1-edge",
+    "tailed-triangle": "4-node-2-star",
+    "4-cycle": "4-node-2-edge",
+    "3-star": "4-node-1-triangle",
+    "4-path": "4-path",
+}
+"""What each graphlet is in the complement."""
+
+
 def relabel(edges: Edges, order) -> Edges:
     """The edges after node ``i`` is renamed ``order[i]``."""
     return sorted(tuple(sorted((int(order[u]), int(order[v])))) for u, v in edges)

@@ -21,6 +21,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
     parser.add_argument("-k", "--size", type=int, choices=(4, 5), default=4, help="up to so many nodes (default: 4)")
+    parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
     add_report_options(parser)
 
 
@@ -36,6 +37,7 @@ def _run(args: argparse.Namespace) -> Report:
         result = count(
             graph,
             size=args.size,
+            induced=not args.not_induced,
             devices=args.device,
             memory=args.memory,
             checkpoint=args.checkpoint,
@@ -45,7 +47,8 @@ def _run(args: argparse.Namespace) -> Report:
         write_drawings(args, {name: named_pattern(name, directed=False) for name in result.counts}, (None, None))
     if args.report is not None:
         options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
-        nodes = result if args.per == "node" else graphlets.node_orbits(graph, progress=not args.quiet, **options)
+        reported = args.per == "node" and not args.not_induced
+        nodes = result if reported else graphlets.node_orbits(graph, progress=not args.quiet, **options)
         write_page(
             args, how(args), lambda report, run: report.graphlets_report(network_name(args.graph), graph, nodes, run)
         )

@@ -560,6 +560,16 @@ def refuse_traced(value: object) -> None:
         )
 
 
+def refuse_large(graph: Graph, most: int, what: str, instead: str) -> None:
+    """Raises where a pure function for one small graph is given a batch, or room for more nodes than it takes."""
+    if graph.out_offsets.ndim != 1:
+        raise ValueError(f"got a batch of graphs (offsets {graph.out_offsets.shape}); map over it with jax.vmap")
+    if graph.node_capacity > most:
+        raise ValueError(
+            f"{what} takes graphs of up to {most} nodes, got room for {graph.node_capacity}; use {instead}"
+        )
+
+
 def _host_scalar(value: Array | np.integer) -> int:
     refuse_traced(value)
     if np.ndim(value) != 0:

@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.devices._progress import progress as meter
@@ -20,12 +22,13 @@ from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
 from jaxmotif.graphlets._tuning import run_sizes
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
-from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
-from jaxmotif.patterns._totals import NAMES_5, all_counts
+from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
+from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -123,8 +126,9 @@ class NodeOrbits(HeldTable):
 
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
-    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
-    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+    graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
+    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
 ) -> GraphletCounts:  # fmt: skip
     """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
 
@@ -133,6 +137,8 @@ def graphlet_counts(
         what :func:`jaxmotif.graph.as_graphs` takes, with one result for each. They run without a schedule and a
         checkpoint; ``devices`` take batches in turn.
       size: 4, or 5. Five-node counts run on one device, without a schedule or a checkpoint.
+      induced: whether nodes that a graphlet does not join must not be joined in the graph. Without it every subgraph
+        counts, so that a triangle holds three 2-stars too.
       devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
       memory: bytes the run may use on each device beyond the graph, which then keeps its padding (default: half of
         what is free).
@@ -149,13 +155,16 @@ def graphlet_counts(
       TypeError: for anything that is no graph.
       ValueError: for a directed graph, another size, devices that are not there, a memory limit too small, or a
         checkpoint that is damaged or of other work.
-      OverflowError: with ``size=5``, for hubs around which counts may pass 2^60 (a degree of about 70,000).
+      OverflowError: with ``size=5``, for hubs around which counts may pass 2^60 (a degree of about 70,000); without
+        ``induced``, for counts at a node or edge that may pass 2^62.
 
     Example:
       >>> import jaxmotif
       >>> counts = jaxmotif.graphlet_counts(jaxmotif.datasets.load("karate")).counts
       >>> counts["triangle"], counts["4-clique"], counts["4-node-indep"]
       (45, 11, 21939)
+      >>> jaxmotif.graphlet_counts([(0, 1), (1, 2), (2, 0)], induced=False).counts["2-star"]
+      3
       >>> many = jaxmotif.graphlet_counts([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])  # a list of edge arrays
       >>> many.values[:, many.columns.index("triangle")].tolist(), many[1].counts["triangle"]
       ([0, 1], 1)
@@ -168,20 +177,22 @@ def graphlet_counts(
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         _, counts, notes = _five(graph, devices, memory, False, progress)
-        return GraphletCounts(graph.n, graph.m, counts, notes)
-    outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
-    return GraphletCounts(graph.n, graph.m, _global(graph, outcome), outcome.notes)
+    else:
+        outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
+        counts, notes = _global(graph, outcome), outcome.notes
+    return GraphletCounts(graph.n, graph.m, counts if induced else _all_in_graph(counts), notes)
 
 
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
-    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
-    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+    graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
+    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
 ) -> EdgeGraphlets:  # fmt: skip
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
@@ -189,7 +200,7 @@ def edge_graphlets(
       instead, of connected subgraphs of 3 to 5 nodes. For many graphs, the rows of all side by side.
 
     Raises:
-      TypeError, ValueError: as :func:`graphlet_counts`.
+      TypeError, ValueError, OverflowError: as :func:`graphlet_counts`.
 
     Example:
       >>> import jaxmotif
@@ -202,20 +213,25 @@ def edge_graphlets(
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         values, counts, notes = _five(graph, devices, memory, True, progress)
-        return EdgeGraphlets(EDGE_NAMES_5, values, graph.m, graph, counts, notes)
-    outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
-    return EdgeGraphlets(EDGE_COLUMN_NAMES, outcome.values, graph.m, graph, _global(graph, outcome), outcome.notes)
+        columns = EDGE_NAMES_5
+    else:
+        outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
+        values, counts, notes, columns = outcome.values, _global(graph, outcome), outcome.notes, EDGE_COLUMN_NAMES
+    if not induced:
+        values, counts = _all_at("edge", columns, values, graph.m), _all_in_graph(counts)
+    return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
 
 
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
-    graph: GraphLike, *, size: int = 4, devices: Devices = None, memory: int | None = None,
-    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+    graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
+    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
 ) -> NodeOrbits:  # fmt: skip
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
@@ -223,7 +239,8 @@ def node_orbits(
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
-      OverflowError: for a degree above 3,810,779, where the count of 3-stars around the node may pass 64 bits.
+      OverflowError: as :func:`graphlet_counts`; for a degree above 3,810,779, where 3-stars around the node
+        may pass 64 bits.
 
     Example:
       >>> import jaxmotif
@@ -237,17 +254,47 @@ def node_orbits(
     graph = as_graph(graph)
     if _is_five(graph, size, schedule, checkpoint):
         values, counts, notes = _five(graph, devices, memory, False, progress)
-        return NodeOrbits(NODE_NAMES_5, values, graph.n, counts, notes)
-    outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
-    return NodeOrbits(NODE_ORBIT_NAMES, outcome.values, graph.n, _global(graph, outcome), outcome.notes)
+        columns = NODE_NAMES_5
+    else:
+        outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
+        values, counts, notes, columns = outcome.values, _global(graph, outcome), outcome.notes, NODE_ORBIT_NAMES
+    if not induced:
+        values, counts = _all_at("node", columns, values, graph.n), _all_in_graph(counts)
+    return NodeOrbits(columns, values, graph.n, counts, notes)
+
+
+def _all_in_graph(counts: dict[str, int]) -> dict[str, int]:
+    """From induced counts those of all subgraphs."""
+    found = copies(None, tuple(counts)).astype(object) @ np.array(list(counts.values()), object)
+    return dict(zip(counts, found.tolist(), strict=True))
+
+
+def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, rows: int) -> jax.Array:
+    """From induced counts at nodes or edges, the first ``rows`` of them real, those of all subgraphs."""
+    found, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
+    if (most := float(largest)) >= 2.0**62:
+        raise OverflowError(f"subgraphs at one {at}: up to {most:.2g}, which may pass 64 bits; use induced=True")
+    return found if most >= 2.0**32 else jnp.asarray(found, NARROW)
+
+
+@jit64(static_argnames=("at", "columns"))
+def _all_copies(
+    values: jax.Array, rows: jax.Array, *, at: Root, columns: tuple[str, ...]
+) -> tuple[jax.Array, jax.Array]:
+    """The counts, wrapping, and the largest of them as float64."""
+    matrix = copies(at, columns)
+    real = jnp.arange(values.shape[0], dtype=jnp.int32)[None] < rows  # what pads is arbitrary
+    induced = jnp.where(real, values.T.astype(jnp.int64), 0)
+    largest = jnp.tensordot(matrix.astype(np.float64), induced.astype(jnp.float64), 1).max(initial=0)
+    return product(jnp, matrix, induced).T, largest
 
 
 def _many(
-    graphs: Graphs, detail: Detail, door: Callable[..., Any], size: int, devices: Devices = None,
-    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
-    progress: bool = False,
+    graphs: Graphs, detail: Detail, door: Callable[..., Any], columns: tuple[str, ...], size: int, induced: bool = True,
+    devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
+    checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> Many:  # fmt: skip
-    """What is found in many graphs; ``door``: for those that are counted one by one."""
+    """What is found in many graphs; ``door``: for those that are counted one by one; ``columns``: of the values."""
     if schedule is not None or checkpoint is not None:
         raise ValueError("many graphs run batch by batch: they take no schedule and no checkpoint")
     _check(graphs, size)
@@ -259,11 +306,19 @@ def _many(
     with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
         count = count_many if size == 4 else count_many_of_five
         found = count(graphs, detail, select_devices(devices).local, memory, single, bar.advance)
-    return found._replace(notes=ignored_labels(graphs))
+    found = found._replace(notes=ignored_labels(graphs))
+    if induced:
+        return found
+    matrix = copies(None, _graphlet_names(found)).astype(object)
+    counts = integers((found.counts.astype(object) @ matrix.T).ravel().tolist()).reshape(found.counts.shape)
+    if detail == "graph":
+        return found._replace(counts=counts, values=counts)
+    values = _all_at(detail, columns, found.values, len(found.values))
+    return found._replace(counts=counts, values=np.asarray(values, np.int64))
 
 
 def _many_counts(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[GraphletCounts]:
-    found = _many(graphs, "graph", graphlet_counts, size, **options)
+    found = _many(graphs, "graph", graphlet_counts, (), size, **options)
 
     def single(i: int) -> GraphletCounts:
         return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(found, i), found.notes)
@@ -272,8 +327,8 @@ def _many_counts(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[Grap
 
 
 def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeGraphlets]:
-    found = _many(graphs, "edge", edge_graphlets, size, **options)
     columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
+    found = _many(graphs, "edge", edge_graphlets, columns, size, **options)
 
     def single(i: int) -> EdgeGraphlets:
         values = narrowed(found.rows(i))
@@ -288,8 +343,8 @@ def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeG
 
 
 def _many_nodes(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[NodeOrbits]:
-    found = _many(graphs, "node", node_orbits, size, **options)
     columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
+    found = _many(graphs, "node", node_orbits, columns, size, **options)
 
     def single(i: int) -> NodeOrbits:
         values = narrowed(found.rows(i))

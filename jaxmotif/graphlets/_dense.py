@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
-from jaxmotif.graph._container import Graph
+from jaxmotif.graph._container import Graph, refuse_large
 from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, dense_orbits
 from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
 from jaxmotif.patterns._totals import all_counts
@@ -194,13 +194,8 @@ class _Slots(NamedTuple):
 def _slots(graph: Graph) -> _Slots:
     if graph.directed:
         raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
-    if graph.out_offsets.ndim != 1:
-        raise ValueError(f"got a batch of graphs (offsets {graph.out_offsets.shape}); map over it with jax.vmap")
-    if graph.node_capacity > MAX_DENSE_NODES:
-        raise ValueError(
-            f"the dense path takes graphs of up to {MAX_DENSE_NODES} nodes, got room for {graph.node_capacity}; "
-            "use jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
-        )
+    instead = "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
+    refuse_large(graph, MAX_DENSE_NODES, "the dense path", instead)
     N, S, M = graph.node_capacity, graph.slot_capacity, _padded(graph)
     position = jnp.arange(S, dtype=jnp.int32)
     ends = jnp.pad(jnp.asarray(graph.out_offsets)[1:], (0, M - N), constant_values=S).reshape(1, -1, 32)

@@ -159,13 +159,14 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
     hom = xp.stack([found[first + i] for i in range(len(stabilizer))])
     weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
     kind = known.dtype
-    times24 = _product(xp, weights.astype(kind), hom) - _product(xp, (weights @ matrix).astype(kind), known)
+    times24 = product(xp, weights.astype(kind), hom) - product(xp, (weights @ matrix).astype(kind), known)
     # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
     values = 2 ** (8 * kind.itemsize)
     return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
 
 
-def _product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
+def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
+    """The product of two matrices of integers."""
     if target().platform == "tpu":  # XLA has no product of 64-bit integer matrices there
         return (weights[:, :, None] * rows[None]).sum(1)
     return xp.tensordot(weights, rows, 1)

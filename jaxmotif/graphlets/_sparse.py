@@ -23,7 +23,7 @@ from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels import _cliques as cliques
 from jaxmotif.kernels import _codegree as codegree
 from jaxmotif.kernels._codegree import CodegreePlan, codegree_plan
-from jaxmotif.kernels._expand import FlatWork, flat_work, long, take
+from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import accumulator, add_at
 from jaxmotif.kernels._triangles import triangle_block, triangle_tests
 
@@ -204,7 +204,7 @@ def second_pass(
     start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
 
     def cut(number):
-        at = jnp.searchsorted(plan.word_starts, start + long(number) * step, method="scan_unrolled")
+        at = jnp.searchsorted(plan.word_starts, start + long(number) * step, method=search_method())
         return jnp.clip(at.astype(jnp.int32), *tails)
 
     return _loop(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)

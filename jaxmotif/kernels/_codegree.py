@@ -18,7 +18,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.graph._order import DegreeOrder
-from jaxmotif.kernels._expand import FlatWork, flat_work, long, take
+from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
 
@@ -95,7 +95,7 @@ def light_cycles(
 
     def cut(number):
         mark = start + long(number) * step
-        at = jnp.searchsorted(plan.light_starts, mark, method="scan_unrolled")
+        at = jnp.searchsorted(plan.light_starts, mark, method=search_method())
         return jnp.minimum(take(plan.light_starts, at), end)
 
     def one_block(number, state):

@@ -16,7 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import running_sum
+
+SHORT = 2**16  # entries of an array that is searched in a loop
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("items", "starts"), meta_fields=())
@@ -61,7 +64,7 @@ def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax
     # The last list that starts at or before the first position. Nonempty lists: `size` of them cover a block.
     at = jnp.int32(0)
     if size < work.items.shape[0]:
-        at = jnp.searchsorted(work.starts, first, side="right", method="scan_unrolled").astype(jnp.int32) - 1
+        at = jnp.searchsorted(work.starts, first, side="right", method=search_method()).astype(jnp.int32) - 1
         # `starts` has an entry more than `items`: past the end the two slices would be clamped differently.
         at = jnp.clip(at, 0, work.items.shape[0] - size)
     starts = lax.dynamic_slice(work.starts, (at,), (size,)) - first
@@ -92,6 +95,12 @@ def expand(work: FlatWork, first: jax.Array, stop: jax.Array, block: int) -> tup
     valid = position < count
     index = jnp.where(valid, index, 0)
     return take(items, index), jnp.where(valid, position - take(starts, index), 0), valid
+
+
+def search_method() -> str:
+    """How ``jnp.searchsorted`` searches for a scalar: on a CPU in a loop, since steps spelt out are compiled, and done
+    in every lane, anew in each operation that is made of the result."""
+    return "scan" if target().platform == "cpu" else "scan_unrolled"
 
 
 def take(array: jax.Array, index: jax.Array) -> jax.Array:
@@ -127,10 +136,20 @@ def find(
     """Binary search for ``wanted`` in the sorted ``values[low:high]``, shorter than ``2 ** steps``: its position, and
     whether it is there."""
     end, last = high, values.shape[0] - 1
-    for _ in range(steps):
+
+    def halve(_: Any, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        low, high = bounds
         middle = half(low + high)
         active = low < high
         # A lane that is done may stand past the array: it reads the last entry, and makes no use of it.
         less = take(values, jnp.minimum(middle, last)) < wanted
-        low, high = jnp.where(active & less, middle + 1, low), jnp.where(active & ~less, middle, high)
+        return jnp.where(active & less, middle + 1, low), jnp.where(active & ~less, middle, high)
+
+    # A loop on a CPU: spelt out, each step is compiled anew in all that is made of it. In long arrays that is worth it:
+    # only then are there operations large enough for several threads.
+    if target().platform == "cpu" and last < SHORT:
+        low, high = lax.fori_loop(jnp.int32(0), jnp.int32(steps), halve, (low, high))
+    else:
+        for step in range(steps):
+            low, high = halve(step, (low, high))
     return low, (low < end) & (take(values, jnp.minimum(low, last)) == wanted)

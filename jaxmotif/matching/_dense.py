@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.arrays._int64 import Int64, wide_ints
 from jaxmotif.graph._container import Graph
 from jaxmotif.kernels._expand import take
@@ -201,7 +202,7 @@ def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
         if wildcard is not None:
             fits |= (query.node_labels == wildcard)[:, None]
         keep &= fits
-    return _Rules(which[:, :K, :K], plain, _pack(keep), query.num_nodes)
+    return _Rules(which[:, :K, :K], plain, pack_bits(keep), query.num_nodes)
 
 
 def _refine(rules: _Rules) -> _Rules:
@@ -214,7 +215,7 @@ def _refine(rules: _Rules) -> _Rules:
             rows = take(rules.matrices, jnp.maximum(which[i], 0))
             some = (rows & domains[i][None, None]).any(axis=-1)
             # Where nothing is asked of i, all of i's candidates will do.
-            domains &= _pack(some | (which[i] < 0)[:, None])
+            domains &= pack_bits(some | (which[i] < 0)[:, None])
         return domains
 
     # In turn, each node seeing what the others dropped; few sweeps, since the rest is found in the search.
@@ -247,7 +248,7 @@ def _begin(rules: _Rules, lanes: int) -> _Search:
     K, W = rules.domains.shape
     node = jnp.arange(32 * W, dtype=jnp.int32)
     # Dealt out in turn, so that lanes begin with about equally many.
-    mine = _pack(node[None] % lanes == jnp.arange(lanes, dtype=jnp.int32)[:, None])
+    mine = pack_bits(node[None] % lanes == jnp.arange(lanes, dtype=jnp.int32)[:, None])
     first = jnp.where(rules.size > 1, mine & rules.domains[:1], jnp.uint32(0))
     bits = jnp.zeros((lanes, K, W), jnp.uint32).at[:, 0].set(first)
     return _Search(jnp.zeros((lanes, K), jnp.int32), bits, jnp.zeros(lanes, jnp.int64), jnp.int32(0))
@@ -342,15 +343,6 @@ def _matrix(N: int, rows: jax.Array, columns: jax.Array, ok: jax.Array) -> jax.A
     word = jnp.where(ok, rows * W + (columns >> 5), N * W)
     bit = jnp.where(ok, jnp.uint32(1) << (columns & 31).astype(jnp.uint32), jnp.uint32(0))
     return jnp.zeros(N * W + 1, jnp.uint32).at[word].add(bit)[:-1].reshape(N, W)
-
-
-def _pack(mask: jax.Array) -> jax.Array:
-    """Bool ``[.., N]`` as uint32 ``[.., W]``, low bits first."""
-    W = -(-mask.shape[-1] // 32)
-    mask = jnp.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, 32 * W - mask.shape[-1])])
-    bits = mask.reshape(*mask.shape[:-1], W, 32).astype(jnp.uint32)
-    shift = lax.broadcasted_iota(jnp.uint32, bits.shape, bits.ndim - 1)
-    return (bits << shift).sum(axis=-1, dtype=jnp.uint32)
 
 
 def _ones(words: jax.Array) -> jax.Array:

@@ -14,6 +14,7 @@ from jaxmotif.arrays._checks import check_arrays
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph import Graph
+from jaxmotif.graph._container import refuse_large
 from jaxmotif.kernels._expand import take
 from jaxmotif.motifs._classes import Classifier, decode
 from jaxmotif.motifs._pair_states import Alphabet
@@ -61,13 +62,7 @@ def dense_census(graph: Graph, size: int) -> Int64:
     """
     if graph.node_labels is not None or graph.edge_labels is not None:
         raise ValueError("dense_census takes graphs without labels; use subgraph_census, or build it without them")
-    if graph.out_offsets.ndim != 1:
-        raise ValueError(f"got a batch of graphs (offsets {graph.out_offsets.shape}); map over it with jax.vmap")
-    if graph.node_capacity > MAX_DENSE_NODES:
-        raise ValueError(
-            f"dense_census takes graphs of up to {MAX_DENSE_NODES} nodes, got room for {graph.node_capacity}; "
-            "use subgraph_census, which takes any size"
-        )
+    refuse_large(graph, MAX_DENSE_NODES, "dense_census", "subgraph_census, which takes any size")
     check_arrays({"out_offsets": graph.out_offsets, "out_targets": graph.out_targets}, rank=1, dtype=jnp.int32)
     classes, table = _table(size, graph.directed)
     index, bits = jnp.asarray(table), 1 + graph.directed

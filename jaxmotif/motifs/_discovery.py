@@ -359,12 +359,13 @@ class _Task:
         # On a CPU as many as share one program, on an accelerator empty ones up to one of few numbers.
         room = bucket_size(len(sample)) if target_of(self._device).is_accelerator else in_one_room(graph)
         room = min(room, _together(graph, work.size))
+        step = -(-len(sample) // -(-len(sample) // room))  # equal pieces: a small last one had programs of its own
         pieces = []
         with jax.default_device(self._device):
             sizes, matrix_bytes = plan(self._device, self._memory)
-            for low in range(0, len(sample), room):
+            for low in range(0, len(sample), step):
                 ready = sample_graphs(
-                    sample[low : low + room], min(room, bucket_size(len(sample))), matrix_bytes, self._device
+                    sample[low : low + step], min(room, bucket_size(len(sample))), matrix_bytes, self._device
                 )
                 if work.matching is None:
                     pieces.append(count_classes(ready, work.size, work.classifier, sizes))

@@ -100,3 +100,9 @@ def test_real_network(capsys, tmp_path, shared_data):
     )
     result = json.loads((tmp_path / "o").read_text())
     assert result["counts"] == stored["counts"]
+
+
+def test_all_subgraphs_instead_of_induced_ones(capsys):
+    counts = document(capsys, "karate", "--not-induced")["counts"]
+    assert counts["triangle"] == KARATE["triangle"]
+    assert counts["2-star"] == KARATE["2-star"] + 3 * KARATE["triangle"]

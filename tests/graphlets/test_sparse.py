@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._equations import join_sums
@@ -24,10 +23,7 @@ CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconne
 CASES |= {name: graph for name, graph in GRAPHS.items() if name.endswith("of 20")}
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with wide_ints():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 @functools.cache

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets._sparse import Ranges, make_plan
@@ -18,10 +17,7 @@ CASES = {name: GRAPHS[name] for name in ("one edge", "path", "clique", "hub and 
 KINDS = Ranges._fields
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with wide_ints():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def _plan(n, edges):

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph._order import degree_order
 from jaxmotif.kernels._cliques import common_bits, most_row_words, row_words, set_bits, words_bound
 from jaxmotif.kernels._expand import flat_work
@@ -22,10 +21,7 @@ CAPACITY = (50, 2500)
 WORDS, BLOCK = 4096, 1024
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with wide_ints():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def _order(n, edges):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph._order import degree_order
 from jaxmotif.kernels._codegree import codegree_plan, heavy_cycles, light_cycles
 from jaxmotif.kernels._expand import flat_work
@@ -23,10 +22,7 @@ CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "bipartit
 CASES |= {name: GRAPHS[name] for name in ("density 0.3 of 20", "density 0.7 of 20")}
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with wide_ints():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def _order(n, edges):

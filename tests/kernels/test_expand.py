@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.kernels._expand import FlatWork, expand, find, flat_work
 
 LISTS = 24
@@ -33,10 +32,7 @@ def _expand(block):
     return jax.jit(functools.partial(expand, block=block))
 
 
-@pytest.fixture(autouse=True)
-def wide():
-    with wide_ints():
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 @pytest.mark.parametrize("lengths", CASES.values(), ids=CASES)

@@ -91,6 +91,26 @@ class _Elements:
             self.text.clear()
 
 
+class _Reader:
+    """What a file's elements have said so far: ``own`` and ``attributes`` of the node or edge that is being read, and
+    the ``key`` and ``kind`` of the attribute."""
+
+    def __init__(self, file: TextFile, options: Options, root: str, children: dict[str, set[str] | None]):
+        self.graph = AttributedGraph(file, options)
+        self.elements = _Elements(file, root, children)
+        self.directed: bool | None = None
+        self.key = self.kind = ""
+        self.own: dict[str, str] = {}
+        self.attributes: dict[str, str] = {}
+        self.notes: dict[str, None] = {}
+
+    def read(self) -> Contents:
+        self.elements.read()
+        if self.directed is None:
+            raise self.elements.error("holds no <graph>")
+        return self.graph.contents(self.directed, tuple(self.notes))
+
+
 _GRAPHML: dict[str, set[str] | None] = {
     "graphml": {"key", "graph", "desc", "data"}, "key": {"desc", "default"}, "desc": None, "default": set(),
     "graph": {"desc", "data", "node", "edge", "hyperedge"}, "node": {"desc", "data", "port", "graph"},
@@ -101,23 +121,12 @@ _GRAPHML: dict[str, set[str] | None] = {
 _BOOLEANS = {"true": True, "false": False}
 
 
-class _GraphML:
+class _GraphML(_Reader):
     def __init__(self, file: TextFile, options: Options):
-        self.graph = AttributedGraph(file, options)
-        self.elements = _Elements(file, "graphml", _GRAPHML)
+        super().__init__(file, options, "graphml", _GRAPHML)
         self.elements.start, self.elements.end = self._start, self._end
-        self.directed: bool | None = None
         self.keys: dict[str, str] = {}
         self.defaults: dict[str, tuple[str, str]] = {}
-        self.key = self.kind = ""
-        self.own: dict[str, str] = {}
-        self.attributes: dict[str, str] = {}
-
-    def read(self) -> Contents:
-        self.elements.read()
-        if self.directed is None:
-            raise self.elements.error("holds no <graph>")
-        return self.graph.contents(self.directed)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         elements = self.elements
@@ -148,9 +157,7 @@ class _GraphML:
             self.graph.node(name, own | self.attributes, line=elements.line)
         elif tag == "edge":
             ends = elements.ends(own)
-            directed = (
-                elements.choice(tag, own, "directed", {"true": True, "false": False}) if "directed" in own else None
-            )
+            directed = elements.choice(tag, own, "directed", _BOOLEANS) if "directed" in own else None
             for name in ("id", "sourceport", "targetport"):
                 own.pop(name, None)
             self.graph.edge(*ends, own | self.attributes, directed, elements.line)
@@ -165,24 +172,12 @@ _GEXF: dict[str, set[str] | None] = {
 _EDGE_TYPES = {"directed": True, "undirected": False, "mutual": False}
 
 
-class _Gexf:
+class _Gexf(_Reader):
     def __init__(self, file: TextFile, options: Options):
-        self.graph = AttributedGraph(file, options)
-        self.elements = _Elements(file, "gexf", _GEXF)
+        super().__init__(file, options, "gexf", _GEXF)
         self.elements.start, self.elements.end = self._start, self._end
-        self.directed: bool | None = None
         self.titles: dict[tuple[str, str], str] = {}
         self.defaults: dict[tuple[str, str], str] = {}
-        self.kind = self.key = ""
-        self.notes: dict[str, None] = {}
-        self.own: dict[str, str] = {}
-        self.attributes: dict[str, str] = {}
-
-    def read(self) -> Contents:
-        self.elements.read()
-        if self.directed is None:
-            raise self.elements.error("holds no <graph>")
-        return self.graph.contents(self.directed, tuple(self.notes))
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         elements, parent = self.elements, self.elements.stack[-2] if len(self.elements.stack) > 1 else ""
