@@ -32,6 +32,7 @@ class _Line:
     """One connection: frames out under a lock, frames in by one thread."""
 
     def __init__(self, connection: socket.socket, silence: float):
+        # Small messages at once: nothing is held back to be sent with more.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.settimeout(silence)
         self._socket, self._lock = connection, threading.Lock()
@@ -49,6 +50,7 @@ class _Line:
 
     def receive(self, most: int | None = None) -> tuple[bytes, bytes]:
         kind, size = _HEAD.unpack(self._read(_HEAD.size))
+        # Before anyone has said who he is, nothing large is read.
         if most is not None and size > most:
             raise ConnectionError("not a process of this cluster")
         return kind, bytes(self._read(size))
@@ -102,11 +104,13 @@ class Channel:
         """
         self.check()
         self._exchanges += 1
+        # Numbered, so that a process that is one exchange behind is noticed, whatever the labels.
         about = f"{label} ({self._exchanges})"
         if self.number:
             self._send(0, _MESSAGE, _packed([about.encode(), content]))
             return _unpacked(self._take(0))
         everything = [content]
+        # The first process gathers all and gives all to everyone: one connection for each process is enough.
         for other in range(1, self.count):
             theirs, message = _unpacked(self._take(other))
             if theirs != about.encode():
@@ -138,12 +142,14 @@ class Channel:
         try:
             self._lines[other].send(kind, content)
         except OSError:  # the reader of this connection finds out why
+            # Its own reader puts the reason, or the end, where this waits.
             while True:
                 self._take(other)
 
     def _take(self, other: int) -> bytes:
         message = self._inbox[other].get()
         if message is None:
+            # For whoever asks next: the end stays in the inbox.
             self._inbox[other].put(None)
             self._fail(f"process {other} has ended")  # too early
             raise ClusterError(self.failure)
@@ -175,6 +181,7 @@ class Channel:
         self.failed.set()
         for other, line in self._lines.items():
             self._inbox[other].put(None)
+            # Only the first process is connected to all: it passes the news on.
             if not self.number:
                 with contextlib.suppress(OSError):
                     line.send(_FAILURE, failure.encode())
@@ -184,6 +191,7 @@ class Channel:
             for line in self._lines.values():
                 with contextlib.suppress(OSError):
                     line.send(_BEAT)
+            # Several beats within the silence that is allowed: one lost or late one does no harm.
             self.failed.wait(min(self._silence / 8, 2.0))
 
 
@@ -221,6 +229,7 @@ def listen(
             missing = [number for number in range(1, count) if number not in lines]
             port = server.getsockname()[1]
             wait.on(f"process{'es' * (len(missing) > 1)} {_listed(missing)} of {count} to connect to port {port}")
+            # Now and then it looks at the clock, and says what it waits for.
             server.settimeout(0.2)
             try:
                 refused = None if wait.left > 0 else f"{wait.what} did not come within {seconds:g} s"
@@ -243,6 +252,7 @@ def listen(
                     line.close()
                 raise ClusterError(refused)
     for line in lines.values():
+        # From here on silence means what it will mean for the whole run.
         line.settle(silence)
         with contextlib.suppress(OSError):  # it has ended meanwhile, as its reader will find
             line.send(_MESSAGE)
@@ -272,6 +282,7 @@ def connect(
     shown = " or ".join(f"{host}:{port}" for host, port in addresses)
     greeting = json.dumps({"number": number, "count": count, "version": version}).encode()
     wait = _Wait(seconds, tell)
+    # By turns: which address is the right one is not known.
     for host, port in itertools.cycle(addresses):
         wait.on(f"process 0 of {count} at {shown}")
         if wait.left <= 0:
@@ -283,6 +294,7 @@ def connect(
             continue
         try:
             line.send(_MESSAGE, greeting)
+            # The first process answers when all have come: until then it may be silent.
             line.settle(wait.left + 5.0)
             kind, content = line.receive(_MOST_GREETING)
         except (OSError, ValueError, struct.error):

@@ -138,6 +138,7 @@ def workers_on(
     ]  # fmt: skip
     if helper_share > 0:
         count = helper_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.local)))
+        # A limit below 1 is shared by the CPU's workers: together they may do so much.
         limit = helper_share / count if helper_share < 1 else 1.0
         found += [Worker(end="front", limit=limit, device=selection.helper)] * count
     return found
@@ -171,6 +172,7 @@ def run_job(
     process = jax.process_index() if together else 0
     record = Record(job.name, job.whole.stop, job.merge, store, process)
     same = {"jaxmotif": jaxmotif.__version__, "job": job.name, "items": job.whole.stop}
+    # Before anything is done: other input in one process would be merged into nonsense.
     check_alike(same | {"input, options or seed": record.work}, together)
 
     def begin() -> dict[str, Any]:
@@ -184,6 +186,7 @@ def run_job(
         return record.report()
 
     try:
+        # What the first process knows decides for all: its files hold what earlier runs did.
         opened = in_each_process(begin, together, f"{job.name}, what is done")[0]
         mine = _units(job, opened, selection, process)
         reports = in_each_process(empty, together, f"{job.name}, what was found")
@@ -191,9 +194,11 @@ def run_job(
         record.close()
     found: Arrays = {}
     for report in reports:
+        # What was left unfinished counts in this result, but is in no checkpoint.
         for part in ("done/", "left/"):
             arrays = {name[len(part) :]: array for name, array in report.items() if name.startswith(part)}
             found = job.merge(found, arrays) if found and arrays else found or arrays
+    # Stretches of different processes do not overlap: lengths add up.
     covered = sum(length(from_array(report["spans"])) for report in reports)
     notes = tuple(str(note) for report in reports for note in report["notes"])
     return JobResult(found, covered == job.whole.stop, notes, work)
@@ -209,6 +214,7 @@ def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list
     for device in selection.devices:
         sizes[device.process_index if selection.together else 0] += 1
     mine = divide(units, sizes)[process]
+    # Most difficult first; the queue is taken from both ends.
     if (difficulty := job.difficulty) is not None:
         mine.sort(key=lambda unit: difficulty(unit.span), reverse=True)
     return mine
@@ -221,6 +227,7 @@ def _empty(
     """The queue of one process."""
     stopped = threading.Event()
     running = [_Running(job, make, worker.device, record, stopped) for worker in workers]
+    # The queue knows nothing of tasks: it is given what to call.
     takers = [
         worker._replace(step=one.step, last=one.finish, cut=one.cut)
         for worker, one in zip(workers, running, strict=True)
@@ -229,6 +236,7 @@ def _empty(
         try:
             work = run_queue(units, takers, lambda done: None if stopped.is_set() else meter.advance(done))
         except BaseException:
+            # After a failure what other workers hold is still saved, where it is known what it is.
             for one in running:
                 with contextlib.suppress(Exception):  # the first failure is the one to report
                     one.hand_in_if_whole()
@@ -260,6 +268,7 @@ class _Running:
         # Nothing is known of the first: a small one shows.
         room = unit.work / 16 if self._room is None else self._room
         at = int(np.searchsorted(starts, starts[first] + room, side="right")) - 1
+        # An item is never divided, and at least one is done.
         at = min(max(at, first + 1), stop)
         work = int(starts[at] - starts[first])
         rest = None if at == stop else Unit(Span(at, stop), unit.work - work)
@@ -281,6 +290,7 @@ class _Running:
 
     def _do(self, hand_in: bool) -> None:
         def attempt(_: None) -> None:
+            # One answer to memory that runs out, for steps and for collecting what they gave.
             self._do_all()
             if hand_in:
                 self.hand_in()
@@ -293,6 +303,7 @@ class _Running:
     def _do_all(self) -> None:
         while self._todo and not self._stopped.is_set():
             try:
+                # The last of the list: what halving adds back is done next.
                 self._task.step(self._todo[-1])
             except Unfinished as stop:
                 self._leave(stop)
@@ -300,6 +311,7 @@ class _Running:
                 self._busy = out_of_memory(failure)  # else the step has failed as a whole
                 raise
             else:
+                # Only now is it done: an exception leaves it to be done again.
                 self._pending.append(self._todo.pop())
 
     def hand_in(self) -> None:

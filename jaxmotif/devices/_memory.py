@@ -122,6 +122,7 @@ def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/p
             ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
         )
         inner = top / path.lstrip("/")
+        # A limit may stand at any group above: the tightest counts.
         for group in (inner, *inner.parents):
             try:
                 stats = (group / "memory.stat").read_text().split()

@@ -85,6 +85,7 @@ def run_queue(
                 return None
             if not own:
                 size = 0
+                # A share at once, so that a fast device keeps to its own end of the queue.
                 while queue and (not own or size < worker.share * total):
                     unit = queue[0] if worker.end == "front" else queue[-1]
                     if not may(unit, size):
@@ -92,11 +93,13 @@ def run_queue(
                     own.append(queue.popleft() if worker.end == "front" else queue.pop())
                     size += unit.work
             if not own and not queue:
+                # Whoever holds most is furthest behind: its last unit, which it would come to last.
                 behind = max(held, key=lambda units: sum(unit.work for unit in units))
                 if behind and may(behind[-1]):
                     own.append(behind.pop())
             if not own:
                 return None
+            # The piece is counted when it is done; the rest stays first in line.
             unit, rest = worker.cut(own.popleft())
             if rest is not None:
                 own.appendleft(rest)
@@ -106,8 +109,10 @@ def run_queue(
         try:
             while unit := take(number):
                 workers[number].step(unit.span)
+                # Each worker alone writes its own entry.
                 done[number] += unit.work
                 advance(unit.work)
+            # Not after a failure: the caller sees to what is left.
             if not failures:
                 workers[number].last()
         except BaseException as failure:  # handed to the caller below
@@ -123,12 +128,14 @@ def run_queue(
             for thread in threads:
                 thread.start()
             for event in ended:  # not Thread.join, which forgets its thread when Ctrl-C interrupts it (Python < 3.13)
+                # Woken now and then, so that Ctrl-C is heard.
                 while not event.wait(0.1):
                     pass
         except KeyboardInterrupt as stop:
             failures.append(stop)
             for thread, event in zip(threads, ended, strict=True):
                 if thread.ident is not None:  # it was started
+                    # Until all have ended: what they hold is collected after.
                     event.wait()
     if failures:
         raise failures[0]

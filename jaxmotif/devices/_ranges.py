@@ -53,6 +53,7 @@ def gaps(done: Iterable[Span], whole: Span) -> list[Span]:
       >>> gaps([Span(2, 3)], Span(0, 9))
       [Span(first=0, stop=2), Span(first=3, stop=9)]
     """
+    # Begin, then ends and begins by turns, then the end: every other pair is a gap.
     edges = [whole.first, *(edge for span in united(done) for edge in span), whole.stop]
     return [Span(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 
@@ -71,6 +72,7 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
     units = []
     for first, stop in undone:
         begin, work = int(starts[first]), int(starts[stop] - starts[first])
+        # By its share of the work; no more pieces than items.
         pieces = max(1, min(stop - first, round(work * parts / max(total, 1))))
         marks = [begin + work * piece // pieces for piece in range(1, pieces)]
         # The item boundary nearest to each mark.
@@ -100,6 +102,7 @@ def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
             unit = Unit(whole[0], result.pop().work + unit.work)
             room -= 1
         else:
+            # Fewer and fewer as the queue empties: three quarters of an equal share, in units.
             room = max(3 * (len(units) - number) // (4 * workers) - 1, 0)
         result.append(unit)
     return result
@@ -115,6 +118,8 @@ def divide(units: Sequence[Unit], sizes: Sequence[int]) -> list[list[Unit]]:
     loads, owner = [0] * len(sizes), [0] * len(units)
     able = [number for number, size in enumerate(sizes) if size]
     for index in sorted(range(len(units)), key=lambda index: -units[index].work):
+        # Per device of the process: with more devices more is taken.
         owner[index] = min(able, key=lambda number: (loads[number] + units[index].work) / sizes[number])
+        # Units without work count too, or all of them would go to one process.
         loads[owner[index]] += max(1, units[index].work)
     return [[unit for unit, who in zip(units, owner, strict=True) if who == number] for number in range(len(sizes))]

@@ -89,6 +89,7 @@ class Record:
 
     def open(self) -> np.ndarray:
         """What is done: in the first process what the files say, which it takes over into its own; else nothing."""
+        # One process at a time writes a file: the folder may be shared by runs.
         if self._folder is not None:
             self._held = checkpoint.Lock(self._path(self._folder, self._process))
         if self._folder is not None and self._process == 0:
@@ -97,6 +98,7 @@ class Record:
                 kept = checkpoint.load(path, self._owner)
                 if kept is not None:
                     self._take_over(path, kept)
+            # Only when its own file holds all of it are the others' taken away.
             if self._save():
                 for path in others:
                     path.unlink(missing_ok=True)
@@ -109,6 +111,7 @@ class Record:
 
     def _take_over(self, path: Path, kept: Arrays) -> None:
         spans, done = from_array(kept.pop("spans")), self._state[0]
+        # Either all of it is known, or none: else work would count twice.
         together = length(united([*done, *spans]))
         if together == length(done):
             return  # nothing new: a run was killed between taking it over and removing it
@@ -123,6 +126,7 @@ class Record:
 
     def _add(self, spans: Sequence[Span], found: Arrays) -> None:
         done, before = self._state
+        # Both at once: whoever saves sees stretches together with what they gave.
         self._state = united([*done, *spans]), self._merge(before, found) if before else found
 
     def leave(self, found: Arrays) -> None:
@@ -152,6 +156,7 @@ class Record:
         try:
             checkpoint.save(path, self._owner, {"spans": as_array(done)} | arrays)
         except OSError as error:
+            # A folder that cannot be written is told at once; later a full disk only costs the checkpoint.
             if not self._begun and error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             if not self._failing:
@@ -162,6 +167,7 @@ class Record:
             self._changed = self._failing = False
         self._begun = True
         ended = time.monotonic()
+        # Nineteen times what the save took: a twentieth of the time at most.
         self._next_save = ended + max(SAVE_SECONDS, 19 * (ended - started) if SAVE_SECONDS else 0.0)
         return not self._failing
 
