@@ -47,6 +47,7 @@ class HeldTable(Presented):
         with wide_ints():
             if isinstance(held, np.ndarray):
                 return jax.device_put(self.to_numpy())
+            # No padding: what is held is the table.
             if held.shape[0] == self.rows:
                 return held
             if next(iter(held.devices())).platform == "cpu":  # nothing to compile

@@ -76,6 +76,7 @@ class Kept:
                 self._programs[asked] = program
         if program is jitted:
             return jitted(*args, **kwargs)
+        # A compiled program takes no static arguments.
         free = (x for name, x in zip(self._names, args, strict=False) if name not in self._static)
         return program(*free, **{name: x for name, x in kwargs.items() if name not in self._static})
 
@@ -85,6 +86,7 @@ class Kept:
         leaves, tree = jax.tree.flatten({name: x for name, x in named if name not in self._static})
         kinds = [_kind(x) for x in leaves]
         device = _one_device(leaves)
+        # Tracers, arrays over several devices, and what else is no plain array are left to jax.jit.
         if None in kinds or device is None:
             return None
         return _Asked(target, static, tree, tuple(kinds), device, len(args))

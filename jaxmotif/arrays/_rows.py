@@ -36,6 +36,7 @@ def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
       [5, 6, 0, 1, 2]
     """
     ends = np.cumsum(lengths, dtype=np.int64)
+    # Counted through all rows; what a row's first place is ahead of the count is added to all of it.
     return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 

@@ -50,6 +50,7 @@ def _by_doubling(x: jax.Array) -> jax.Array:
     size, zeros = x.shape[0], jnp.zeros_like(x)
 
     def step(number: jax.Array, x: jax.Array) -> jax.Array:
+        # Shifted by so many places, zeros coming in: a slice of zeros and the array end to end.
         begin = size - (jnp.int32(1) << number)
         return x + lax.dynamic_slice(jnp.concatenate([zeros, x]), (begin,), (size,))
 

@@ -79,6 +79,7 @@ def _edge_result(
     d, p2 = _node_sums(graph)
     tau = arcs.out(sums["t"])
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
+    # A leaf has one neighbour: its walks j, k lie along the triangles there.
     floor = jnp.where(leaf_head, arcs.tail(tau), jnp.where(leaf_tail, arcs.head(tau), sums["floor"]))
     rims = Rims(
         floor=floor, triples=again[0], end=arcs.back(again[1]), side=sums["side_pairs"],
@@ -88,6 +89,7 @@ def _edge_result(
     offsets, targets = slots
     slot = jnp.arange(targets.shape[0], dtype=jnp.int32)
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
+    # Each edge from its lower end, as the edge list has it.
     (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=edges, fill_value=0)
     return found[:, places.arcs[once]].T
 
@@ -104,6 +106,7 @@ def _largest(graph: Ranked) -> jax.Array:
 
     p2, q2 = around(d), around(d * d)
     p3 = around(p2)
+    # Trees of five nodes at a node: paths, forks and stars; every connected set has one that spans it.
     paths = around(p3) + d * p3 + p2 * p2 / 2
     forks = d * d * p2 / 2 + around(d * p2) + d * q2 / 2 + around(q2) / 2
     return jnp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
@@ -128,6 +131,7 @@ def five_node_orbits(
     with jax.default_device(device):
         ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=S)
         starts, leaves, later, core, largest = jax.device_get(
+            # One wait for all that sizes depend on.
             (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
         )
         if largest >= LARGEST_RESULT:
@@ -144,6 +148,7 @@ def five_node_orbits(
         bits = hubs.bit_rows(ranked, size=parts.size)
         sums = _all_sums(parts, bits, memory, device)
         cliques = hubs.empty(arcs=S, names=("q",))["q"]
+        # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.blocks(later[int(core) :], int(core), cells // 4):
             cliques = hubs.five_cliques(cliques, ranked, bits, b.ids, b.steps, width=b.size)
         # What can be summed around the hubs only once the sums before are there.
@@ -205,6 +210,7 @@ def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax
     names = hubs.SHARED + hubs.OWN + ((hubs.SHARED_RIMS + hubs.OWN_RIMS) if edges else ())
     sums, walks = hubs.empty(arcs=arcs, names=names), hubs.empty(arcs=arcs, names=("w4",))["w4"]
     starts = [np.int32(first) for first in range(0, max(parts.count, 1), rows)]
+    # A block of rows of all tables at a time: written by all hubs, then read by all.
     for first in starts:
         codegree = _codegrees(parts, first, rows)
         pairs = tuple(jnp.zeros(shape, jnp.int32) for shape in ((rows, size), (rows, size) if edges else (1, 1)))
@@ -215,6 +221,7 @@ def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax
             sums = hubs.gather(
                 sums, tables, graph, bits, node, b.ids, b.steps, first, width=b.size, edges=edges, limbs=parts.limbs
             )
+        # A walk of length 4 is a product of two rows: each block meets every other.
         for other in starts:
             high = codegree if other == first else _codegrees(parts, other, rows)
             block = max(16, 16 * parts.cells // size)

@@ -131,12 +131,14 @@ class _Homs:
         for node, value in nodes.items():
             self.node[orbits.orbit_at(self._size, mask, (node,))] = value
         for arc, value in arcs.items():
+            # Both directions: an orbit of edges does not tell the ends apart.
             self.edge[orbits.orbit_at(self._size, mask, arc)] = value + self._arcs.back(value)
 
 
 def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums) -> Array:
     """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60."""
     known = degree[None]
+    # By size: the homomorphisms that are not injective are maps of smaller graphs, which are known.
     for homs in _all_homs(arcs, degree, sums, None):
         known = xp.concatenate([known, _solve(xp, homs, "node", known)])
     return known
@@ -153,10 +155,12 @@ def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rim
 def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Array:
     """Induced counts of one size from its homomorphisms and all smaller orbits."""
     size = homs._size
+    # Homomorphisms less those that merge nodes are the injective ones; divided by the stabilizer, subgraphs.
     matrix, stabilizer = orbits.corrections(size, root)
     first = orbits.NUM_ORBITS[root][size - 1]
     found = homs.node if root == "node" else homs.edge
     hom = xp.stack([found[first + i] for i in range(len(stabilizer))])
+    # From subgraphs to induced ones, and all times 24, so that no entry is a fraction.
     weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
     kind = known.dtype
     times24 = product(xp, weights.astype(kind), hom) - product(xp, (weights @ matrix).astype(kind), known)
@@ -253,6 +257,7 @@ def _cones(five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None, d: Array, back: 
 
     def cone(rest: str, hub: Array, spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None) -> None:
         """A hub over a graph of nodes 1 to 4; arcs between those are named only where no spoke has their orbit."""
+        # At a spoke's end: what the arcs that lead to it from all hubs have.
         nodes = {0: hub} | {node: out(back(value)) for node, value in spokes.items()}
         at_arcs = {(0, node): value for node, value in spokes.items()}
         if rims is not None and rim:

@@ -74,6 +74,7 @@ def ranked(offsets: jax.Array, targets: jax.Array, *, nodes: int, arcs: int) -> 
     tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
     heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
     tails, heads, came = lax.sort((tails, heads, slot), num_keys=2)
+    # By the other end: the k-th arc so sorted is the reverse of the k-th as they are.
     back = lax.sort((heads, tails, slot), num_keys=2)[2]
     sizes = degrees[order]
     starts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(sizes, dtype=jnp.int32)])
@@ -94,6 +95,7 @@ def blocks(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
         ids = np.flatnonzero((lengths > low) & (lengths <= size)).astype(np.int32) + first
         low = size
         if ids.size:
+            # As many matrices a step as their cells allow.
             together = max(1, cells // size**2)
             steps = -(-ids.size // together)
             rows = np.full((power_of_four(steps, 1), together), -1, np.int32)
@@ -142,6 +144,7 @@ def _adjacent(bits: BitRows, lists: _Lists) -> jax.Array:
 def _arcs_between(graph: Ranked, bits: BitRows, lists: _Lists, near: jax.Array) -> jax.Array:
     """The arcs between the neighbours of a hub, int32 ``[B, D, D]``; past the last where there is none."""
     row, column = jnp.maximum(lists.nodes, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :]
+    # Rows are sorted: a neighbour's place is the number of bits before its own.
     lower = (jnp.uint32(1) << (column & 31).astype(jnp.uint32)) - jnp.uint32(1)
     place = lax.population_count(bits.words[row, column >> 5] & lower).astype(jnp.int32) + bits.before[row, column >> 5]
     node = row + graph.core  # a row begins with the leaves
@@ -159,6 +162,7 @@ def _join(x: jax.Array, y: jax.Array, limbs: int) -> jax.Array:
     left = x.astype(_units())
     total = jnp.zeros((*x.shape[:2], y.shape[2]), jnp.int64)
     for i in range(limbs):
+        # 8 bits are exact in bfloat16; sums of 2^16 of them in float32.
         part = ((y >> (8 * i)) & 255).astype(_units())
         total += jnp.matmul(left, part, preferred_element_type=jnp.float32).astype(jnp.int64) << (8 * i)
     return total
@@ -183,6 +187,7 @@ def bit_rows(graph: Ranked, *, size: int) -> BitRows:
     tail, head = graph.tails - graph.core, graph.heads - graph.core
     words = size // 32
     inside = (tail >= 0) & (head >= 0) & (graph.tails < graph.leaves.shape[0])
+    # 64 bits: the matrix may have more words than int32 numbers.
     place = jnp.where(inside, tail.astype(jnp.int64) * words + (head >> 5).astype(jnp.int64), size * words)
     bit = jnp.uint32(1) << (head & 31).astype(jnp.uint32)
     found = jnp.zeros(size * words, jnp.uint32).at[place].add(bit, mode="drop").reshape(size, words)
@@ -246,6 +251,7 @@ def scatter_pairs(
         near = _adjacent(bits, lists)
         pairs = pairs.at[cells].add(_join(near, near, 1).astype(jnp.int32), mode="drop")
         if edges:
+            # At i and j around a hub: triangles on the edge from the hub to i.
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
             bent = bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop")
         return pairs, bent
@@ -288,6 +294,7 @@ def gather(
         added = {name: x.at[place].add(found[name], mode="drop") for name, x in sums.items() if name in found}
         if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = near.astype(jnp.int64) * _join(near, _join(near, near, 1), 2)
+            # They need no table: added with the first block of rows alone.
             once = jnp.where(first == 0, walks, 0)
             added["rim"] = sums["rim"].at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
         return added
@@ -356,6 +363,7 @@ def fourth_walks(
         u = graph.tails.at[at].get(mode="clip") - graph.core - firsts[0]
         v = graph.heads.at[at].get(mode="clip") - graph.core - firsts[1]
         here = (at < graph.heads.shape[0]) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
+        # C(u, .) times C(., v): where two walks of length 2 meet.
         x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]
         total = (x.astype(jnp.int64) * y.astype(jnp.int64)).sum(axis=1)
         return walks.at[jnp.where(here, at, graph.heads.shape[0])].add(total, mode="drop")
@@ -380,6 +388,7 @@ def five_cliques(
 
         def at(v: jax.Array, found: jax.Array) -> jax.Array:
             row = lax.dynamic_index_in_dim(unit, v, 1, keepdims=False)
+            # Those adjacent to v, and to each other.
             inside = unit * row[:, :, None] * row[:, None, :]
             walks = jnp.matmul(inside, inside, preferred_element_type=jnp.float32).astype(jnp.int32)
             return found.at[:, v].set((walks * inside.astype(jnp.int32)).sum(axis=2, dtype=jnp.int64))

@@ -74,6 +74,7 @@ def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
     """Lay the work out (``xp`` as in :func:`jaxmotif.kernels._expand.flat_work`)."""
     zero = xp.zeros(1, np.int64)
     lengths = triangle_tests(xp, order)
+    # 64 bits before the sum: tests of one arc fit 32, all together may not.
     starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
     words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
     wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
@@ -126,6 +127,7 @@ def statistics(
       total: adds up the sums of all who share the work (default: nobody else does).
     """
     first = first_pass(order, plan, start_first(order, per_edge), ranges, tuning)
+    # Of all who share the work: the second pass reads the triangles of any arc.
     t = total(first.t)
     second = second_pass(order, plan, t, start_second(order, per_edge), ranges, tuning)
     return finish(order, FirstSums(t, total(first.cyc)), total(second))
@@ -169,6 +171,7 @@ def second_pass(
 
     def matrix_block(low, high, sums):
         first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+        # Places in this block's bits; of other nodes they are wrong, and not asked for.
         base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
 
         def find(at):
@@ -179,10 +182,12 @@ def second_pass(
             return cliques.set_bits(order, base, bits, find(at))
 
         def collect(at, sums):
+            # Found again, as that takes less than to keep them.
             tri = find(at)
             common = cliques.common_bits(order, base, bits, tri).astype(jnp.int64)
             if len(sums) == 1:
                 return (sums[0] + 4 * common.sum(),)
+            # No triangle has arcs past the last: they are made some that exist.
             arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
             u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
             triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
@@ -197,6 +202,7 @@ def second_pass(
         bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
         return _loop(first, stop, block, collect, sums)
 
+    # All matrices fit at once.
     if tuning.words >= cliques.words_bound(edges):
         return matrix_block(tails[0], tails[1], sums)
     # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
@@ -218,6 +224,7 @@ def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statisti
         return Statistics(t, second[0] // 2, first.cyc, None, None)
     K, A, B = (x[:edges] for x in second)
     ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
+    # Each triangle at an edge added t of the edge itself, and the degrees of its ends: taken off again.
     return Statistics(t, K // 2, first.cyc[:edges], A - t * t, B - t * ends)
 
 
@@ -236,6 +243,7 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
         d_u, d_v, stats.t, zero if totals else stats.K, zero if totals else stats.cyc, where=real
     )
     if totals:
+        # Totals over arcs serve as well as sums by arc.
         sums |= {name: (total & 0xFFFFFFFF, total >> 32) for name, total in (("K", stats.K), ("cyc", stats.cyc))}
     return sums
 
@@ -252,6 +260,7 @@ def edge_columns(
     """
     n, m = sizes or (order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64))
     degree = order.degree.astype(jnp.int64)
+    # Degrees at both ends of each arc at a node, less its own as often as it has arcs.
     near = sum_at_nodes(order, degree[order.tail] + degree[order.head]) - degree * degree
     at_node = sum_at_nodes(order, stats.t)
     u, v = order.tail, order.head
@@ -267,6 +276,7 @@ def edge_columns(
 def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:
     """Sum of an arc quantity over the arcs at each node, int64 ``[N]`` by rank."""
     sums = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(by_arc[order.row_arc])])
+    # Full rows of all ranks lie one after another.
     ends = sums[order.in_offsets + order.out_offsets]
     return ends[1:] - ends[:-1]
 
