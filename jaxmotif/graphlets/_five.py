@@ -209,6 +209,7 @@ def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax
     node = _node_sums(graph)
     names = hubs.SHARED + hubs.OWN + ((hubs.SHARED_RIMS + hubs.OWN_RIMS) if edges else ())
     sums, walks = hubs.empty(arcs=arcs, names=names), hubs.empty(arcs=arcs, names=("w4",))["w4"]
+    up, narrow = hubs.upward(graph), hubs.short if parts.limbs == 2 else lambda table: table
     starts = [np.int32(first) for first in range(0, max(parts.count, 1), rows)]
     # A block of rows of all tables at a time: written by all hubs, then read by all.
     for first in starts:
@@ -221,11 +222,11 @@ def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax
             sums = hubs.gather(
                 sums, tables, graph, bits, node, b.ids, b.steps, first, width=b.size, edges=edges, limbs=parts.limbs
             )
-        # A walk of length 4 is a product of two rows: each block meets every other.
-        for other in starts:
-            high = codegree if other == first else _codegrees(parts, other, rows)
-            block = max(16, 16 * parts.cells // size)
-            walks = hubs.fourth_walks(walks, codegree, high, graph, (first, other), block=block)
+        # A walk of length 4 is a product of two rows: each block meets every later one.
+        low, block = narrow(codegree), max(16, 16 * parts.cells // size)
+        for other in (start for start in starts if start >= first):
+            high = low if other == first else narrow(_codegrees(parts, other, rows))
+            walks = hubs.fourth_walks(walks, low, high, graph, up, (first, other), block=block)
     return sums | {"w4": walks}
 
 

@@ -351,24 +351,44 @@ def _hub_sums(
     return found | {name: x * once for name, x in own.items()}
 
 
-@partial(jit64, static_argnames=("block",))
+@jit64
+def upward(graph: Ranked) -> tuple[jax.Array, jax.Array]:
+    """The arcs from lower to higher nodes of the core, int32 ``[S / 2]`` (past the last where there are no more); and
+    how many."""
+    arcs = graph.heads.shape[0]
+    (found,) = jnp.nonzero((graph.tails >= graph.core) & (graph.tails < graph.heads), size=arcs // 2, fill_value=arcs)
+    return found.astype(jnp.int32), (found < arcs).sum(dtype=jnp.int32)
+
+
+@jit64
+def short(table: jax.Array) -> jax.Array:
+    """A table of numbers below 2^16 in half the memory."""
+    return table.astype(jnp.uint16)
+
+
+@partial(jit64, static_argnames=("block",), donate_argnums=0)
 def fourth_walks(
-    walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, firsts: tuple[jax.Array, jax.Array], *, block: int
-) -> jax.Array:
-    """Add, at the arcs from one block of rows to another, the walks of length 4 over core nodes: products of rows."""
-    rows = low.shape[0]
+    walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, up: tuple[jax.Array, jax.Array],
+    firsts: tuple[jax.Array, jax.Array], *, block: int,
+) -> jax.Array:  # fmt: skip
+    """Add, at both arcs of the edges from one block of rows up to another, the walks of length 4 over core nodes: inner
+    products of rows of codegrees."""
+    rows, arcs = low.shape[0], graph.heads.shape[0]
 
     def step(number: jax.Array, walks: jax.Array) -> jax.Array:
-        at = number * block + jnp.arange(block, dtype=jnp.int32)
+        place = number * block + jnp.arange(block, dtype=jnp.int32)
+        at = up[0].at[place].get(mode="fill", fill_value=arcs)
         u = graph.tails.at[at].get(mode="clip") - graph.core - firsts[0]
         v = graph.heads.at[at].get(mode="clip") - graph.core - firsts[1]
-        here = (at < graph.heads.shape[0]) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
+        here = (at < arcs) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
         # C(u, .) times C(., v): where two walks of length 2 meet.
         x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]
         total = (x.astype(jnp.int64) * y.astype(jnp.int64)).sum(axis=1)
-        return walks.at[jnp.where(here, at, graph.heads.shape[0])].add(total, mode="drop")
+        back = graph.back.at[at].get(mode="fill", fill_value=arcs)
+        walks = walks.at[jnp.where(here, at, arcs)].add(total, mode="drop")
+        return walks.at[jnp.where(here, back, arcs)].add(total, mode="drop")
 
-    return lax.fori_loop(jnp.int32(0), jnp.int32(-(-graph.heads.shape[0] // block)), step, walks)
+    return lax.fori_loop(jnp.int32(0), (up[1] + (block - 1)) // block, step, walks)
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
@@ -377,24 +397,32 @@ def five_cliques(
 ) -> jax.Array:
     """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]``; each is found at its lowest node.
 
-    Its four others are a 4-clique among the higher neighbours: for each of these in turn, the triangles among those
-    adjacent to it.
+    Its four others are a 4-clique among the higher neighbours. For each pair of adjacent ones, Q says who is adjacent
+    to both: two others belong to as many as their columns of Q have in common, which is one matrix product.
     """
+    together = min(16, width // 2)  # shifts
 
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width, later=True)
         near = _adjacent(bits, lists)
-        unit = near.astype(_units())
+        twice = jnp.concatenate([near.astype(_units())] * 2, axis=1)  # its rows go round
+        x = jnp.arange(width, dtype=jnp.int32)
 
-        def at(v: jax.Array, found: jax.Array) -> jax.Array:
-            row = lax.dynamic_index_in_dim(unit, v, 1, keepdims=False)
-            # Those adjacent to v, and to each other.
-            inside = unit * row[:, :, None] * row[:, None, :]
-            walks = jnp.matmul(inside, inside, preferred_element_type=jnp.float32).astype(jnp.int32)
-            return found.at[:, v].set((walks * inside.astype(jnp.int32)).sum(axis=2, dtype=jnp.int64))
+        def at(turn: jax.Array, found: jax.Array) -> jax.Array:
+            # All pairs of x and x + shift, round the list: with half of its length as shift they come twice.
+            shift = turn * together + 1 + jnp.arange(together, dtype=jnp.int32)[:, None]
+            ends = near[:, x[None], (x[None] + shift) % width]
+            once = (ends > 0) & ((shift < width // 2) | (x[None] < width // 2))[None]
+            moved = jnp.stack(
+                [lax.dynamic_slice_in_dim(twice, turn * together + 1 + i, width, 1) for i in range(together)], 1
+            )
+            Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
+            Q = Q.reshape(near.shape[0], together * width, width)
+            shared = jnp.matmul(Q.swapaxes(1, 2), Q, preferred_element_type=jnp.float32)
+            return found + shared.astype(jnp.int32)
 
-        # With the hub and two of its neighbours: each clique twice, by the order of its two others.
-        found = lax.fori_loop(0, width, at, jnp.zeros(near.shape, jnp.int64)) // 2
+        turns = width // 2 // together
+        found = (lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32)) * near).astype(jnp.int64)
         spokes = found.sum(axis=2) // 3  # once for each of the three others
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         counts = counts.at[_arcs_between(graph, bits, lists, near)].add(found, mode="drop")
