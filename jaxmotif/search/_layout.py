@@ -262,6 +262,7 @@ class Reader(NamedTuple):
         """Whether w is in the list of u, int32: by the bit matrix where there is one, else by binary search."""
         if not self.sizes.bitmap:
             return self.listed(u, w, pair.list, where)
+        # One word holds 32 nodes' bits: a single read, whatever the degrees.
         word = self.load(self.op.bitmap, pair.matrix + u * self.search.stride + shift_right(w, 5), where)
         return shift_right(word, w & 31) & 1
 

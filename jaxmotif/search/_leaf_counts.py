@@ -42,6 +42,7 @@ def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where:
       table: the table expanded. row: int32 rows. w: int32 nodes the rows are extended by.
     """
     head = io.of_table(table)
+    # Static: how wide the numbers are is compiled for.
     numbers: Any = counts_of(io.sizes.limbs)  # int64 or limbs: what it takes is what it gives
     columns, groups = Columns.of(head), head.groups
 

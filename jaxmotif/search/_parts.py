@@ -118,6 +118,7 @@ def _gathered(
     column, lists = pairs[:, :1], pairs[:, 1:]
     # -1: the lists hang on no earlier node, and there is one, at the place itself.
     at = lists + jnp.where(column < 0, 0, rows[jnp.maximum(pairs[:, 0], 0)])
+    # One more, so that a prefix without candidates has some work too.
     return rows, for_host((take(offsets, at + 1) - take(offsets, at)).min(axis=0) + 1)
 
 

@@ -187,6 +187,7 @@ class Run:
 
     def _next_stage(self, standing: Standing) -> Standing | None:
         last, looking = self._stages.pop(0), None
+        # What the first steps found decides: many candidates for each match are mostly dead ends.
         if self._ahead is not None and FEW * standing.count < standing.positions:
             looking = self._ahead(self._operands)
         if looking is None and last.program is self._stage.program:  # larger steps in the same tables: it goes on

@@ -264,6 +264,7 @@ def _test_arrays(
     valid = position < flat.total
     # The row of a position: how many rows start at or before it.
     # A row without candidates starts where the next one does: of rows that start at one place the last has some.
+    # Rows that start past the block mark the spare entry.
     marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
@@ -300,6 +301,7 @@ def _append(
         to = jnp.where(ok > 0, place + number * next_room, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
 
+    # Columns are data: one program for tables of any width.
     table = loop(head.num_columns, append, table)
     return table, jnp.where(last, 0, ok.sum(dtype=jnp.int32))
 
@@ -388,6 +390,7 @@ def _fused_inputs(
 ) -> _Inputs:
     # The row of each tile's first position, and of the block's end: no tile ends past the row that the next begins in.
     firsts = jnp.append(LANES * jnp.arange(sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
+    # Searched once for all tiles, outside of the kernel.
     tiles = ex.lists_at(flat.starts, firsts)
     return _Inputs(
         table, jnp.zeros(1, jnp.int32), jnp.stack(window), jnp.stack([flat.total, held]), tiles, flat.starts,
@@ -495,6 +498,7 @@ def _test_fused(
 
         @pl.when(~idle)
         def _():
+            # Nothing is appended here: the order is made of all lanes afterwards.
             io, window, lanes, row = _tile(read, read.table, tile, sizes)
             index[...], nodes[...], oks[...] = lanes.index, lanes.nodes, lanes.ok
             complete = (lanes.ok > 0) & (io.of_table(window.table).is_last > 0)
