@@ -148,9 +148,9 @@ def test_a_search_that_fails_takes_what_it_found_with_it(small, monkeypatch, nam
 
 
 def launch(names, *arguments, devices=2):
-    environment = os.environ | {
-        "JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-    }  # fmt: skip
+    # The last of two flags counts; the others are those of all tests, so that programs are compiled once.
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={devices}"
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
     command = [sys.executable, "-m", "tests.devices.jobs", names, *map(str, arguments)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True, cwd=ROOT

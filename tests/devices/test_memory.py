@@ -211,12 +211,12 @@ JOBS = {  # the module of its steps, these, and the job
     "matching": (
         "search._run", ["begin", "advance"],
         lambda graph, **options: jaxmotif.count_matches(
-            PAN, graph, **options, search=Search(leaves=False, symmetry=False)
+            PAN, graph, **options, search=Search(leaves=False, symmetry=False, max_steps=1000)
         ),
     ),
     "motifs": (
         "motifs._enumerate", ["_walks", "_fill", "_added", "_runs", "_added_in_runs", "_visits"],
-        lambda graph, **options: jaxmotif.find_motifs(graph, 4, 20, **options),
+        lambda graph, **options: jaxmotif.find_motifs(graph, 4, 2, **options),
     ),
     "random graphs": (
         "motifs._random_graphs", ["run_chains"],
