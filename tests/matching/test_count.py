@@ -83,7 +83,7 @@ def test_filters_change_nothing():
 
 
 def test_twins_that_need_wide_rows():
-    near = np.triu(np.random.default_rng(8).random((2100, 2100)) < 0.03, 1)
+    near = np.triu(np.random.default_rng(8).random((2100, 2100)) < 0.018, 1)
     target = Graph.from_edges(np.argwhere(near), 2100)
     near = (near | near.T).astype(np.float32)
     common = near @ near
