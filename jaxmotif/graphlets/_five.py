@@ -15,7 +15,7 @@ from jaxmotif.devices._memory import working_memory
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
-from jaxmotif.graphlets._hubs import Blocks, Places, Ranked, Tables
+from jaxmotif.graphlets._hubs import Blocks, Places, Ranked
 
 LARGEST_RESULT = 2.0**60
 """Counts at a node or edge are exact below this (:mod:`jaxmotif.graphlets._homs`)."""
@@ -206,32 +206,30 @@ def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax
     """The sums at all arcs but those over leaves and 5-cliques, a block of rows of the tables at a time."""
     graph, edges = parts.graph, parts.edges
     rows, size, arcs = parts.rows(memory, device), parts.size, graph.heads.shape[0]
-    node = _node_sums(graph)
-    names = hubs.SHARED + hubs.OWN + ((hubs.SHARED_RIMS + hubs.OWN_RIMS) if edges else ())
-    sums, walks = hubs.empty(arcs=arcs, names=names), hubs.empty(arcs=arcs, names=("w4",))["w4"]
+    node, held = _node_sums(graph), hubs.nothing_gathered(arcs=arcs, edges=edges)
+    walks = hubs.empty(arcs=arcs, names=("w4",))["w4"]
     up, narrow = hubs.upward(graph), hubs.short if parts.limbs == 2 else lambda table: table
     starts = [np.int32(first) for first in range(0, max(parts.count, 1), rows)]
     # A block of rows of all tables at a time: written by all hubs, then read by all.
     for first in starts:
-        codegree = _codegrees(parts, first, rows)
-        pairs = tuple(jnp.zeros(shape, jnp.int32) for shape in ((rows, size), (rows, size) if edges else (1, 1)))
+        tables = hubs.empty_tables(graph, first, rows=rows, size=size, edges=edges)
         for b in parts.blocks:
-            pairs = hubs.scatter_pairs(pairs, graph, bits, b.ids, b.steps, first, width=b.size, edges=edges)
-        tables = Tables(codegree, *pairs)
+            tables = hubs.scatter(tables, graph, bits, b.ids, b.steps, first, width=b.size, edges=edges)
         for b in parts.blocks:
-            sums = hubs.gather(
-                sums, tables, graph, bits, node, b.ids, b.steps, first, width=b.size, edges=edges, limbs=parts.limbs
+            held = hubs.gather(
+                held, tables, graph, bits, node, b.ids, b.steps, first, width=b.size, edges=edges, limbs=parts.limbs
             )
         # A walk of length 4 is a product of two rows: each block meets every later one.
-        low, block = narrow(codegree), max(16, 16 * parts.cells // size)
+        low, block = narrow(tables.codegree), max(16, 16 * parts.cells // size)
+        del tables
         for other in (start for start in starts if start >= first):
             high = low if other == first else narrow(_codegrees(parts, other, rows))
             walks = hubs.fourth_walks(walks, low, high, graph, up, (first, other), block=block)
-    return sums | {"w4": walks}
+    return held.by_name(edges) | {"w4": walks}
 
 
 def _codegrees(parts: _Parts, first: np.int32, rows: int) -> jax.Array:
-    table = hubs.empty_codegrees(parts.graph, first, rows=rows, size=parts.size)
+    table = hubs.empty_tables(parts.graph, first, rows=rows, size=parts.size, edges=False).codegree
     for b in parts.blocks:
         table = hubs.scatter_codegrees(table, parts.graph, b.ids, b.steps, first, width=b.size)
     return table

@@ -215,12 +215,14 @@ def _cells(lists: _Lists, first: jax.Array, rows: int, size: int) -> jax.Array:
     return jnp.where(inside, row[:, :, None] * size + lists.nodes[:, None, :], rows * size)
 
 
-@partial(jit64, static_argnames=("rows", "size"))
-def empty_codegrees(graph: Ranked, first: jax.Array, *, rows: int, size: int) -> jax.Array:
-    """Only what leaves add: to the diagonal."""
+@partial(jit64, static_argnames=("rows", "size", "edges"))
+def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, edges: bool) -> Tables:
+    """Only what leaves add: to the diagonal of ``codegree``. ``bent`` is ``[1, 1]`` where edges are not wanted."""
     node = first + jnp.arange(rows, dtype=jnp.int32)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
-    return jnp.zeros((rows, size), jnp.int32).at[jnp.arange(rows), node].set(leaves, mode="drop")
+    none = jnp.zeros((rows, size), jnp.int32)
+    codegree = none.at[jnp.arange(rows), node].set(leaves, mode="drop")
+    return Tables(codegree, none, none if edges else jnp.zeros((1, 1), jnp.int32))
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
@@ -237,27 +239,30 @@ def scatter_codegrees(
 
 
 @partial(jit64, static_argnames=("width", "edges"), donate_argnums=0)
-def scatter_pairs(
-    held: tuple[jax.Array, jax.Array], graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, first: jax.Array,
-    *, width: int, edges: bool,
-) -> tuple[jax.Array, jax.Array]:  # fmt: skip
-    """The tables ``pairs`` and, for edges, ``bent``."""
-    rows, size = held[0].shape
+def scatter(
+    tables: Tables, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int,
+    edges: bool,
+) -> Tables:  # fmt: skip
+    """Add to all tables (``bent``: where edges are wanted) what the hubs of one size give."""
+    rows, size = tables.codegree.shape
 
-    def step(number: jax.Array, held: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        pairs, bent = held
+    def step(number: jax.Array, flat: Tables) -> Tables:
         lists = _lists(graph, ids[number], width)
         cells = _cells(lists, first, rows, size)
         near = _adjacent(bits, lists)
-        pairs = pairs.at[cells].add(_join(near, near, 1).astype(jnp.int32), mode="drop")
+        # One value for every cell, since XLA is slow to scatter a constant.
+        one = jnp.broadcast_to(lists.real[:, :, None].astype(jnp.int32), cells.shape)
+        flat = flat._replace(
+            codegree=flat.codegree.at[cells].add(one, mode="drop"),
+            pairs=flat.pairs.at[cells].add(_join(near, near, 1).astype(jnp.int32), mode="drop"),
+        )
         if edges:
-            # At i and j around a hub: triangles on the edge from the hub to i.
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
-            bent = bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop")
-        return pairs, bent
+            flat = flat._replace(bent=flat.bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop"))
+        return flat
 
-    pairs, bent = lax.fori_loop(jnp.int32(0), steps, step, (held[0].reshape(-1), held[1].reshape(-1)))
-    return pairs.reshape(held[0].shape), bent.reshape(held[1].shape)
+    found = lax.fori_loop(jnp.int32(0), steps, step, Tables(*(x.reshape(-1) for x in tables)))
+    return Tables(*(x.reshape(y.shape) for x, y in zip(found, tables, strict=True)))
 
 
 # ---- sums at the arcs
@@ -272,34 +277,56 @@ def empty(*, arcs: int, names: tuple[str, ...]) -> dict[str, jax.Array]:
 SHARED = ("w3", "far", "side", "wing", "arm", "chord", "roof")
 OWN = ("t", "degrees", "walks", "spread", "l2", "l3", "cube", "s", "kt", "ls", "c", "k2", "tip")
 SHARED_RIMS = ("floor", "eave", "middle", "side_pairs")
-OWN_RIMS = ("squares", "dart", "tail", "rim")
+OWN_RIMS = ("squares", "dart", "tail")
 """Sums at arcs: those that need the tables, added up over their blocks of rows, and those that do not."""
+
+
+class Gathered(NamedTuple):
+    """Int64 sums at all arcs: ``[S, K]``, columns as :func:`columns` says; and those that do not come arc by arc from
+    the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted)."""
+
+    sums: jax.Array
+    rim: jax.Array
+
+    def by_name(self, edges: bool) -> dict[str, jax.Array]:
+        return dict(zip(columns(edges), self.sums.T, strict=True)) | {"rim": self.rim}
+
+
+def columns(edges: bool) -> tuple[str, ...]:
+    """Of :class:`Gathered`."""
+    return SHARED + OWN + (SHARED_RIMS + OWN_RIMS if edges else ())
+
+
+@partial(jit64, static_argnames=("arcs", "edges"))
+def nothing_gathered(*, arcs: int, edges: bool) -> Gathered:
+    return Gathered(jnp.zeros((arcs, len(columns(edges))), jnp.int64), jnp.zeros(arcs if edges else 1, jnp.int64))
 
 
 @partial(jit64, static_argnames=("width", "edges", "limbs"), donate_argnums=0)
 def gather(
-    sums: dict[str, jax.Array], tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array],
-    ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int, edges: bool, limbs: int,
-) -> dict[str, jax.Array]:  # fmt: skip
+    held: Gathered, tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array], ids: jax.Array,
+    steps: jax.Array, first: jax.Array, *, width: int, edges: bool, limbs: int,
+) -> Gathered:  # fmt: skip
     """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes."""
     rows, size = tables.codegree.shape
 
-    def step(number: jax.Array, sums: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    def step(number: jax.Array, held: Gathered) -> Gathered:
         hubs = ids[number]
         lists = _lists(graph, hubs, width)
         cells = _cells(lists, first, rows, size)
         near = _adjacent(bits, lists)
         found = _hub_sums(near, lists, cells, tables, graph, hubs, node, first, rows, edges, limbs)
+        # All sums of an arc at once: few writes, side by side.
+        row = jnp.stack([found[name] for name in columns(edges)], axis=-1)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-        added = {name: x.at[place].add(found[name], mode="drop") for name, x in sums.items() if name in found}
+        sums, rim = held.sums.at[place].add(row, mode="drop"), held.rim
         if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = near.astype(jnp.int64) * _join(near, _join(near, near, 1), 2)
-            # They need no table: added with the first block of rows alone.
             once = jnp.where(first == 0, walks, 0)
-            added["rim"] = sums["rim"].at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
-        return added
+            rim = rim.at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
+        return Gathered(sums, rim)
 
-    return lax.fori_loop(jnp.int32(0), steps, step, sums)
+    return lax.fori_loop(jnp.int32(0), steps, step, held)
 
 
 def _hub_sums(
