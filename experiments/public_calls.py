@@ -42,7 +42,7 @@ def graphlets(data: Path) -> Iterator[Row]:
             found = jaxmotif.graphlet_counts(graph).counts
             known = {key: value for key, value in verified[name].items() if key in found}
             assert all(found[key] == value for key, value in known.items()), name
-        held = jax.numpy.asarray(jaxmotif.edge_graphlets(graph).held)
+        held: Any = jaxmotif.edge_graphlets(graph).held
         rate = copy_rate(held)
         yield f"edge_graphlets {name}, on the device", per_edge, lambda g=graph: jaxmotif.edge_graphlets(g).held
         bar = per_edge + 1.15e3 * held.nbytes / rate
@@ -58,7 +58,8 @@ def copy_rate(held: jax.Array) -> float:
     """Bytes a second to the host, of an array of this size."""
     best = float("inf")
     for _ in range(3):
-        fresh = jax.block_until_ready(held + 0)
+        with jax.enable_x64(True):
+            fresh = jax.block_until_ready(held + 0)
         started = time.perf_counter()
         np.asarray(fresh)
         best = min(best, time.perf_counter() - started)

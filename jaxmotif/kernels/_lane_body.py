@@ -85,7 +85,8 @@ FUSED: Read = _Fused()
 
 def each_position(
     body: Callable[[Read, Arrays, jax.Array, jax.Array, jax.Array], Outputs],
-    arrays: Arrays, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int, fill: tuple[int, ...], name: str,
+    arrays: Arrays, work: FlatWork, first: jax.Array, stop: jax.Array,
+    *, block: int, fill: tuple[int | None, ...], name: str,
 ) -> tuple[Outputs, jax.Array]:  # fmt: skip
     """Run ``body(read, arrays, item, offset, valid)`` at the positions ``first .. min(first + block, stop)``.
 
@@ -95,7 +96,8 @@ def each_position(
       arrays: what the body reads.
       work: the lists; a position is an offset in one of its items.
       first, stop: int64 scalars. block: static, a power of two or a multiple of 1024.
-      fill: what an output may hold wherever no position is valid, one value an output.
+      fill: what an output may hold wherever no position is valid, one value an output; ``None`` for anything at all,
+        which saves writing it: whoever reads the output must then look at the valid positions alone.
       name: of the kernel, in profiles.
 
     Returns:
@@ -120,7 +122,8 @@ def each_position(
         @pl.when(number * lanes >= count)
         def _() -> None:
             for ref, value in zip(outputs, fill, strict=True):
-                ref[...] = jnp.full((lanes,), value, jnp.int32)
+                if value is not None:
+                    ref[...] = jnp.full((lanes,), value, jnp.int32)
 
         @pl.when(number * lanes < count)
         def _() -> None:

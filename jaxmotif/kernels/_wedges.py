@@ -18,7 +18,8 @@ from jaxmotif.kernels._lane_body import Read, each_position
 
 
 class WedgeBlock(NamedTuple):
-    """Int32 ``[block]`` each: the arcs u-v and u-w, the ends v and w; and which positions are valid."""
+    """Int32 ``[block]`` each: the arcs u-v and u-w, the ends v and w; and which positions are valid. Elsewhere the
+    others may be anything, no index."""
 
     uv: jax.Array
     uw: jax.Array
@@ -55,7 +56,7 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.
       first, stop: int64 scalars. block: static.
     """
     arcs = _Arcs(order.out_offsets, order.in_offsets, order.tail, order.head, order.in_arc, order.row_arc)
-    found, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(0,) * 4, name="wedges")
+    found, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
     uv, uw, v, w = found
     return WedgeBlock(uv, uw, v, w, valid)
 

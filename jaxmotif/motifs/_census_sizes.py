@@ -7,6 +7,7 @@ import dataclasses
 import jax
 
 from jaxmotif.arrays._compile import Target, target_of
+from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.devices._memory import default_memory, working_memory
 
 ENOUGH = 24 << 30
@@ -39,17 +40,9 @@ class Sizes:
         """NumPy's sort takes a quarter of what XLA's takes on a CPU."""
         return not self.distinct
 
-    @property
-    def coarse(self) -> int:
-        """By how much sizes of lists of codes differ at least: two programs group those of each size."""
-        return 1 if self.sorts_on_host else 4
-
-    def fit(self, need: int, most: int, step: int = 1) -> int:
-        """A size of at most ``most`` for so many, or for a part of them: the least, or more by powers of 4 ``step``."""
-        size = self.least
-        while size < min(need, most):
-            size *= 4 * step
-        return min(most, size)
+    def fit(self, need: int, most: int) -> int:
+        """A size of at most ``most`` for so many, or for a part of them."""
+        return min(most, power_of_four(need, self.least))
 
 
 CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0, 1 << 15)

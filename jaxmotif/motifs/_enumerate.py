@@ -68,7 +68,7 @@ def count_classes(
             first = stop
 
     def pairs(rows: Rows, runs: Runs, positions: int) -> None:
-        block = sizes.fit(positions, sizes.candidates, sizes.coarse)
+        block = sizes.fit(positions, sizes.candidates)
         for first in range(0, positions, block):
             found.add(*_pairs(dyads, rows, runs, np.int64(first), block=block, wide=wide))
 

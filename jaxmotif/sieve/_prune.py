@@ -1,11 +1,17 @@
-"""Cutting the graph down, in NumPy, to the vertices that could lie in a match at all."""
+"""Cutting the graph down to the vertices that could lie in a match at all: in NumPy, or where the graph is to lie."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import row_of
+from jaxmotif.kernels._expand import take
 from jaxmotif.sieve._colors import Motif
 
 
@@ -106,3 +112,45 @@ def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
         enough &= np.bincount(label[able], minlength=inside.n) >= number
     keep[ids] = enough[label]
     return keep
+
+
+def candidates_there(
+    offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: Motif
+) -> np.ndarray:  # fmt: skip
+    """The same of a graph on a device, in padded arrays; bool ``[N]``, of padding false."""
+    room = np.zeros(32, np.uint32), np.full(32, np.iinfo(np.int32).max, np.int32)  # one program for every motif
+    for place, (color, number) in enumerate(motif.counts.items()):
+        room[0][place], room[1][place] = motif.masks[color], number
+    colors, size = np.int32(len(motif.counts)), np.int32(motif.size)
+    return np.asarray(_candidates(offsets, targets, shades, *room, colors, size))
+
+
+@jit64
+def _candidates(
+    offsets: jax.Array, targets: jax.Array, shades: jax.Array, masks: jax.Array, numbers: jax.Array,
+    colors: jax.Array, size: jax.Array,
+) -> jax.Array:  # fmt: skip
+    nodes, slots = shades.shape[0], targets.shape[0]
+    active = shades != 0
+    row = row_of(offsets, slots)
+    some = (jnp.arange(slots, dtype=jnp.int32) < offsets[-1]) & take(active, row) & take(active, targets)
+
+    def fall(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        label, _ = state
+        # As in `components`: from neighbours, to all of the component so far, then to the end of each chain.
+        least = label.at[row].min(jnp.where(some, take(label, targets), nodes), mode="promise_in_bounds")
+        least = least.at[label].min(least, mode="promise_in_bounds")
+        least = lax.while_loop(lambda x: jnp.any(take(x, x) != x), lambda x: take(x, x), least)
+        return least, jnp.any(least != label)
+
+    start = jnp.arange(nodes, dtype=jnp.int32), jnp.bool_(True)
+    label, _ = lax.while_loop(lambda state: state[1], fall, start)
+
+    def having(able: jax.Array) -> jax.Array:
+        return jnp.zeros(nodes, jnp.int32).at[label].add(able.astype(jnp.int32), mode="promise_in_bounds")
+
+    def ask(color: jax.Array, enough: jax.Array) -> jax.Array:
+        return enough & (having(shades & masks[color] != 0) >= numbers[color])
+
+    enough = lax.fori_loop(jnp.int32(0), colors, ask, having(active) >= size)
+    return active & take(enough, label)

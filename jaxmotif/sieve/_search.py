@@ -11,17 +11,22 @@ from collections.abc import Mapping
 import jax
 import numpy as np
 
+from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Store, store_for
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._ignored import ignored_labels
-from jaxmotif.sieve._colors import Color, ColorsLike, parse_motif, vertex_shades
+from jaxmotif.sieve._colors import Color, ColorsLike, Motif, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
-from jaxmotif.sieve._prune import ColoredGraph, candidates, restrict
-from jaxmotif.sieve._runner import Sieve, capacities
+from jaxmotif.sieve._prune import ColoredGraph, candidates, candidates_there, restrict
+from jaxmotif.sieve._runner import Placed, Sieve, capacities
+
+PRUNED_THERE = 2**16
+"""Vertices from which on an accelerator is quicker than the host at telling components."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -145,13 +150,15 @@ def find_color_motif(
         np.asarray(graph.out_targets)[: 2 * graph.m],
         vertex_shades(colors, parsed, graph.n, graph.node_names),
     )
+    placed, keep = _cut(sieve, whole, parsed)
     # Everything after works on the vertices that the cheap tests leave.
-    colored, ids = restrict(whole, candidates(whole, parsed))
+    colored, ids = restrict(whole, keep)
     store = store_for(
         checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
     )
     repetitions = needed_repetitions(parsed.size, error)
-    positive, runs = _repeat(sieve, colored, run_key, repetitions, store, progress)
+    placed = placed if placed is not None and keep.all() else sieve.place(colored)
+    positive, runs = _repeat(sieve, placed, run_key, repetitions, store, progress)
     # Where all are found none is missing; else the bound of so many independent runs.
     bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
 
@@ -170,12 +177,21 @@ def find_color_motif(
     )
 
 
+def _cut(sieve: Sieve, graph: ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
+    """Which vertices the cheap tests leave; and the graph on the devices, where it was put there to find out."""
+    device = sieve.selection.main
+    needed = 4 * (graph.offsets.nbytes + graph.targets.nbytes)  # itself, and the rows and labels of its slots
+    if graph.n < PRUNED_THERE or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
+        return None, candidates(graph, motif)
+    placed = sieve.place(graph)
+    return placed, candidates_there(*placed.arrays[0], motif)[: graph.n]
+
+
 def _repeat(
-    sieve: Sieve, colored: ColoredGraph, key: jax.Array, repetitions: int, store: Store | None, progress: bool
+    sieve: Sieve, placed: Placed, key: jax.Array, repetitions: int, store: Store | None, progress: bool
 ) -> tuple[np.ndarray, int]:
     """Runs until every vertex is positive or the runs suffice: which are positive, and how many runs it took."""
-    placed = sieve.place(colored)
-    positive, runs = np.zeros(colored.n, bool), 0
+    positive, runs = np.zeros(placed.n, bool), 0
     while runs < repetitions and not positive.all():
         # One-sided: a value that is not zero proves that the vertex lies in a match.
         positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, store, progress) != 0

@@ -3,18 +3,19 @@
 import itertools
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxmotif import Graph
 from jaxmotif.devices import _record as record
-from jaxmotif.graph.synthetic import random_regular
+from jaxmotif.graph.synthetic import erdos_renyi, random_regular
 from jaxmotif.sieve import _runner as runner
 from jaxmotif.sieve import _search as search
 from jaxmotif.sieve import find_color_motif
 from jaxmotif.sieve._colors import parse_motif, vertex_shades
 from jaxmotif.sieve._extract import is_match
-from jaxmotif.sieve._prune import ColoredGraph, candidates, components, restrict
+from jaxmotif.sieve._prune import ColoredGraph, candidates, candidates_there, components, restrict
 from tests.sieve import brute
 
 PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], pad=None)
@@ -260,6 +261,24 @@ def test_candidates_need_enough_of_every_color():
         np.asarray(graph.out_offsets), np.asarray(graph.out_targets), vertex_shades(colors, motif, 12, None)
     )
     assert np.flatnonzero(candidates(host, motif)).tolist() == [0, 1, 2]
+
+
+def test_candidates_are_the_same_on_a_device():
+    rng = np.random.default_rng(3)
+    motif = parse_motif({"r": 2, "b": 1})
+    some = 0
+    for number in range(20):
+        graph = erdos_renyi(40, m=24 + number, seed=number, pad=None)
+        colors = [(None, "r", "b", {"r", "b"})[x] for x in rng.integers(0, 4, 40)]
+        host = ColoredGraph(
+            np.asarray(graph.out_offsets), np.asarray(graph.out_targets), vertex_shades(colors, motif, 40, None)
+        )
+        wanted = candidates(host, motif)
+        padded = np.pad(host.offsets, (0, 8), mode="edge"), np.pad(host.targets, (0, 96 - host.targets.size))
+        found = candidates_there(*map(jnp.asarray, (*padded, np.pad(host.shades, (0, 8)))), motif)
+        assert found.tolist() == [*wanted.tolist(), *[False] * 8]
+        some += wanted.any() and not wanted.all()
+    assert some > 10
 
 
 def test_is_match_verifies():
