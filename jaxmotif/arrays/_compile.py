@@ -13,7 +13,7 @@ import jax
 from jax.core import Tracer
 
 from jaxmotif.arrays._fork import using_jax
-from jaxmotif.arrays._programs import Kept
+from jaxmotif.arrays._programs import NEVER, Brief, Kept
 
 T = TypeVar("T")
 
@@ -73,11 +73,14 @@ def compiling_for(target: Target) -> Iterator[None]:
         _traced_for.reset(token)
 
 
-def jit64(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, **options: Any) -> Any:
     """``jax.jit`` in 64-bit mode, whatever the user's switch, for the device where the arguments lie.
 
     One compiled function is kept for each :class:`Target`, since the same shapes may take another form there. Works as
     a decorator with and without options, under ``jax.jit``, ``vmap`` and ``shard_map`` too.
+
+    Args:
+      brief: which programs are compiled quickly at first, where that is asked for; options: of ``jax.jit``.
 
     Example:
       >>> import jax.numpy as jnp
@@ -86,9 +89,9 @@ def jit64(function: Callable[..., Any] | None = None, **options: Any) -> Any:
       (dtype('int64'), 1099511627776)
     """
     if function is None:
-        return functools.partial(jit64, **options)
+        return functools.partial(jit64, brief=brief, **options)
     compiled: dict[Target, Any] = {}
-    kept = Kept(function, options)
+    kept = Kept(function, options, brief)
 
     def form(args: Any, kwargs: Any) -> tuple[Target, Any]:
         using_jax()

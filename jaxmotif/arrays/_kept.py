@@ -17,7 +17,9 @@ DEFAULT_BYTES = 1 << 30
 _WRITTEN_SECONDS = 60  # a file this young may still be under way to the disk
 
 
-def keep_compiled(path: str | os.PathLike[str] | None = None, max_bytes: int = DEFAULT_BYTES) -> Path:
+def keep_compiled(
+    path: str | os.PathLike[str] | None = None, max_bytes: int = DEFAULT_BYTES, *, quick: bool = False
+) -> Path:
     """Keep the programs that JAX compiles in a folder, for this process and later ones.
 
     The ``jaxmotif`` command does so by itself. In Python call it once, before the first result is asked for. It sets
@@ -29,6 +31,8 @@ def keep_compiled(path: str | os.PathLike[str] | None = None, max_bytes: int = D
         (``JAX_COMPILATION_CACHE_DIR``), else ``jaxmotif`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
       max_bytes: programs that were used longest ago are dropped, when this is called, until the others take no more;
         a folder that JAX was told of by other means is left alone.
+      quick: for a process that asks for few results: on a CPU, programs that never run for long are compiled with few
+        optimisations at first, and once more, with all, after some calls. Where ``XLA_FLAGS`` is set nothing changes.
 
     Returns:
       The folder in use: one for each kind of processor, since programs compiled for one may not run on another.
@@ -62,7 +66,7 @@ def keep_compiled(path: str | os.PathLike[str] | None = None, max_bytes: int = D
     for name, value in (("min_compile_time_secs", 0.0), ("min_entry_size_bytes", -1)):
         if f"JAX_PERSISTENT_CACHE_{name.upper()}" not in os.environ:
             jax.config.update(f"jax_persistent_cache_{name}", value)
-    keep_programs_in(folder, own=path is not None or not told)
+    keep_programs_in(folder, own=path is not None or not told, quick=quick)
     return folder
 
 

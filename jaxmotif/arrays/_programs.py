@@ -4,6 +4,9 @@ JAX's own cache of compiled code is asked only after a function was traced and l
 a short command. Here a program is found before that, by all that it is made of: the function's name and the source of
 the whole package, its static arguments, the kinds of the others, the device, versions and settings. Whatever is not
 plainly the same is not found, and what cannot be described so is left to ``jax.jit``.
+
+Compiling takes longer than what a short command does with its programs. Where that is asked for, a *brief* program on
+a CPU is compiled quickly at first, with few optimisations, and again with all of them once it has been called often.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ import contextlib
 import functools
 import hashlib
 import inspect
+import itertools
 import logging
 import os
 import pickle
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,14 +35,43 @@ from jax.sharding import SingleDeviceSharding
 SUFFIX = "-program"
 _logger = logging.getLogger("jaxmotif")
 _folder: Path | None = None
-_own = False
+_own = _quick = False
 _of_thread = threading.local()
 
+# Split for several threads, code takes more of all of them together to compile.
+_UNFUSED = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1}
+_UNOPTIMISED = {**_UNFUSED, "xla_backend_optimization_level": 0}
 
-def keep_programs_in(folder: Path | None, own: bool = False) -> None:
-    """Where programs are kept from now on, ``None`` for nowhere; ``own``: what JAX keeps there too may be removed."""
-    global _folder, _own
-    _folder, _own = folder, own
+HOT = 8
+"""Calls after which a program that was compiled quickly is compiled again: it has lost about what that takes."""
+
+
+class Brief(NamedTuple):
+    """Up to how many bytes of arguments a function's programs run so briefly on a CPU that compiling them is what takes
+    time, whatever the values.
+
+    Attributes:
+      unoptimised: for code without LLVM's optimisations: a fifth of the time to compile, two to eight times as long to
+        run.
+      unfused: for code without fusion emitters: half of the time to compile, and as a rule a little longer to run.
+    """
+
+    unoptimised: int = 0
+    unfused: int = 0
+
+
+NEVER = Brief()
+
+
+def keep_programs_in(folder: Path | None, own: bool = False, quick: bool = False) -> None:
+    """Where programs are kept from now on, ``None`` for nowhere.
+
+    Args:
+      own: what JAX keeps there too may be removed.
+      quick: brief programs are compiled quickly at first.
+    """
+    global _folder, _own, _quick
+    _folder, _own, _quick = folder, own, quick
     if folder is not None:
         _hear_of_hits()
 
@@ -52,16 +85,33 @@ def _hear_of_hits() -> None:
     jax.monitoring.register_event_listener(hear)
 
 
-class Kept:
-    """The programs of one function."""
+class _Program(NamedTuple):
+    """A program; of one that was compiled quickly, how often it was called, by the next call."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+    run: Any
+    calls: Iterator[int] | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether this call, which it counts, is to be of one compiled again."""
+        return self.calls is not None and next(self.calls) >= HOT  # `next` is atomic: threads share programs
+
+
+class Kept:
+    """The programs of one function.
+
+    Args:
+      brief: which of them are compiled quickly at first.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], brief: Brief):
         self._name = f"{function.__module__}.{function.__qualname__}"
         # What a function closes over is no part of its name.
         self._apt = function.__closure__ is None and "<" not in self._name and function.__module__[:9] == "jaxmotif."
         self._static = _static_names(function, options)
         self._names = list(inspect.signature(function).parameters) if self._apt else []
-        self._programs: dict[Hashable, Any] = {}
+        self._brief = brief
+        self._programs: dict[Hashable, _Program] = {}
         self._locks: dict[Hashable, threading.Lock] = {}
 
     def call(self, target: Hashable, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -70,15 +120,18 @@ class Kept:
         if asked is None:
             return jitted(*args, **kwargs)
         program = self._programs.get(asked)
-        if program is None:
+        if program is None or program.is_due:
             with self._locks.setdefault(asked, threading.Lock()):  # threads of a job come for it at the same time
-                program = self._programs.get(asked) or self._load(asked) or self._compile(asked, jitted, args, kwargs)
-                self._programs[asked] = program
-        if program is jitted:
+                if self._programs.get(asked) is program:
+                    quick = _quick and program is None and asked.device.platform == "cpu"
+                    options = _quick_options(self._brief, args, kwargs) if quick else {}
+                    self._programs[asked] = self._made(asked, options, jitted, args, kwargs)
+                program = self._programs[asked]
+        if program.run is jitted:
             return jitted(*args, **kwargs)
         # A compiled program takes no static arguments.
         free = (x for name, x in zip(self._names, args, strict=False) if name not in self._static)
-        return program(*free, **{name: x for name, x in kwargs.items() if name not in self._static})
+        return program.run(*free, **{name: x for name, x in kwargs.items() if name not in self._static})
 
     def _asked(self, target: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Asked | None:
         named = [*zip(self._names, args, strict=False), *kwargs.items()]
@@ -91,16 +144,32 @@ class Kept:
             return None
         return _Asked(target, static, tree, tuple(kinds), device, len(args))
 
-    def _file(self, asked: _Asked) -> Path | None:
+    def _made(
+        self, asked: _Asked, options: Mapping[str, bool | int], jitted: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> _Program:  # fmt: skip
+        """The best program that is kept; else one compiled with these options, or ``jitted`` where that cannot be."""
+        whole = self._file(asked, {})
+        if whole is None:
+            return _Program(jitted)
+        run = self._load(asked, whole)
+        if run is not None or not options:
+            return _Program(run or self._compile(whole, {}, jitted, args, kwargs))
+        file = self._file(asked, options) or whole
+        return _Program(
+            self._load(asked, file) or self._compile(file, options, jitted, args, kwargs), itertools.count(1)
+        )
+
+    def _file(self, asked: _Asked, options: Mapping[str, bool | int]) -> Path | None:
         static = _described(asked.static)
         if static is None or _folder is None or jax.process_count() > 1:
             return None
         text = repr((self._name, static, asked[0], str(asked.tree), asked.kinds, str(asked.device), asked.placed))
-        return _folder / f"{hashlib.sha256((text + _surroundings()).encode()).hexdigest()}{SUFFIX}"
+        text += repr(options or "") + _surroundings()
+        return _folder / f"{hashlib.sha256(text.encode()).hexdigest()}{SUFFIX}"
 
-    def _load(self, asked: _Asked) -> Any:
-        file = self._file(asked)
-        if file is None or not file.exists():
+    def _load(self, asked: _Asked, file: Path) -> Any:
+        if not file.exists():
             return None
         from jax.experimental.serialize_executable import deserialize_and_load
 
@@ -116,15 +185,14 @@ class Kept:
             return None
         return program
 
-    def _compile(self, asked: _Asked, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Compiles, and keeps, a program; ``jitted`` where that cannot be."""
-        file = self._file(asked)
-        if file is None:
-            return jitted
+    def _compile(
+        self, file: Path, options: Mapping[str, bool | int], jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Compiles a program, and keeps it."""
         from jax.experimental.serialize_executable import serialize
 
         before = getattr(_of_thread, "hits", 0)
-        program = jitted.lower(*args, **kwargs).compile()
+        program = _compiled(jitted.lower(*args, **kwargs), options)
         # XLA cannot write again, with all its parts, what JAX has just read from its own cache.
         if getattr(_of_thread, "hits", 0) == before:
             try:
@@ -137,6 +205,27 @@ class Kept:
                 with contextlib.suppress(OSError):
                     same.unlink()
         return program
+
+
+def _quick_options(brief: Brief, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, bool | int]:
+    """What to compile a program with at first: nothing special where the user has settings of his own."""
+    settings: dict[str, Any] = jax.config.values  # pyright: ignore[reportAttributeAccessIssue]
+    if os.environ.get("XLA_FLAGS") or settings.get("jax_disable_most_optimizations"):
+        return {}
+    size = sum(x.nbytes for x in jax.tree.leaves((args, kwargs)) if isinstance(x, jax.Array | np.ndarray))
+    return _UNOPTIMISED if size <= brief.unoptimised else _UNFUSED if size <= brief.unfused else {}
+
+
+def _compiled(lowered: Any, options: Mapping[str, bool | int]) -> Any:
+    """Compiles with the options that this XLA knows."""
+    while True:
+        try:
+            return lowered.compile(compiler_options=dict(options))
+        except jax.errors.JaxRuntimeError as error:
+            known = {name: value for name, value in options.items() if f"'{name}'" not in str(error)}
+            if "No such compile option" not in str(error) or len(known) == len(options):
+                raise
+            options = known
 
 
 class _Asked(NamedTuple):

@@ -90,7 +90,7 @@ def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
     where = args.cache or os.environ.get("JAXMOTIF_CACHE")
     if where != "off":
         try:
-            keep_compiled(where)
+            keep_compiled(where, quick=True)
         except OSError as error:
             logger.info("compiled code is not kept: %s (--no-cache for silence, --cache DIR for another place)", error)
     try:

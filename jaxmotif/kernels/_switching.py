@@ -278,13 +278,10 @@ def _most_touches(fixed: Fixed) -> int:
 
 def once(fixed: Fixed, x: Array) -> Array:
     """The same array, computed once: XLA's fusions for a CPU would compute it again for each of the arrays made of it,
-    and optimization barriers are taken away before. What is scattered is left alone."""
+    and optimization barriers are taken away before. What a condition gives is left alone."""
     if target().is_accelerator:
         return lax.optimization_barrier(x)
-    flat = x.reshape(-1)
-    nowhere = fixed.arcs >> 31  # 0, which XLA does not know
-    at = jnp.arange(flat.size, dtype=jnp.int32) + nowhere
-    return jnp.zeros_like(flat).at[at].set(flat, mode="promise_in_bounds", unique_indices=True).reshape(x.shape)
+    return lax.cond(fixed.arcs >= 0, lambda x: x, lambda x: jnp.zeros_like(x), x)  # always; XLA does not know
 
 
 # ---- hashing

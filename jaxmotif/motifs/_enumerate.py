@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._programs import Brief
 from jaxmotif.arrays._sizes import power_of_two
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import FlatWork, take
@@ -191,9 +192,12 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
         descend(rows, 1, min(capacity, nodes - first))
 
 
-_table = jit64(kernel.roots, static_argnames=("nodes", "capacity"))
+# A step looks at each entry of its table, or at a block of positions, a few times.
+_ONE_PASS, _BLOCKS = Brief(unoptimised=2**24), Brief(unoptimised=2**21, unfused=2**25)
+
+_table = jit64(kernel.roots, brief=_ONE_PASS, static_argnames=("nodes", "capacity"))
 _edges = jit64(kernel.edge_codes, static_argnames="wide")
-_pairs = jit64(kernel.pair_codes, static_argnames=("block", "wide"))
+_pairs = jit64(kernel.pair_codes, brief=_ONE_PASS, static_argnames=("block", "wide"))
 
 # Totals come with what they are totals of: an index taken outside copies the whole array.
 
@@ -202,7 +206,7 @@ def _numbers(*scalars: jax.Array) -> jax.Array:
     return for_host(jnp.stack([jnp.asarray(x, jnp.int64) for x in scalars]))
 
 
-@partial(jit64, donate_argnames="table", static_argnames="block")
+@partial(jit64, brief=_BLOCKS, donate_argnames="table", static_argnames="block")
 def _fill(
     dyads: Dyads, rows: Rows, work: FlatWork, table: Rows, at: jax.Array, *, block: int
 ) -> tuple[Rows, jax.Array]:
@@ -212,21 +216,21 @@ def _fill(
     return table, _numbers(held, first)
 
 
-@jit64
+@partial(jit64, brief=_ONE_PASS)
 def _walks(dyads: Dyads, rows: Rows, at: jax.Array) -> tuple[Walks, jax.Array]:
     """``at``: nodes of a row, and how many rows there are."""
     walks = kernel.open_walks(dyads, rows, at[0], at[1])
     return walks, for_host(walks.work.total)
 
 
-@partial(jit64, static_argnames="block")
+@partial(jit64, brief=_BLOCKS, static_argnames="block")
 def _added(dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int) -> tuple[Candidates, jax.Array]:
     """``at``: the first row, and how many there are."""
     added, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
     return added, _numbers(stop, added.work.total)
 
 
-@partial(jit64, static_argnames="bits")
+@partial(jit64, brief=_BLOCKS, static_argnames="bits")
 def _runs(keys: jax.Array, at: jax.Array, *, bits: int) -> tuple[Runs, jax.Array]:
     runs = kernel.pattern_runs(keys, at[0], bits=bits)
     return runs, _numbers(runs.work.total, runs.count.sum(dtype=jnp.int32))
@@ -242,7 +246,7 @@ def _added_in_runs(
     return added, runs, _numbers(stop, added.work.total, runs.work.total, runs.count.sum(dtype=jnp.int32))
 
 
-@partial(jit64, static_argnames=("room", "block", "wide"))
+@partial(jit64, brief=_BLOCKS, static_argnames=("room", "block", "wide"))
 def _visits(
     dyads: Dyads, rows: Rows, added: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
 ) -> jax.Array:

@@ -13,6 +13,7 @@ from jax.experimental.compilation_cache import compilation_cache
 
 from jaxmotif.arrays import _programs
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._programs import NEVER, Brief
 
 
 class Sizes(NamedTuple):
@@ -42,9 +43,9 @@ def folder(tmp_path, monkeypatch):
     compilation_cache.reset_cache()
 
 
-def fresh():
+def fresh(brief=NEVER):
     """The compiled function as a new process has it."""
-    return jit64(scaled, static_argnames=("by", "sizes"))
+    return jit64(scaled, brief=brief, static_argnames=("by", "sizes"))
 
 
 def test_a_kept_program_is_not_traced_again_and_gives_the_same(folder):
@@ -109,6 +110,65 @@ def test_random_keys_are_arguments_and_results(folder, monkeypatch):
     assert (len(traces), len(os.listdir(folder))) == (1, 1)
     assert jax.random.key_data(key).tolist() == jax.random.key_data(again).tolist()
     assert bits.tolist() == same.tolist() == (jax.random.bits(jax.random.key(7), (5,), "uint32") + x).tolist()
+
+
+@pytest.fixture
+def quick(folder, monkeypatch):
+    """The options of what is compiled, where that is to be quick and the user has no settings of his own."""
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", False)
+    _programs.keep_programs_in(folder, quick=True)
+    used, compiled = [], _programs._compiled
+    monkeypatch.setattr(
+        _programs, "_compiled", lambda low, options: used.append(dict(options)) or compiled(low, options)
+    )
+    yield used
+    jax.config.update("jax_disable_most_optimizations", before)
+
+
+def test_small_programs_are_compiled_quickly_at_first_and_well_once_they_are_hot(quick, folder):
+    brief, x = Brief(unoptimised=32, unfused=64), np.arange(8, dtype=np.int32)
+    tripled = fresh(brief)
+    for call in range(_programs.HOT + 3):
+        assert tripled(x, by=3)[0].tolist() == (3 * x).tolist()
+        assert len(quick) == (1 if call < _programs.HOT else 2)
+    assert quick == [_programs._UNOPTIMISED, {}]
+    assert len(os.listdir(folder)) == 2
+    for _ in range(_programs.HOT + 3):  # a later process takes the better one, and keeps to it
+        assert fresh(brief)(x, by=3)[0].tolist() == (3 * x).tolist()
+    assert (len(traces), len(quick)) == (1, 2)
+    for size in (16, 17):
+        fresh(brief)(np.arange(size, dtype=np.int32), by=3)
+    fresh()(x, by=4)
+    assert quick[2:] == [_programs._UNFUSED, {}, {}]
+
+
+@pytest.mark.parametrize("theirs", ["flags", "setting", "not asked for"])
+def test_users_settings_are_left_alone(quick, folder, monkeypatch, theirs):
+    if theirs == "flags":
+        monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=1")
+    elif theirs == "setting":
+        jax.config.update("jax_disable_most_optimizations", True)
+    else:
+        _programs.keep_programs_in(folder)
+    fresh(Brief(unoptimised=32))(np.arange(8, dtype=np.int32), by=3)
+    assert quick == [{}]
+
+
+def test_options_that_this_xla_does_not_know_are_left_out():
+    lowered = jax.jit(lambda x: x + 1).lower(np.int32(1))
+    program = _programs._compiled(lowered, {"xla_of_another_version": 1, "xla_backend_optimization_level": 0})
+    assert int(program(np.int32(1))) == 2
+
+
+def test_other_failures_to_compile_are_not_tried_again():
+    class Lowered:
+        def compile(self, compiler_options):
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: 'xla_backend_optimization_level'")
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match="RESOURCE"):
+        _programs._compiled(Lowered(), {"xla_backend_optimization_level": 0})
 
 
 def test_each_device_has_its_own(folder):
