@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -194,42 +194,58 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
     """
     kinds: dict[PairKind, int] = {}
     which = np.full(query.adjacency.shape, -1)
-    rules = query if isinstance(query, RuledPattern) else None
-    forbidden = ~query.adjacency & ~np.eye(query.num_nodes, dtype=bool)
+    wanted, rules = query.adjacency, query if isinstance(query, RuledPattern) else None
+    forbidden = ~wanted & ~np.eye(query.num_nodes, dtype=bool)
     if not induced:
         forbidden = np.zeros_like(forbidden) if rules is None else rules.forbidden
-
-    def label(u: int, x: int) -> tuple[int, int]:
-        """Of an edge, wanted or forbidden: induced, every edge that is not wanted is forbidden, whatever it is."""
-        if rules is not None:
-            number = int(rules.condition[u, x]) if query.adjacency[u, x] or not induced else -1
-            return (0, 0) if number < 0 else (1, number)
-        if query.edge_labels is None or not query.adjacency[u, x] or query.edge_labels[u, x] == wildcard:
-            return 0, 0
-        return 1, int(query.edge_labels[u, x])
-
+    # Of an edge, wanted or forbidden: induced, every edge that is not wanted is forbidden, whatever it is.
+    label = np.zeros(which.shape, np.int64)
+    if rules is not None:
+        labelled = (rules.condition >= 0) & (wanted | (not induced))
+        label[labelled] = rules.condition[labelled]
+    elif query.edge_labels is not None:
+        labelled = wanted if wildcard is None else wanted & (query.edge_labels != wildcard)
+        label[labelled] = query.edge_labels[labelled]
+    else:
+        labelled = np.zeros(which.shape, bool)
     # In both orders: what (u, x) asks seen from u, and the same seen from x.
-    for u, x in np.argwhere(query.neighbors).tolist():
-        there, back = query.adjacency[u, x], query.adjacency[x, u]
-        if not query.directed:
-            kind = PairKind(0, *label(u, x))
-        elif there and back:
-            kind = PairKind(0, *label(u, x), PRESENT, *label(x, u))
-        else:
-            (tail, head) = (u, x) if there else (x, u)
-            # An arc that must not be there, beside one that must, is part of the pair's own kind.
-            other = (ABSENT, *label(head, tail)) if forbidden[head, tail] else (ANY,)
-            kind = PairKind(int(back), *label(tail, head), *other)
-        # Equal kinds share a number, and with it candidate lists and a matrix.
-        which[u, x] = kinds.setdefault(kind, len(kinds))
+    ends = u, x = np.nonzero(query.neighbors)
+    if not query.directed:
+        kind = (0, labelled[ends], label[ends], ANY, 0, 0)
+    else:
+        there, back = wanted[u, x], wanted[x, u]
+        arc, other = (np.where(there, u, x), np.where(there, x, u)), (np.where(there, x, u), np.where(there, u, x))
+        # An arc that must not be there, beside one that must, is part of the pair's own kind.
+        reverse = np.where(there & back, PRESENT, np.where(forbidden[other], ABSENT, ANY))
+        says = reverse != ANY
+        kind = (~there, labelled[arc], label[arc], reverse, says & labelled[other], says * label[other])
+    # Equal kinds share a number, and with it candidate lists and a matrix.
+    which[ends] = _numbered(kinds, kind, len(u))
     # Pairs that no edge joins, and none may: tested apart, as strangers.
     apart = forbidden & (which < 0)
     strangers = np.full((1 + query.directed if apart.any() else 0, *which.shape), -1)
     for direction in range(len(strangers)):
-        for u, x in np.argwhere(apart.T if direction else apart).tolist():
-            kind = PairKind(direction, *(label(x, u) if direction else label(u, x)))
-            strangers[direction, u, x] = kinds.setdefault(kind, len(kinds))
+        arc = ends = np.nonzero(apart.T if direction else apart)
+        if direction:
+            arc = ends[::-1]
+        strangers[direction][ends] = _numbered(kinds, (direction, labelled[arc], label[arc], ANY, 0, 0), len(ends[0]))
     return list(kinds), which, strangers
+
+
+def _numbered(kinds: dict[PairKind, int], fields: Sequence[int | np.ndarray], pairs: int) -> np.ndarray:
+    """Numbers of the kinds of pairs whose fields are integers, or integers ``[pairs]``; new ones, in the order in which
+    they come first, are added."""
+    rows = np.stack([np.broadcast_to(field, pairs) for field in fields]).astype(np.int64)
+    code = np.zeros(pairs, np.int64)
+    for row in rows:
+        if len(row) and row.min() < row.max():
+            values, number = np.unique(row, return_inverse=True)
+            code = code * len(values) + number
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    found = np.zeros(len(first), np.int64)
+    for at in np.argsort(first):
+        found[at] = kinds.setdefault(PairKind(*rows[:, first[at]].tolist()), len(kinds))
+    return found[number]
 
 
 def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:

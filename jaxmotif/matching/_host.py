@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxmotif.arrays._bits import unpack_bits
-from jaxmotif.arrays._rows import offsets_from, places_of
+from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._candidates import ListSizes, Reduced
 from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
@@ -42,9 +42,18 @@ def filter_domains(
     if "consistency" in filters:
         _make_consistent(target, query, bits)
     alive = np.flatnonzero(bits.any(axis=0))
-    left = np.array([len(alive), len(_between(target, alive, 0).targets)], np.int32)
+    left = np.array([len(alive), _slots_between(target, alive)], np.int32)
     sizes = _spread(bits[:, alive]).sum(axis=1, dtype=np.int32)
     return bits, sizes, left
+
+
+def _slots_between(target: Target, ids: np.ndarray) -> int:
+    """How many slots of one direction there are between some nodes."""
+    alive = np.zeros(target.nodes, bool)
+    alive[ids] = True
+    if _are_most(ids, target):
+        return int((alive[target.sources[0]] & alive[target.targets[0]]).sum())
+    return int(alive[target.targets[0][places_of(target.offsets[0][ids], target.degrees[0][ids])]].sum())
 
 
 def _nodes_for(target: Target, query: Conditions, u: int, filters: tuple[str, ...]) -> Any:
@@ -70,6 +79,8 @@ def _make_consistent(target: Target, query: Conditions, bits: np.ndarray) -> Non
     stable = int(query.num_kinds) == 0
     while not stable:
         ids = np.flatnonzero(bits.any(axis=0))
+        if _are_most(ids, target):  # to leave out few takes longer than to look at them
+            ids = np.arange(target.nodes)
         domains = np.ascontiguousarray(bits[:, ids])
         stable = _sweep(target, query, ids, domains)
         bits[:, ids] = domains
@@ -79,65 +90,114 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
     """Sweep the domains of some nodes, uint32 ``[W, nodes]``, in place; not to the end, which is what it returns, if so
     many nodes are dropped from all of them that the slots between those left should be looked for again."""
     directions = [_between(target, ids, d) for d in range(len(target.offsets))]
-    kinds = [_near(directions[kind[0]], kind, near) for kind, near in _kinds(query)]
+    kinds = [
+        _Near(directions[kind[0]], kind, near, domains)
+        for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
+    ]
     u, v = np.nonzero(_spread(domains)[: int(query.size)])
-    bit, word, unchanged = np.uint32(1) << (u & 31).astype(np.uint32), u >> 5, 0
     first = len(u)
-    while unchanged < len(kinds):
-        near, targets, held, starts = kinds[0]
-        kinds = [*kinds[1:], kinds[0]]
-        found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
-        if len(held):
-            found[:, held] = np.bitwise_or.reduceat(domains[:, targets], starts, axis=1)
-        if len(domains) == 1:
-            lost = near[u, 0] & ~found[0, v] != 0
-        else:
-            lost = (near[u] & ~found.T[v]).any(axis=1)
-        unchanged += 1
-        if lost.any():
-            np.bitwise_xor.at(domains, (word[lost], v[lost]), bit[lost])
-            u, v, bit, word = (x[~lost] for x in (u, v, bit, word))
-            unchanged = 0
+    while any(kind.stale for kind in kinds):
+        for kind in kinds:
+            lost = kind.unmet(u, v) if kind.stale else []
+            if not len(lost):
+                continue
+            bits = np.uint32(1) << (u[lost] & 31).astype(np.uint32)
+            np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bits)
+            for other in kinds:
+                other.drop(v[lost])
+            left = np.ones(len(u), bool)
+            left[lost] = False
+            u, v = u[left], v[left]
             # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
             if 2 * len(u) < first:
                 return False
     return True
 
 
-def _kinds(query: Conditions) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The pair kinds that edges ask for, and which query nodes they join."""
-    return list(zip(query.kinds[: query.num_kinds], query.near, strict=False))
+class _Near:
+    """Who is joined by a pair kind: query nodes, and target nodes in ``domains``, uint32 ``[W, nodes]``.
+
+    Attributes:
+      stale: whether some domain has lost a node since :meth:`unmet` looked.
+    """
+
+    def __init__(self, slots: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
+        self._near, self._domains, self.stale = near, domains, True
+        self._ends, self._targets, self._sources = fitting(slots, kind)
+        self._found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
+        self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
+
+    def drop(self, nodes: np.ndarray) -> None:
+        """Some nodes are no longer in some domain."""
+        self.stale = True
+        if self._dropped is not None:
+            self._dropped.append(nodes)
+
+    def unmet(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Which pairs of a query node and a node in its domain lack a neighbour that they need."""
+        pairs = slice(None)
+        if self._dropped is None:
+            rows = np.flatnonzero(self._ends[:-1] < self._ends[1:])
+            starts, targets = self._ends[rows], self._targets
+        else:  # rows that have a neighbour which was dropped
+            dropped = np.zeros(len(self._ends) - 1, bool)
+            dropped[np.concatenate(self._dropped)] = True
+            near = np.zeros(len(dropped), bool)
+            near[self._sources[np.flatnonzero(dropped[self._targets])]] = True
+            rows, pairs = np.flatnonzero(near), np.flatnonzero(near[v])
+            lengths = self._ends[rows + 1] - self._ends[rows]
+            targets, starts = self._targets[places_of(self._ends[rows], lengths)], np.cumsum(lengths) - lengths
+        if len(rows):  # an empty row would give the first slot of the next one
+            self._found[:, rows] = np.bitwise_or.reduceat(self._domains[:, targets], starts, axis=1)
+        self.stale, self._dropped = False, []
+        u, v = u[pairs], v[pairs]
+        if len(self._domains) == 1:
+            lost = self._near[u, 0] & ~self._found[0, v]
+        else:
+            lost = (self._near[u] & ~self._found.T[v]).any(axis=1)
+        lost = np.flatnonzero(lost)
+        return lost if isinstance(pairs, slice) else pairs[lost]
 
 
-def _near(slots: Target, kind: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Who is joined by a kind: query nodes as bits, uint32 ``[K, W]``; and the targets of slots, the rows that have
-    any, and where these start."""
-    ends, targets = _fitting(slots, kind)
-    held = np.flatnonzero(ends[:-1] < ends[1:])  # an empty row would give the first slot of the next one
-    return near, targets, held, ends[held]
+def fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The slots of one direction that fulfil a pair kind: their offsets by row, targets and sources. Kept with them."""
 
+    def find() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        ok = slots.fits(kind)
+        if ok.all():
+            return slots.offsets, slots.targets, slots.sources
+        # Sums of ones up to each slot, at the ends of rows, are where the rows of what is left end.
+        held = np.flatnonzero(ok)
+        return offsets_from(ok)[slots.offsets], slots.targets[held], slots.sources[held]
 
-def _fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The slots of one direction that fulfil a pair kind: their offsets by row, and targets."""
-    # Sums of ones up to each slot, at the ends of rows, are where the rows of what is left end.
-    ok = slots.fits(kind)
-    return (slots.offsets, slots.targets) if ok.all() else (offsets_from(ok)[slots.offsets], slots.targets[ok])
+    return slots.known(tuple(kind), find)
 
 
 def _between(target: Target, ids: np.ndarray, d: int) -> Target:
     """The slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading axis."""
-    one = target.direction(d)
+    one = dataclasses.replace(target.direction(d), facts={})
     if len(ids) == target.nodes:
         return one
     number = np.full(target.nodes, -1, np.int32)
     number[ids] = np.arange(len(ids), dtype=np.int32)
-    lengths = target.degrees[d][ids]
-    slots = places_of(one.offsets[ids], lengths)
-    targets = number[one.targets[slots]]
-    held = targets >= 0
-    slots, ends = slots[held], offsets_from(held)[offsets_from(lengths)]
+    if _are_most(ids, target):
+        sources, targets = number[one.sources], number[one.targets]
+        slots = np.flatnonzero((sources >= 0) & (targets >= 0))
+        sources, targets = sources[slots], targets[slots]
+        ends = offsets_of(sources, len(ids))
+    else:
+        lengths = target.degrees[d][ids]
+        slots = places_of(one.offsets[ids], lengths)
+        targets = number[one.targets[slots]]
+        held = np.flatnonzero(targets >= 0)
+        slots, targets, sources = slots[held], targets[held], row_of(offsets_from(lengths), len(targets))[held]
+        ends = offsets_of(sources, len(ids))
     more = {name: None if (x := getattr(one, name)) is None else x[slots] for name in SLOT_ARRAYS[3:]}
-    return dataclasses.replace(one, offsets=ends, sources=number[one.sources[slots]], targets=targets[held], **more)
+    return dataclasses.replace(one, offsets=ends, sources=sources, targets=targets, **more)
+
+
+def _are_most(ids: np.ndarray, target: Target) -> bool:
+    return 4 * len(ids) > 3 * target.nodes
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
@@ -159,7 +219,7 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
     kept_ids = np.zeros(nodes, np.int32)
     kept_ids[:size] = target.ids[ids]
     kept = dataclasses.replace(
-        target, size=np.int32(size), ids=kept_ids, node_labels=None, facts=None, offsets=offsets, **arrays
+        target, size=np.int32(size), ids=kept_ids, node_labels=None, facts={}, offsets=offsets, **arrays
     )
     return Reduced(kept, kept_bits)
 
@@ -182,8 +242,11 @@ def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_li
         few = np.unique(words)[None]
     else:  # a node's words as one value, so that `unique` compares whole nodes
         few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
-    inside = _spread(few).astype(np.float32)
-    return ListSizes(offsets, totals, lengths.max(axis=1), typical, inside @ inside.T > 0)
+    meet = np.zeros((32 * len(few),) * 2, bool)
+    x, of = np.nonzero(_spread(few))
+    firsts = np.flatnonzero(np.diff(x, prepend=-1))
+    meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
+    return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet)
 
 
 def _families(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> Any:
@@ -193,7 +256,7 @@ def _families(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists:
     bounds = np.flatnonzero(np.diff(lists[:, 0], prepend=-1, append=-1))  # families ascend
     for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         kind = kinds[lists[first, 0]]
-        ends, targets = _fitting(reduced.target.direction(kind[0]), kind)
+        ends, targets, _ = fitting(reduced.target.direction(kind[0]), kind)
         step = max(AT_ONCE // max(len(targets), 1), 1)
         for at in range(first, stop, step):
             numbers = np.arange(at, min(at + step, stop))

@@ -58,7 +58,8 @@ def choose_order(
             (asked.strangers >= 0).any(axis=(0, 2))
         )  # what a node must not be next to, leaf counts do not see
         leaves = choose_leaves(query.neighbors, twin_classes(told_apart), measured, order, tied)
-    core = [v for v in order if v not in set(leaves.nodes)]
+    apart = set(leaves.nodes)
+    core = [v for v in order if v not in apart]
     if leaves.nodes and isinstance(search.order, str):  # RI's order of what is left
         ids = sorted(core)
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]

@@ -29,7 +29,7 @@ from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._placements import Layout
 from jaxmotif.matching._reduce import filtered, reduced
 from jaxmotif.matching._sizes import plan_sizes
-from jaxmotif.matching._small import NOTHING_FOUND, Found, search_small
+from jaxmotif.matching._small import NOTHING_FOUND, Found, most_candidates, search_small
 from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
 from jaxmotif.matching._target import Target
 from jaxmotif.matching._write import write
@@ -99,7 +99,7 @@ def make_plans(
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
-        found = search_small(asked, order, lists, measured, options)
+        found = search_small(asked, order, lists, measured, options, most_candidates(device))
         if found is not None:
             ids = lists.reduced.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]

@@ -12,23 +12,33 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
-from jaxmotif.arrays._bits import unpack_bits
+from jaxmotif.arrays._bits import pack_bits, unpack_bits
+from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._rows import offsets_from, places_of
-from jaxmotif.matching._conditions import Asked, PairKind
+from jaxmotif.matching._conditions import Asked
+from jaxmotif.matching._host import fitting
 from jaxmotif.matching._leaves import LeafPlan, products
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import SearchOrder
 from jaxmotif.matching._reduce import Lists, Measures
-from jaxmotif.matching._target import Target
 from jaxmotif.search import NOTHING, Standing
 
-MOST_CANDIDATES = 2**17
-"""Candidates that are tested here at most, some 30 ns each: a device is not ready much sooner."""
+MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**20, 2**17
+"""Candidates that are tested here at most, some 40 ns each: on a CPU as many as small steps take longer for, beside an
+accelerator as many as it takes to plan and begin a search there."""
 
-MOST_DENSE = 2**20
-"""Entries of a matrix of bytes that says which nodes are joined; beyond, slots are searched for."""
+MOST_ENTRIES = 2**23
+"""Of all partial matches of so many nodes, at most."""
+
+MOST_MARKS = 2**21
+"""Bytes that say which nodes are joined, or where there are more pairs of nodes, which may be."""
+
+
+LONG = 16
+"""Nodes in a list, on average, from which on it is cut where symmetry says before it is laid out."""
 
 
 class Found(NamedTuple):
@@ -46,21 +56,29 @@ class TooMany(Exception):
     """There are more candidates to test than is worth while here."""
 
 
-def search_small(asked: Asked, order: SearchOrder, lists: Lists, measured: Measures, options: Options) -> Found | None:
+def most_candidates(device: jax.Device) -> int:
+    """Candidates to test before a search goes to a device."""
+    return MOST_BESIDE_ACCELERATOR if target_of(device).is_accelerator else MOST_CANDIDATES
+
+
+def search_small(
+    asked: Asked, order: SearchOrder, lists: Lists, measured: Measures, options: Options, most: int
+) -> Found | None:
     """Search, or say that there is too much to do.
 
     Args:
       order: core nodes, leaves and symmetry; leaves are counted in closed form.
       lists: of a target on the host.
+      most: candidates to test.
 
     Returns:
       All that is found, or ``None``.
     """
-    search = _Small(asked, order, lists, measured)
+    search = _Small(asked, order, lists, measured, most)
     try:
         search.place_single()
         for x in search.rest if search.rows.shape[1] else ():
-            search.extend(x)
+            search.extend(x, keep=x != search.rest[-1] or options.listing or len(order.leaves.groups) > 0)
         count = search.count()
     except TooMany:
         return None
@@ -69,34 +87,39 @@ def search_small(asked: Asked, order: SearchOrder, lists: Lists, measured: Measu
 
 
 class Joined:
-    """The slots of the reduced target that fulfil a pair kind."""
+    """Some slots of one direction of a target: offsets by row, targets, and sources."""
 
-    def __init__(self, target: Target, kind: PairKind):
-        slots = target.direction(kind.direction)
-        ok = slots.fits(np.array(kind, np.int32))
-        self.nodes, self.sources, self.targets = target.nodes, slots.sources[ok], slots.targets[ok]
-        self.offsets = offsets_from(ok)[slots.offsets]
-
-    @cached_property
-    def dense(self) -> np.ndarray | None:
-        """Bool ``[N, N]``, if that is not too much."""
-        if self.nodes**2 > MOST_DENSE:
-            return None
-        matrix = np.zeros((self.nodes, self.nodes), bool)
-        matrix[self.sources, self.targets] = True
-        return matrix
+    def __init__(self, offsets: np.ndarray, targets: np.ndarray, sources: np.ndarray):
+        self.offsets, self.targets, self.sources = offsets, targets, sources
+        self.nodes = len(offsets) - 1
 
     @cached_property
     def keys(self) -> np.ndarray:
         """A number for each slot, ascending; one more that is none."""
         return np.append(self.sources.astype(np.int64) * self.nodes + self.targets, -1)
 
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """Bool: at the key of a pair, or at what is left of it modulo the size, whether there is such a slot."""
+        marks = np.zeros(min(self.nodes**2, MOST_MARKS), bool)
+        marks[self.keys[:-1] % len(marks)] = True
+        return marks
+
     def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Whether there is a slot from u to w."""
-        if self.dense is not None:
-            return self.dense[u, w]
         wanted = u.astype(np.int64) * self.nodes + w
-        return self.keys[np.searchsorted(self.keys[:-1], wanted)] == wanted
+        if self.nodes**2 <= MOST_MARKS:
+            return self.marks[wanted]
+        found = self.marks[wanted & (MOST_MARKS - 1)]
+        some = wanted[found]  # few, but for those that are there
+        found[found] = self.keys[np.searchsorted(self.keys[:-1], some)] == some
+        return found
+
+    def after(self, u: np.ndarray, least: np.ndarray | None) -> np.ndarray:
+        """Where the targets of each node start, or those beyond a given one."""
+        if least is None:
+            return self.offsets[u]
+        return np.searchsorted(self.keys[:-1], u.astype(np.int64) * self.nodes + least, side="right")
 
 
 class _Small:
@@ -104,133 +127,175 @@ class _Small:
 
     Attributes:
       rows: int32 ``[k, R]``, of each query node placed its image in every partial match.
-      placed: query nodes. rest: of the core, in order.
+      placed: query nodes, int64. rest: of the core, in order.
       tested, levels: candidates, and how often they were laid out.
+      ahead: whether more levels are to come.
+      found: matches, if the rows of the last node were counted and not kept.
     """
 
-    def __init__(self, asked: Asked, order: SearchOrder, lists: Lists, measured: Measures):
+    def __init__(self, asked: Asked, order: SearchOrder, lists: Lists, measured: Measures, most: int):
         self._asked, self._order, self._lists, self._measured = asked, order, lists, measured
-        self._joined: dict[int, Joined] = {}
-        self.rows = np.zeros((asked.query.num_nodes, 1), np.int32)
-        self.placed: list[int] = []
-        self.rest: list[int] = []
-        self.tested = self.levels = 0
+        self._joined: dict[tuple[int, int | None], Joined] = {}
+        self._most, k = most, asked.query.num_nodes
+        self._domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, :k].T.copy()
+        self.rows = np.zeros((k, 1), np.int32)
+        self.placed = np.zeros(0, np.int64)
+        self.rest = order.core
+        self.tested = self.levels = self._before = 0
+        self.ahead = False
+        self.found: int | None = None
 
-    def joined(self, kind: int) -> Joined:
-        if kind not in self._joined:
-            self._joined[kind] = Joined(self._lists.reduced.target, self._asked.kinds[kind])
-        return self._joined[kind]
-
-    def inside(self, xs: Sequence[int], w: np.ndarray) -> np.ndarray:
-        """Whether nodes are in the domains of all of some query nodes."""
-        bits = self._lists.reduced.bits
-        ok = np.ones(w.shape, bool)
-        for x in xs:
-            ok &= bits[x >> 5, w] & np.uint32(1 << (x & 31)) != 0
-        return ok
+    def joined(self, kind: int, x: int | None = None) -> Joined:
+        """The slots of a kind; with x, to nodes of its domain."""
+        if (kind, x) not in self._joined:
+            wanted = np.array(self._asked.kinds[kind], np.int32)
+            ends, targets, sources = fitting(self._lists.reduced.target.direction(wanted[0]), wanted)
+            if x is not None:
+                ok = self._domains[x, targets]
+                ends, targets, sources = offsets_from(ok)[ends], targets[ok], sources[ok]
+            self._joined[kind, x] = Joined(ends, targets, sources)
+        return self._joined[kind, x]
 
     def place_single(self) -> None:
-        """Place the nodes that can be mapped to one target node only, leaves too."""
-        single = self._measured.sizes == 1
-        self.placed = np.flatnonzero(single).tolist()
-        self.rest = [x for x in self._order.core if not single[x]]
-        if not self.placed:
-            return
-        us = np.array(self.placed)
-        bits = self._lists.reduced.bits
-        images = self.rows[us, 0] = unpack_bits(np.ascontiguousarray(bits.T)).T[us].argmax(axis=1)
-        ok = len(np.unique(images)) == len(images)
-        between = np.ix_(us, us)
-        for matrix, wanted in ((self._asked.which, True), *((one, False) for one in self._asked.strangers)):
-            asked = matrix[between]
-            for kind in np.unique(asked[asked >= 0]).tolist():
-                a, b = np.nonzero(asked == kind)
-                ok = ok and bool((self.joined(kind).has(images[a], images[b]) == wanted).all())
-        ok = ok and all(self.rows[a, 0] < self.rows[b, 0] for a, b in self._order.below if single[a] and single[b])
-        self.rows = self.rows[:, :1] if ok else self.rows[:, :0]
+        """Place the nodes that can be mapped to one target node only, leaves too; and those of which the others are
+        left no more."""
+        domains, done = self._domains, np.zeros(len(self._domains), bool)
+        new = self._measured.sizes == 1
+        while new.any() and self.rows.shape[1]:
+            done |= new
+            us, images = np.flatnonzero(new), domains[new].argmax(axis=1)
+            others = np.bincount(images, minlength=domains.shape[1]) == 0
+            if others.sum() + len(us) > len(others):  # two have one image
+                self.rows = self.rows[:, :0]
+                return
+            domains[~done] &= others
+            self._leave(us, images)
+            sizes = domains.sum(axis=1)
+            if not sizes.all():
+                self.rows = self.rows[:, :0]
+            new = (sizes == 1) & ~done
+        self.placed, self.rest = np.flatnonzero(done), [x for x in self._order.core if not done[x]]
+        self.rows[self.placed] = domains[self.placed].argmax(axis=1)[:, None]
+        if not all((self.rows[a] < self.rows[b]).all() for a, b in self._order.below if done[a] and done[b]):
+            self.rows = self.rows[:, :0]
 
-    def extend(self, x: int) -> None:
-        """Map one more node in every way."""
+    def _leave(self, us: np.ndarray, images: np.ndarray) -> None:
+        """Leave in the domains what is joined to the images of some nodes as is asked."""
+        nodes = np.arange(self._domains.shape[1])
+        for asked, wanted in ((self._asked.which, True), *((one, False) for one in self._asked.strangers)):
+            for kind in set(asked[us][asked[us] >= 0].tolist()):
+                lacking = pack_bits(self.joined(kind).has(images[:, None], nodes) != wanted)
+                x, of = np.nonzero((asked[us] == kind).T)
+                firsts = np.flatnonzero(np.diff(x, prepend=-1))
+                lost = np.bitwise_or.reduceat(lacking[of], firsts, axis=0)
+                self._domains[x[firsts]] &= ~unpack_bits(lost)[:, : len(nodes)]
+
+    def extend(self, x: int, keep: bool) -> None:
+        """Map one more node in every way; or only count these."""
+        self.ahead = x != self.rest[-1]
         row, w = self.candidates([x])
-        ok = np.ones(len(w), bool)
-        below = self._order.below
-        for images, test in (([a for a, b in below if b == x], np.less), ([b for a, b in below if a == x], np.greater)):
-            for u in images:
-                if u in self.placed:
-                    ok &= test(self.rows[u, row], w)
-        row, w = row[ok], w[ok]
-        self.rows = self.rows[:, row]
-        self.rows[x] = w
-        self.placed.append(x)
+        if not keep:
+            self.found = len(row)
+        elif len(row) * len(self.rows) > MOST_ENTRIES:
+            raise TooMany
+        else:
+            rows = np.empty((len(self.rows), len(row)), np.int32)
+            rows[self.placed] = self.rows[self.placed][:, row]
+            rows[x] = w
+            self.rows, self.placed = rows, np.append(self.placed, x)
 
     def candidates(self, alike: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Of each row the nodes that any of some query nodes may be mapped to: rows and nodes."""
-        asked, xs, placed = self._asked, np.array(alike), np.array(self.placed, np.int64)
+        asked, x, xs, placed = self._asked, alike[0], np.array(alike), self.placed
         which = asked.which[placed[:, None], xs]
-        near = [(kind, placed[(which == kind).any(axis=1)]) for kind in np.unique(which[which >= 0]).tolist()]
-        row, w = self.laid_out(alike[0], near)
-        row, w = _kept(row, w, self.inside(alike, w))
-        for kind, us in near:
-            row, w = _kept(row, w, self.joined(kind).has(self.rows[us][:, row], w).all(axis=0))
+        near = [(kind, placed[(which == kind).any(axis=1)]) for kind in sorted(set(which[which >= 0].tolist()))]
+        lower = [a for a, b in self._order.below if b == x and a in placed]
+        upper = [b for a, b in self._order.below if a == x and b in placed]
+        row, w = self.laid_out(x, near, lower)
+        row, w = _kept(row, w, self._domains[xs][:, w].all(axis=0))
         # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
         apart = placed[(which < 0).all(axis=1) & self._measured.meet[placed[:, None], xs].all(axis=1)]
-        if len(apart):
-            row, w = _kept(row, w, (self.rows[apart][:, row] != w).all(axis=0))
+        for us, fits in ((apart, np.not_equal), (lower, np.less), (upper, np.greater)):
+            if len(us):
+                row, w = _kept(row, w, fits(self.rows[us][:, row], w).all(axis=0))
+        for kind, us in near:
+            row, w = _kept(row, w, self.joined(kind).has(self.rows[us][:, row], w).all(axis=0))
         for strangers in asked.strangers:
-            kinds = strangers[placed, alike[0]]
-            for kind in np.unique(kinds[kinds >= 0]).tolist():
+            kinds = strangers[placed, x]
+            for kind in set(kinds[kinds >= 0].tolist()):
                 us = placed[kinds == kind]
                 row, w = _kept(row, w, ~self.joined(kind).has(self.rows[us][:, row], w).any(axis=0))
         return row, w
 
-    def laid_out(self, x: int, near: Iterable[tuple[int, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    def laid_out(
+        self, x: int, near: Iterable[tuple[int, np.ndarray]], lower: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Candidates to test, of each row the shortest list that a placed neighbour leads to; or the whole domain,
-        where that is less."""
-        rows = self.rows.shape[1]
+        where that is less.
+
+        Args:
+          lower: placed nodes whose images candidates must exceed.
+        """
+        rows, N = self.rows.shape[1], self._lists.nodes
+        least = self.rows[lower].max(axis=0) if lower else None
         starts, lengths, lists, first = [], [], [], 0
         for kind, us in near:
-            joined = self.joined(kind)
-            start = joined.offsets[self.rows[us]]
-            lengths.append(joined.offsets[self.rows[us] + 1] - start)
+            # With more rows than nodes, lists are laid out more than once: worth while to leave out what is not in the
+            # domain. To find where what is beyond the lower nodes starts is worth while in long lists.
+            joined = self.joined(kind, x if rows > N else None)
+            images = self.rows[us]
+            start = joined.after(images, least if len(joined.targets) > LONG * N else None)
+            lengths.append(joined.offsets[images + 1] - start)
             starts.append(start + first)
             lists.append(joined.targets)
             first += len(joined.targets)
-        whole = rows * int(self._measured.sizes[x])
+        domain = np.flatnonzero(self._domains[x])
         if lengths:
             start, length = np.concatenate(starts), np.concatenate(lengths)
             if len(length) > 1:
-                best = length.argmin(axis=0)[None]
-                start, length = np.take_along_axis(start, best, 0), np.take_along_axis(length, best, 0)
+                shortest = length.argmin(axis=0), np.arange(rows)
+                start, length = start[shortest], length[shortest]
+            else:
+                start, length = start[0], length[0]
             total = int(length.sum())
-            if total <= whole:
+            if total <= rows * len(domain):
                 self._test(total)
-                places = places_of(start[0], length[0])
-                row = np.repeat(np.arange(rows), length[0])
-                return row, (lists[0] if len(lists) == 1 else np.concatenate(lists))[places]
-        self._test(whole)
-        domain = np.flatnonzero(self._lists.reduced.bits[x >> 5] & np.uint32(1 << (x & 31)))
+                places = places_of(start, length)
+                return np.repeat(np.arange(rows), length), (lists[0] if len(lists) == 1 else np.concatenate(lists))[
+                    places
+                ]
+        self._test(rows * len(domain))
         return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows)
 
     def _test(self, candidates: int) -> None:
-        self.tested, self.levels = self.tested + candidates, self.levels + 1
-        if self.tested > MOST_CANDIDATES:
+        """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
+        likely = 0
+        if candidates > MOST_BESIDE_ACCELERATOR // 4 and self.ahead:
+            likely = candidates * candidates // max(self._before, 1)  # as they have grown
+        self._before, self.tested, self.levels = candidates, self.tested + candidates, self.levels + 1
+        if self.tested + likely > self._most:
             raise TooMany
 
     def count(self) -> int:
         """Matches: of each row the ways to map the leaves, added up."""
         plan = self._order.leaves
-        groups = [[x for x in group if x not in self.placed] for group in plan.groups]
-        if not self.rows.shape[1] or not any(groups):
-            return self.rows.shape[1]
+        placed = set(self.placed.tolist())
+        groups = [[x for x in group if x not in placed] for group in plan.groups]
+        if self.found is not None or not self.rows.shape[1] or not any(groups):
+            return self.rows.shape[1] if self.found is None else self.found
+        sums = [products(plan, group) for group in groups if group]
+        blocks = list(dict.fromkeys(block for terms in sums for _, factors in terms for block, _ in factors))
+        before, sizes = self.tested, {blocks[0]: self.common(plan, blocks[0])}
+        # If all take as much as the first: bit rows of a device do this in less.
+        if (self.tested - before) * len(blocks) > self._most // 8:
+            raise TooMany
+        sizes |= {block: self.common(plan, block) for block in blocks[1:]}
         # 52 bits hold the ways of one row, or Python's integers do.
         number = np.int64 if plan.limbs <= 2 else object
         ways = np.ones(self.rows.shape[1], number)
-        for group in filter(None, groups):
-            terms, sizes = products(plan, group), dict[tuple[int, ...], np.ndarray]()
-            for block in {block for _, factors in terms for block, _ in factors}:
-                sizes[block] = self.common(plan, block).astype(number)
+        for terms in sums:
             ways = ways * sum(
-                coefficient * np.prod([sizes[block] - less for block, less in factors], axis=0)
+                coefficient * np.prod([sizes[block].astype(number) - less for block, less in factors], axis=0)
                 for coefficient, factors in terms
             )
         if ways.dtype == object:
@@ -239,18 +304,19 @@ class _Small:
 
     def common(self, plan: LeafPlan, block: Sequence[int]) -> np.ndarray:
         """Of each row the nodes that some leaves have in common as candidates, int64 ``[R]``."""
-        leaves = plan.sets(block)
-        x, asked = leaves[0], self._asked
-        placed = np.array(self.placed)
-        anchors = placed[asked.which[placed, x] >= 0]
+        leaves, which = plan.sets(block), self._asked.which
+        x, placed = leaves[0], self.placed
+        anchors = placed[which[placed, x] >= 0]
         if len(leaves) > 1 or len(anchors) > 1:
             row, _ = self.candidates(leaves)
             return np.bincount(row, minlength=self.rows.shape[1])
-        kind, images = int(asked.which[anchors[0], x]), self.rows[anchors[0]]
+        kind, images = int(which[anchors[0], x]), self.rows[anchors[0]]
         offsets = self._lists.offsets[self._lists.number[kind, x]]
         size = (offsets[images + 1] - offsets[images]).astype(np.int64)
         used = self.rows[placed[(placed != anchors[0]) & self._measured.meet[placed, x]]]
-        return size - (self.inside([x], used) & self.joined(kind).has(images, used)).sum(axis=0)
+        # The list is that of the domain as measured.
+        inside = self._lists.reduced.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
+        return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
 
 def _kept(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:

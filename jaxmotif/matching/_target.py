@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,7 @@ from jaxmotif.matching._conditions import ANY, PRESENT
 _cache: weakref.WeakKeyDictionary[Graph, dict[tuple[bool, bool, bool], Target]] = weakref.WeakKeyDictionary()
 
 
+T = TypeVar("T")
 SLOT_ARRAYS = ("offsets", "sources", "targets", "labels", "reverse", "reverse_labels")
 
 
@@ -46,7 +47,7 @@ class Target:
       reverse_labels: int32 ``[D, S]`` or ``None``.
       marks: uint32 ``[W, slots]`` or ``None``: conditions on edges, the bits of ``RuledPattern.edges``. Then the labels
         of slots are their numbers in the graph, and that of a pair kind is the number of a condition.
-      facts: of an index on the host, what was once asked of it (:meth:`labelled`, :meth:`carrying`), kept.
+      facts: of an index on the host, what was once asked of it, kept (:meth:`known`).
     """
 
     size: Any
@@ -79,11 +80,11 @@ class Target:
     @property
     def degrees(self) -> np.ndarray:
         """Lengths of the rows by direction, int32 ``[D, N]`` (NumPy)."""
-        return self._known("degrees", lambda: np.diff(self.offsets))
+        return self.known("degrees", lambda: np.diff(self.offsets))
 
     def labelled(self, label: int) -> np.ndarray:
         """The nodes that carry a label, ascending (NumPy)."""
-        return self._known(("labelled", label), lambda: np.flatnonzero(self.node_labels == label))
+        return self.known(("labelled", label), lambda: np.flatnonzero(self.node_labels == label))
 
     def carrying(self, d: int, label: int) -> np.ndarray:
         """How many neighbours of each node in a direction carry a label, in the least dtype that holds them (NumPy)."""
@@ -93,9 +94,9 @@ class Target:
             found = np.diff(ends[self.offsets[d]])
             return found.astype(np.min_scalar_type(found.max(initial=0)))
 
-        return self._known(("carrying", d, label), count)
+        return self.known(("carrying", d, label), count)
 
-    def _known(self, what: Hashable, find: Callable[[], np.ndarray]) -> np.ndarray:
+    def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """What is found once for as long as the index lives."""
         if self.facts is None:
             return find()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from jaxmotif.arrays._rows import renumber
 from jaxmotif.patterns._pattern import Pattern
 
 
@@ -60,6 +61,9 @@ def stabilizer_chain(
     for number, v in enumerate(sorted(fixed)):
         color = np.where(np.arange(k) == v, k + number, color)
     color = search.refine(color)
+    identity = np.arange(k)
+    if len(np.unique(color)) == k:
+        return StabilizerChain(base, ((identity,),) * k)
     # Which automorphisms fix the first i base nodes is known once all later nodes are done: from the last one up,
     # so that those already found join orbits together and need no second search.
     colorings = [color]
@@ -67,7 +71,6 @@ def stabilizer_chain(
         last = colorings[-1]
         single = np.count_nonzero(last == last[v]) == 1
         colorings.append(last if single else search.refine(np.where(np.arange(k) == v, k, last)))
-    identity = np.arange(k)
     generators: list[np.ndarray] = []
     cosets: list[tuple[np.ndarray, ...]] = []
     for v, color in zip(reversed(base), reversed(colorings[:-1]), strict=True):
@@ -161,7 +164,7 @@ class _Search:
     def __init__(self, pattern: Pattern):
         entries = pattern.entries
         codes = entries if not pattern.directed else entries * (int(entries.max(initial=0)) + 1) + entries.T
-        self.codes = np.unique(codes, return_inverse=True)[1].reshape(codes.shape)
+        self.codes, _ = renumber(codes, int(codes.max(initial=0)) + 1)
         rng = np.random.default_rng(0)
         k, kinds = pattern.num_nodes, int(self.codes.max(initial=0)) + 1
         self.mix = rng.integers(-(2**63), 2**63, size=(kinds, 2 * k + 1), dtype=np.int64)
@@ -172,8 +175,10 @@ class _Search:
         classes = len(np.unique(color))
         while True:
             around = self.mix[self.codes, color[None, :]].sum(axis=1)
-            keys = np.stack([color, around])
-            color = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)
+            order = np.lexsort((around, color))
+            new = (np.diff(color[order]) != 0) | (np.diff(around[order]) != 0)
+            color = np.empty_like(color)
+            color[order] = np.concatenate([[0], np.cumsum(new)])[: len(color)]
             count = int(color.max(initial=-1)) + 1
             if count == classes:
                 return color

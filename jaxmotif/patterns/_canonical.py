@@ -75,12 +75,12 @@ def twin_classes(pattern: Pattern) -> np.ndarray:
     entries, k = pattern.entries, pattern.num_nodes
     labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
     classes = np.arange(k)
-    for between in np.unique(entries):  # which, put on the diagonal, makes twins' rows and columns equal
+    for between in np.flatnonzero(np.bincount(entries.reshape(-1))):  # which, on the diagonal, makes twins' rows equal
         same = entries.copy()
         np.fill_diagonal(same, between)
-        rows = np.column_stack([labels, same, same.T])
-        _, lowest, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        classes = np.minimum(classes, lowest[which.reshape(-1)])
+        rows = np.column_stack([labels, same, same.T] if pattern.directed else [labels, same])
+        lowest: dict[bytes, int] = {}
+        classes = np.minimum(classes, [lowest.setdefault(row.tobytes(), u) for u, row in enumerate(rows)])
     return classes
 
 

@@ -33,34 +33,33 @@ def greatest_constraint_first(
     """
     k = pattern.num_nodes
     sizes = np.zeros(k, np.int64) if domain_sizes is None else np.asarray(domain_sizes, np.int64)
-    near = pattern.neighbors.astype(np.int64)
+    near = pattern.neighbors
     degree = near.sum(axis=1)
     edges = pattern.adjacency.astype(np.int64)
     edges = edges + edges.T if pattern.directed else edges
-    placed = np.zeros(k, bool)
+    # One key says it all. From its highest bits: edges to placed nodes, neighbours that touch one, other neighbours,
+    # how small the domain is, and how early the first placed neighbour came. Of equal ones the first is best.
+    bits = max(k - 1, 1).bit_length()
+    rank = np.unique(-sizes, return_inverse=True)[1].reshape(-1)
+    joined, shared, beyond, smaller = (1 << field * bits for field in (4, 3, 2, 1))
+    key = degree * beyond + rank * smaller + (k - 1)
+    begin = degree * beyond + rank  # of a component
+    placed, fresh = np.zeros(k, bool), np.ones(k, bool)  # fresh: no neighbour is placed
     late = np.zeros(k, bool)
     late[list(last)] = True
-    # Of each node: edges to placed nodes, when the first of these came, neighbours that touch one, other neighbours.
-    joined, first, shared, beyond = np.zeros((4, k), np.int64)
-    beyond += degree
     order: list[int] = []
     while len(order) < k:
         free = ~placed & (~late if (~placed & ~late).any() else late)
-        rest = np.flatnonzero(free)
-        if joined[rest].any():
-            keys = (rest, first[rest], sizes[rest], -beyond[rest], -shared[rest], -joined[rest])
-        else:
-            keys = (rest, sizes[rest], -degree[rest])
-        v = int(rest[np.lexsort(keys)[0]])
-        counted = shared if joined[v] else beyond
-        counted -= near[:, v]
+        v = int(np.where(free, key, -1).argmax())
+        if fresh[v]:
+            v = int(np.where(free, begin, -1).argmax())
+        key -= near[v] * (beyond if fresh[v] else shared)
         placed[v] = True
-        new = np.flatnonzero((near[v] > 0) & (joined == 0))
-        first[new] = len(order)
-        moved = near[:, new[~placed[new]]].sum(axis=1)
-        shared += moved
-        beyond -= moved
-        joined += edges[v]
+        new = near[v] & fresh
+        key[new] -= len(order)
+        fresh &= ~new
+        key += near[:, new & ~placed].sum(axis=1) * (shared - beyond)
+        key += edges[v] * joined
         order.append(v)
     return order
 

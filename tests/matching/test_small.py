@@ -29,7 +29,7 @@ def searches(monkeypatch):
 @pytest.mark.parametrize("dense", [True, False])
 def test_against_all_maps(searches, monkeypatch, dense):
     if not dense:
-        monkeypatch.setattr(_small, "MOST_DENSE", 0)
+        monkeypatch.setattr(_small, "MOST_MARKS", 16)
     nonzero = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def test_larger_ones_go_to_the_device(searches, monkeypatch):
     several = [one.count for one in count_queries([query, query], target)]
     assert len(searches) == 5
     for most in (0, 100, 500):
-        monkeypatch.setattr(_small, "MOST_CANDIDATES", most)
+        monkeypatch.setattr("jaxmotif.matching._plan.most_candidates", lambda device, most=most: most)
         assert [one.count for one in count_queries([query, query], target)] == several == [1680, 1680]
         assert (find_matches(query, target).nodes == everything.nodes).all()
     assert searches[-1] is None
