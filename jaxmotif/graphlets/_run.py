@@ -100,6 +100,11 @@ def run(
         return _with_tuning(
             lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail, narrow=narrow), tuning, edges, device
         )
+    # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, all is
+    # one program, and nobody waits for the plan's sizes.
+    if target_of(device).is_accelerator and count == 1 and not by_units and _pairs_of_edges(graph) <= long:
+        near = jax.device_put(graph, device)
+        return _with_tuning(lambda t: _run_graph(near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
     order, plan = prepare(graph, tuning, device)
     work = int(plan.triangles.total) + int(plan.wedges.heavy.total) + int(plan.wedges.light.total)
     if by_units or work > long or count > 1:
@@ -194,6 +199,11 @@ def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
     return order, sparse.make_plan(jnp, order, tuning)
 
 
+def _pairs_of_edges(graph: Graph) -> int:
+    degrees = graph.degrees.astype(np.int64)
+    return int((degrees * degrees).sum())
+
+
 def fits_narrow(graph: Graph, detail: Detail) -> bool:
     """Whether no count can pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each
     way to walk on from it along three edges, a tree that spans the graphlet."""
@@ -206,6 +216,12 @@ def fits_narrow(graph: Graph, detail: Detail) -> bool:
 def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail, narrow: bool = False) -> Outcome:
     stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, detail != "graph")
     return _outcome(order, stats, detail, narrow)
+
+
+@jit64(static_argnames=("tuning", "detail", "narrow"))
+def _run_graph(graph: Graph, tuning: Tuning, detail: Detail, narrow: bool) -> Outcome:
+    order = degree_order(graph)
+    return _run_whole(order, sparse.make_plan(jnp, order, tuning), tuning, detail, narrow)
 
 
 @jit64(static_argnames=("tuning", "mesh", "detail", "narrow"))

@@ -182,3 +182,16 @@ def test_with_jit_turned_off():
     environment = os.environ | {"JAX_DISABLE_JIT": "1"}
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == str(jaxmotif.graphlet_counts(jaxmotif.datasets.load("florentine")).counts)
+
+
+@pytest.mark.parametrize("long", [2**33, 0])
+def test_an_accelerator_needs_no_plan_for_a_short_run(long, monkeypatch):
+    """A bound on its work makes it one program, or one that waits for the plan; the columns are the same."""
+    graph, calls = erdos_renyi(60, m=200, seed=1), []
+    wanted = jaxmotif.edge_graphlets(graph).to_numpy()
+    whole = run._run_graph
+    monkeypatch.setattr(run, "target_of", lambda device: Target("tpu"))
+    monkeypatch.setattr(run, "_run_graph", lambda *args, **static: calls.append(1) or whole(*args, **static))
+    monkeypatch.setitem(run._LONG, "accelerator", long)
+    np.testing.assert_array_equal(jaxmotif.edge_graphlets(graph).to_numpy(), wanted)
+    assert len(calls) == (long > 0)
