@@ -136,7 +136,7 @@ def graphlet_counts(
       graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs:
         what :func:`jaxmotif.graph.as_graphs` takes, with one result for each. They run without a schedule and a
         checkpoint; ``devices`` take batches in turn.
-      size: 4, or 5. Five-node counts run on one device, without a schedule or a checkpoint.
+      size: 4, or 5, which takes no schedule.
       induced: whether nodes that a graphlet does not join must not be joined in the graph. Without it every subgraph
         counts, so that a triangle holds three 2-stars too.
       devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
@@ -175,8 +175,8 @@ def graphlet_counts(
       :mod:`jaxmotif.graphlets._homs`.
     """
     graph = as_graph(graph)
-    if _is_five(graph, size, schedule, checkpoint):
-        _, counts, notes = _five(graph, devices, memory, False, progress)
+    if _is_five(graph, size, schedule):
+        _, counts, notes = _five(graph, devices, memory, checkpoint, False, progress)
     else:
         outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
         counts, notes = _global(graph, outcome), outcome.notes
@@ -211,8 +211,8 @@ def edge_graphlets(
       [0, 0, 0, 1]
     """
     graph = as_graph(graph)
-    if _is_five(graph, size, schedule, checkpoint):
-        values, counts, notes = _five(graph, devices, memory, True, progress)
+    if _is_five(graph, size, schedule):
+        values, counts, notes = _five(graph, devices, memory, checkpoint, True, progress)
         columns = EDGE_NAMES_5
     else:
         outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
@@ -252,8 +252,8 @@ def node_orbits(
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
     graph = as_graph(graph)
-    if _is_five(graph, size, schedule, checkpoint):
-        values, counts, notes = _five(graph, devices, memory, False, progress)
+    if _is_five(graph, size, schedule):
+        values, counts, notes = _five(graph, devices, memory, checkpoint, False, progress)
         columns = NODE_NAMES_5
     else:
         outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
@@ -361,28 +361,30 @@ def _by_name(found: Many, i: int) -> dict[str, int]:
     return dict(zip(_graphlet_names(found), found.counts[i].tolist(), strict=True))
 
 
-def _is_five(graph: Graph, size: int, schedule: Schedule | None, checkpoint: str | os.PathLike | None) -> bool:
+def _is_five(graph: Graph, size: int, schedule: Schedule | None) -> bool:
     """Whether five nodes are asked for; what they cannot be asked for with is refused."""
     _check(graph, size)
-    if size == 5 and (schedule is not None or checkpoint is not None):
-        raise ValueError("size=5 runs on one device in one go: it takes no schedule and no checkpoint")
+    if size == 5 and schedule is not None:
+        raise ValueError("size=5 takes no schedule: the devices share the work evenly")
     return size == 5
 
 
 def _five(
-    graph: Graph, devices: Devices, memory: int | None, edges: bool, progress: bool
-) -> tuple[jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:
+    graph: Graph, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, edges: bool,
+    progress: bool,
+) -> tuple[jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:  # fmt: skip
     """The orbits of up to five nodes, at nodes or edges; the global counts of 2 to 5; and notes."""
     from jaxmotif.graphlets import _five as five
 
-    device, notes = select_devices(devices).main, ignored_labels(graph)
+    selection, ignored = select_devices(devices), ignored_labels(graph)
     if not graph.m:
         empty = np.zeros((0, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5)), NARROW)
-        return empty, _named_counts(graph.n, np.zeros(len(NODE_NAMES_5), object)), notes
+        return empty, _named_counts(graph.n, np.zeros(len(NODE_NAMES_5), object)), ignored
+    store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", edges, graph.edge_list(), graph.n))
     padded = graph.with_padding("bucket") if memory is None else graph
-    at_nodes, at_edges = five.five_node_orbits(padded, device, edges, memory)
-    values = at_nodes if at_edges is None else at_edges
-    return values, _named_counts(graph.n, five.totals(at_nodes)), notes
+    found = five.five_node_orbits(padded, selection, edges, memory, progress, store)
+    values = found.nodes if found.edges is None else found.edges
+    return values, _named_counts(graph.n, five.totals(found.nodes)), (*ignored, *found.notes)
 
 
 def _named_counts(nodes: int, totals: np.ndarray) -> dict[str, int]:

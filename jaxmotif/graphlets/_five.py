@@ -1,4 +1,4 @@
-"""All orbits of up to five nodes in a graph of any size, on one device."""
+"""All orbits of up to five nodes in a graph of any size, on any devices."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.devices._memory import working_memory
+from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._memory import with_smaller_steps, working_memory
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
-from jaxmotif.graphlets._hubs import Blocks, Places, Ranked
+from jaxmotif.graphlets._hubs import Places, Ranked
 
 LARGEST_RESULT = 2.0**60
 """Counts at a node or edge are exact below this (:mod:`jaxmotif.graphlets._homs`)."""
@@ -112,57 +117,72 @@ def _largest(graph: Ranked) -> jax.Array:
     return jnp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
 
 
+class FiveOrbits(NamedTuple):
+    """Orbits of up to five nodes: ``[N, 73]`` at nodes, and where wanted ``[m, 68]`` at edges; uint32 where no count
+    can be larger, else int64. ``notes``: what had to be done differently, in words."""
+
+    nodes: jax.Array
+    edges: jax.Array | None
+    notes: tuple[str, ...]
+
+
 def five_node_orbits(
-    graph: Graph, device: jax.Device, edges: bool = False, memory: int | None = None
-) -> tuple[jax.Array, jax.Array | None]:
-    """The 73 orbits at each node, ``[N, 73]``, and with ``edges`` the 68 at each edge, ``[m, 68]``; uint32 where no
-    count can be larger, else int64.
+    graph: Graph, selection: Selection, edges: bool = False, memory: int | None = None, show: bool = False,
+    store: Store | None = None,
+) -> FiveOrbits:  # fmt: skip
+    """All orbits of up to five nodes.
 
     Args:
       graph: undirected, with edges.
-      memory: bytes to work in beside the graph and the result.
+      edges: whether those at edges are wanted.
+      memory: bytes to work in on each device beside the graph and the result.
+      show: progress, where it takes long.
+      store: what the work is, and where its checkpoints are.
 
     Raises:
       OverflowError: counts may pass :data:`LARGEST_RESULT`.
       ValueError: too little memory.
     """
+    device = selection.main
     slots = jax.device_put((graph.out_offsets, graph.out_targets), device)
-    nodes, S = graph.node_capacity, graph.slot_capacity
     with jax.default_device(device):
-        ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=S)
-        starts, leaves, later, core, largest = jax.device_get(
-            # One wait for all that sizes depend on.
-            (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
-        )
-        if largest >= LARGEST_RESULT:
-            raise OverflowError(
-                f"a node of degree {np.diff(starts).max()}: its orbits of five nodes may pass the limit of 2^60 (they "
-                f"are below {largest:.2g}); size=4 stays exact"
-            )
-        cells = 1 << (22 if target_of(device).is_accelerator else 18)
-        lengths = np.diff(starts) - leaves
-        parts = _Parts(
-            ranked, hubs.blocks(lengths[int(core) :], int(core), cells), nodes - int(core),
-            3 if np.diff(starts).max() >= 2**16 else 2, cells, edges,
-        )  # fmt: skip
-        bits = hubs.bit_rows(ranked, size=parts.size)
-        sums = _all_sums(parts, bits, memory, device)
-        cliques = hubs.empty(arcs=S, names=("q",))["q"]
-        # By higher neighbours alone, of which there are far fewer at the largest hubs.
-        for b in hubs.blocks(later[int(core) :], int(core), cells // 4):
-            cliques = hubs.five_cliques(cliques, ranked, bits, b.ids, b.steps, width=b.size)
+        given, places, largest = _given(slots, graph.node_capacity, graph.slot_capacity, edges, memory)
+        sums, notes = _all_sums(given, device, selection, show, store)
         # What can be summed around the hubs only once the sums before are there.
-        late = _late_values(ranked, sums["t"], sums["l2"])[: 3 if edges else 1]
-        again = tuple(hubs.empty(arcs=S, names=("leaves", "triples", "end")[: len(late)]).values())
-        for b in parts.blocks:
-            again = hubs.sum_around(again, late, ranked, bits, b.ids, b.steps, width=b.size)
-        sums |= {"q": cliques, "leaves": again[0]}
+        late = _late_values(given.graph, sums["t"], sums["l2"])[: 3 if edges else 1]
+        again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("leaves", "triples", "end")[: len(late)]).values())
+        size, cells = given.size, given.cells(device)
+        bits = hubs.bit_rows(given.graph, size=size)
+        for b in hubs.blocks(given.lengths, given.core, cells):
+            again = hubs.sum_around(again, late, given.graph, bits, b.ids, b.steps, width=b.size)
+        sums["leaves"] = again[0]
         narrow = bool(largest < 2.0**32)
-        at_nodes = _as_held(_node_result(ranked, places, sums), narrow=narrow)
+        at_nodes = _as_held(_node_result(given.graph, places, sums), narrow=narrow)
         if not edges:
-            return at_nodes, None
-        at_edges = _edge_result(ranked, places, sums, (again[1], again[2]), slots, edges=graph.m)
-        return at_nodes, _as_held(at_edges, narrow=narrow)
+            return FiveOrbits(at_nodes, None, notes)
+        at_edges = _edge_result(given.graph, places, sums, (again[1], again[2]), slots, edges=graph.m)
+        return FiveOrbits(at_nodes, _as_held(at_edges, narrow=narrow), notes)
+
+
+def _given(
+    slots: tuple[jax.Array, jax.Array], nodes: int, arcs: int, edges: bool, memory: int | None
+) -> tuple[_Given, Places, float]:
+    """The graph as the passes take it, where its nodes and slots went, and a bound of all results."""
+    ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=arcs)
+    starts, leaves, later, core, largest = jax.device_get(
+        # One wait for all that sizes depend on.
+        (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
+    )
+    degrees = np.diff(starts)
+    if largest >= LARGEST_RESULT:
+        raise OverflowError(
+            f"a node of degree {degrees.max()}: its orbits of five nodes may pass the limit of 2^60 (they "
+            f"are below {largest:.2g}); size=4 stays exact"
+        )
+    limbs = 3 if degrees.max() >= 2**16 else 2
+    core = int(core)
+    given = _Given(ranked, core, int(starts[-1]), (degrees - leaves)[core:], later[core:], limbs, edges, memory)
+    return given, places, float(largest)
 
 
 @partial(jit64, static_argnames="narrow")
@@ -170,69 +190,181 @@ def _as_held(counts: jax.Array, *, narrow: bool) -> jax.Array:
     return counts.astype(jnp.uint32) if narrow else counts
 
 
-class _Parts(NamedTuple):
+class _Given(NamedTuple):
     """A graph as the passes take it.
 
     Attributes:
-      blocks: the hubs of its core, by size. count: nodes of the core.
+      core: the first node of degree 2 or more. arcs: how many are no padding.
+      lengths, later: of the nodes of the core, how many neighbours there are in it, and how many of higher number.
       limbs: of 8 bits that a degree takes.
-      cells: of matrices of neighbourhoods at a time.
       edges: whether what edge orbits need is wanted too.
+      memory: what the user allows on each device.
     """
 
     graph: Ranked
-    blocks: list[Blocks]
-    count: int
+    core: int
+    arcs: int
+    lengths: np.ndarray
+    later: np.ndarray
     limbs: int
-    cells: int
     edges: bool
+    memory: int | None
 
     @property
     def size(self) -> int:
         """Columns of a table."""
-        return bucket_size(max(self.count, 32) + 31) // 32 * 32
+        return bucket_size(max(len(self.lengths), 32) + 31) // 32 * 32
 
-    def rows(self, memory: int | None, device: jax.Device) -> int:
+    @staticmethod
+    def cells(device: jax.Device) -> int:
+        """Of matrices of neighbourhoods at a time."""
+        return 1 << (22 if target_of(device).is_accelerator else 18)
+
+    def rows(self, device: jax.Device) -> int:
         """Rows of the tables that may be held at a time."""
-        arcs = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells  # sums at arcs; matrices
-        row = 4 * self.size * (3 if self.edges else 2)
-        least = arcs + 32 * row
-        memory = working_memory(memory, device, least, "orbits of five nodes")
+        arcs = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells(device)  # sums at arcs; matrices
+        row = 4 * self.size * (4 if self.edges else 3)  # the tables, and two copies of one in half the memory
+        memory = working_memory(self.memory, device, arcs + 32 * row, "orbits of five nodes")
         # Cells of a table have 32-bit numbers.
         return min(self.size, (memory - arcs) // row, (2**31 - 1) // self.size)
 
 
-def _all_sums(parts: _Parts, bits: hubs.BitRows, memory: int | None, device: jax.Device) -> dict[str, jax.Array]:
-    """The sums at all arcs but those over leaves and 5-cliques, a block of rows of the tables at a time."""
-    graph, edges = parts.graph, parts.edges
-    rows, size, arcs = parts.rows(memory, device), parts.size, graph.heads.shape[0]
-    node, held = _node_sums(graph), hubs.nothing_gathered(arcs=arcs, edges=edges)
-    walks = hubs.empty(arcs=arcs, names=("w4",))["w4"]
-    up, narrow = hubs.upward(graph), hubs.short if parts.limbs == 2 else lambda table: table
-    starts = [np.int32(first) for first in range(0, max(parts.count, 1), rows)]
-    # A block of rows of all tables at a time: written by all hubs, then read by all.
-    for first in starts:
-        tables = hubs.empty_tables(graph, first, rows=rows, size=size, edges=edges)
-        for b in parts.blocks:
-            tables = hubs.scatter(tables, graph, bits, b.ids, b.steps, first, width=b.size, edges=edges)
-        for b in parts.blocks:
-            held = hubs.gather(
-                held, tables, graph, bits, node, b.ids, b.steps, first, width=b.size, edges=edges, limbs=parts.limbs
+_LONG = {"cpu": 2**31, "accelerator": 2**35}
+"""Cells of neighbourhoods beyond which a run is cut into units, to show progress and to hear Ctrl-C: some seconds."""
+
+_UNITS = 32
+
+
+def _all_sums(
+    given: _Given, device: jax.Device, selection: Selection, show: bool, store: Store | None
+) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
+    """The sums at all arcs but those over leaves: around all hubs, shared out by hubs."""
+    work = np.concatenate([[0], np.cumsum(given.lengths.astype(np.int64) ** 2 + 1)])
+    long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
+    shared = len(selection.devices) > 1 or selection.helper is not None
+    if store is None and not shared and work[-1] <= long:
+        hand, notes = with_smaller_steps(_whole, _Hand(given, device), _halved, device)
+        return hand.sums(), notes
+    job = Job("graphlets-5", work, max(_UNITS, 4 * len(selection.devices)), added, "cells", "five nodes")
+    done = run_job(job, lambda place: _Hand(given, place), workers_on(selection), selection, store, show)
+    padding = given.graph.heads.shape[0] - given.arcs
+    return {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}, done.notes
+
+
+def _placed(x: np.ndarray, device: jax.Device) -> jax.Array:
+    with wide_ints():
+        return jax.device_put(x, device)
+
+
+def _whole(hand: _Hand) -> _Hand:
+    hand.step(Span(0, len(hand.given.lengths)))
+    return hand
+
+
+def _halved(hand: _Hand) -> tuple[_Hand, str] | None:
+    note = hand.halve()
+    return None if note is None else (hand, note)
+
+
+class _Hand:
+    """The sums that one worker has added up so far, on its device; an item of its job is a hub."""
+
+    def __init__(self, given: _Given, device: jax.Device):
+        # All is put where it is worked on: what a program is compiled for follows from there.
+        self.given, self._device = given._replace(graph=put64(given.graph, device)), device
+        self._cells, self._rows = given.cells(device), given.rows(device)
+        self._bits = hubs.bit_rows(self.given.graph, size=given.size)
+        self._node = _node_sums(self.given.graph)
+        self._up = hubs.upward(self.given.graph)
+        self._up_starts = np.concatenate([[0], np.cumsum(given.later)]).astype(np.int32)
+        self._clear()
+
+    def _clear(self) -> None:
+        given, self._tables = self.given, None
+        self._hubs = hubs.blocks(given.lengths, given.core, self._cells)
+        self._lowest = hubs.blocks(given.later, given.core, self._cells // 4)
+        arcs = given.graph.heads.shape[0]
+        with jax.default_device(self._device):
+            self._held = put64(hubs.nothing_gathered(arcs=arcs, edges=given.edges), self._device)
+            empty = hubs.empty(arcs=arcs, names=("w4", "q"))
+        self._walks, self._cliques = (put64(empty[name], self._device) for name in ("w4", "q"))
+
+    def step(self, span: Span) -> None:
+        """A stretch of hubs."""
+        given, rows = self.given, self._rows
+        graph, bits = given.graph, self._bits
+        first, stop = span.first + given.core, span.stop + given.core
+        # By higher neighbours alone, of which there are far fewer at the largest hubs.
+        for b in hubs.within(self._lowest, first, stop):
+            self._cliques = hubs.five_cliques(self._cliques, graph, bits, b.ids, b.steps, width=b.size)
+        # A block of rows of all tables at a time: written by all hubs, then read by these.
+        for row in range(0, max(len(given.lengths), 1), rows):
+            tables = self._filled(row)
+            for b in hubs.within(self._hubs, first, stop):
+                self._held = hubs.gather(
+                    self._held, tables, graph, bits, self._node, b.ids, b.steps, np.int32(row), width=b.size,
+                    edges=given.edges, limbs=given.limbs,
+                )  # fmt: skip
+            self._walk(tables.codegree, row, span)
+        jax.block_until_ready((self._held, self._walks, self._cliques))
+
+    def _filled(self, row: int) -> hubs.Tables:
+        """The tables from a row on; kept where they are all there is."""
+        if self._tables is not None:
+            return self._tables
+        given = self.given
+        tables = hubs.empty_tables(
+            given.graph, np.int32(row), rows=self._rows, size=given.size, edges=given.edges
+        )  # fmt: skip
+        for b in self._hubs:
+            tables = hubs.scatter(
+                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size, edges=given.edges
             )
-        # A walk of length 4 is a product of two rows: each block meets every later one.
-        low, block = narrow(tables.codegree), max(16, 16 * parts.cells // size)
-        del tables
-        for other in (start for start in starts if start >= first):
-            high = low if other == first else narrow(_codegrees(parts, other, rows))
-            walks = hubs.fourth_walks(walks, low, high, graph, up, (first, other), block=block)
-    return held.by_name(edges) | {"w4": walks}
+        if self._rows >= len(given.lengths):
+            self._tables = tables
+        return tables
 
+    def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
+        """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows."""
+        given, rows, nodes = self.given, self._rows, len(self.given.lengths)
+        first, stop = max(span.first, row), min(span.stop, row + rows)
+        if first >= stop:
+            return
+        narrow = hubs.short if given.limbs == 2 else lambda table: table
+        low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
+        which = (self._up, self._up_starts[first], self._up_starts[stop])
+        # Each is a product of two rows: a block of rows meets every later one.
+        for other in range(row, nodes, rows):
+            high = low if other == row else narrow(self._codegrees(other))
+            firsts = np.int32(row), np.int32(other)
+            self._walks = hubs.fourth_walks(self._walks, low, high, given.graph, which, firsts, block=block)
 
-def _codegrees(parts: _Parts, first: np.int32, rows: int) -> jax.Array:
-    table = hubs.empty_tables(parts.graph, first, rows=rows, size=parts.size, edges=False).codegree
-    for b in parts.blocks:
-        table = hubs.scatter_codegrees(table, parts.graph, b.ids, b.steps, first, width=b.size)
-    return table
+    def _codegrees(self, row: int) -> jax.Array:
+        given = self.given
+        table = hubs.empty_tables(
+            given.graph, np.int32(row), rows=self._rows, size=given.size, edges=False
+        ).codegree  # fmt: skip
+        for b in self._hubs:
+            table = hubs.scatter_codegrees(table, given.graph, b.ids, b.steps, np.int32(row), width=b.size)
+        return table
+
+    def sums(self) -> dict[str, jax.Array]:
+        """All that was added up, on the device, by name: int64 at all arcs."""
+        return self._held.by_name(self.given.edges) | {"w4": self._walks, "q": self._cliques}
+
+    def collect(self) -> Arrays:
+        # What counts are the true arcs, not padding.
+        found = {name: np.asarray(x)[: self.given.arcs] for name, x in self.sums().items()}
+        self._clear()
+        return found
+
+    def halve(self) -> str | None:
+        """Fewer rows at a time, and fewer matrices."""
+        if self._rows <= 32 and self._cells <= 2**14:
+            return None
+        self._rows, self._cells = max(min(self._rows, self.given.size) // 2, 32), max(self._cells // 2, 2**14)
+        self._clear()
+        return f"{self._rows} rows of tables"
 
 
 @jit64

@@ -11,6 +11,7 @@ What the sums are is in :mod:`jaxmotif.graphlets._homs`; :mod:`jaxmotif.graphlet
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -104,6 +105,16 @@ def blocks(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
         if low >= lengths.max(initial=0):
             break
     return found
+
+
+def within(blocks: list[Blocks], first: int, stop: int) -> Iterator[Blocks]:
+    """Those hubs of some blocks that are in a stretch, in arrays of the same shapes."""
+    for b in blocks:
+        chosen = b.ids[(b.ids >= first) & (b.ids < stop)]
+        if chosen.size:
+            rows = np.full_like(b.ids, -1)
+            rows.reshape(-1)[: chosen.size] = chosen
+            yield Blocks(b.size, rows, np.int32(-(-chosen.size // rows.shape[1])))
 
 
 # ---- matrices of neighbourhoods
@@ -289,7 +300,7 @@ class Gathered(NamedTuple):
     rim: jax.Array
 
     def by_name(self, edges: bool) -> dict[str, jax.Array]:
-        return dict(zip(columns(edges), self.sums.T, strict=True)) | {"rim": self.rim}
+        return dict(zip(columns(edges), self.sums.T, strict=True)) | ({"rim": self.rim} if edges else {})
 
 
 def columns(edges: bool) -> tuple[str, ...]:
@@ -379,12 +390,11 @@ def _hub_sums(
 
 
 @jit64
-def upward(graph: Ranked) -> tuple[jax.Array, jax.Array]:
-    """The arcs from lower to higher nodes of the core, int32 ``[S / 2]`` (past the last where there are no more); and
-    how many."""
+def upward(graph: Ranked) -> jax.Array:
+    """The arcs from lower to higher nodes of the core, int32 ``[S / 2]``; past the last where there are no more."""
     arcs = graph.heads.shape[0]
     (found,) = jnp.nonzero((graph.tails >= graph.core) & (graph.tails < graph.heads), size=arcs // 2, fill_value=arcs)
-    return found.astype(jnp.int32), (found < arcs).sum(dtype=jnp.int32)
+    return found.astype(jnp.int32)
 
 
 @jit64
@@ -395,16 +405,16 @@ def short(table: jax.Array) -> jax.Array:
 
 @partial(jit64, static_argnames=("block",), donate_argnums=0)
 def fourth_walks(
-    walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, up: tuple[jax.Array, jax.Array],
+    walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, up: tuple[jax.Array, jax.Array, jax.Array],
     firsts: tuple[jax.Array, jax.Array], *, block: int,
 ) -> jax.Array:  # fmt: skip
     """Add, at both arcs of the edges from one block of rows up to another, the walks of length 4 over core nodes: inner
-    products of rows of codegrees."""
+    products of rows of codegrees. ``up``: the upward arcs, and the first and past the last that are wanted."""
     rows, arcs = low.shape[0], graph.heads.shape[0]
 
     def step(number: jax.Array, walks: jax.Array) -> jax.Array:
-        place = number * block + jnp.arange(block, dtype=jnp.int32)
-        at = up[0].at[place].get(mode="fill", fill_value=arcs)
+        place = up[1] + number * block + jnp.arange(block, dtype=jnp.int32)
+        at = jnp.where(place < up[2], up[0].at[place].get(mode="fill", fill_value=arcs), arcs)
         u = graph.tails.at[at].get(mode="clip") - graph.core - firsts[0]
         v = graph.heads.at[at].get(mode="clip") - graph.core - firsts[1]
         here = (at < arcs) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
@@ -415,7 +425,7 @@ def fourth_walks(
         walks = walks.at[jnp.where(here, at, arcs)].add(total, mode="drop")
         return walks.at[jnp.where(here, back, arcs)].add(total, mode="drop")
 
-    return lax.fori_loop(jnp.int32(0), (up[1] + (block - 1)) // block, step, walks)
+    return lax.fori_loop(jnp.int32(0), (up[2] - up[1] + (block - 1)) // block, step, walks)
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)

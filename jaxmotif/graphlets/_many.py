@@ -15,6 +15,7 @@ from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._present import integers
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.arrays._sizes import power_of_two
+from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._batch import owners
 from jaxmotif.graph._groups import size_groups
@@ -152,8 +153,8 @@ def _joined_of_five(
         n, m, device = graphs.n[part], graphs.m[part], devices[turn % len(devices)]
         nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
         if m.sum():
-            found = five.five_node_orbits(graphs.union(part, sizes), device, detail == "edge", memory)
-            nodes, edges = np.asarray(found[0])[: n.sum()], edges if found[1] is None else np.asarray(found[1])
+            found = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
+            nodes, edges = np.asarray(found.nodes)[: n.sum()], edges if found.edges is None else np.asarray(found.edges)
         ends = np.cumsum(n)
         sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
         # Differences of running sums: a row of totals for each graph.

@@ -14,14 +14,17 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
+from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
+from jaxmotif.graphlets import Schedule, dense_edge_columns, dense_graphlet_counts, dense_node_orbits
+from jaxmotif.graphlets import _five as five
 from jaxmotif.graphlets._five import five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
 
 PAD = (16, 256)
 OF_FIVE = NAMES_5[17:]
+ONE = Selection((jax.devices()[0],))
 
 
 def random_graph(seed: int) -> nx.Graph:
@@ -70,9 +73,9 @@ def by_sets(graph: nx.Graph) -> dict[str, int]:
 def test_orbits_are_orcas(seed):
     graph = random_graph(seed)
     built_graph = built(graph)
-    at_nodes, at_edges = five_node_orbits(built_graph, jax.devices()[0], edges=True)
+    at_nodes, at_edges, _ = five_node_orbits(built_graph, ONE, edges=True)
     assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
-    assert np.array_equal(at_edges, edges_by_orca(graph, built_graph.edge_list()))
+    assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, built_graph.edge_list()))
 
 
 @pytest.mark.parametrize("graph", [
@@ -81,7 +84,7 @@ def test_orbits_are_orcas(seed):
 ], ids=["star", "clique", "bipartite", "edge", "path", "cycle-and-wheel", "lollipop"])  # fmt: skip
 def test_special_graphs(graph):
     graph = nx.convert_node_labels_to_integers(graph)
-    at_nodes, _ = five_node_orbits(built(graph), jax.devices()[0], edges=True)
+    at_nodes = five_node_orbits(built(graph), ONE, edges=True).nodes
     assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
 
 
@@ -116,10 +119,14 @@ def test_tables_in_blocks_of_rows():
     graph = nx.gnp_random_graph(60, 0.2, seed=3)
     made = built(graph, (64, 1024))
     with pytest.raises(ValueError, match="allow at least") as refused:
-        five_node_orbits(made, jax.devices()[0], memory=1)
+        five_node_orbits(made, ONE, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    at_nodes, _ = five_node_orbits(made, jax.devices()[0], memory=least)
+    at_nodes = five_node_orbits(made, ONE, memory=least).nodes
     assert np.array_equal(np.asarray(at_nodes)[:60], by_orca(graph))
+    # Two devices share the hubs, each with tables of its own, and go through them block of rows by block of rows.
+    again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
+    assert np.array_equal(again, at_nodes)
+    assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
 
 
 @pytest.mark.parametrize("seed", [4])
@@ -144,12 +151,35 @@ def test_the_front_doors_agree_on_karate():
         assert sum(rows) == nodes.counts[g.name] * len(g.edges)
 
 
+def test_a_killed_run_goes_on(tmp_path, monkeypatch):
+    karate = jaxmotif.datasets.load("karate")
+    expected = node_orbits(karate, size=5)
+    steps, step = [], five._Hand.step
+
+    def killed(hand, span):
+        if len(steps) == 3:
+            raise RuntimeError("killed")
+        steps.append(span)
+        step(hand, span)
+
+    monkeypatch.setattr(five, "_UNITS", 8)
+    monkeypatch.setattr(five._Hand, "step", killed)
+    with pytest.raises(RuntimeError, match="killed"):
+        node_orbits(karate, size=5, checkpoint=tmp_path)
+    left = []
+    monkeypatch.setattr(five._Hand, "step", lambda hand, span: (left.append(span), step(hand, span)))
+    found = node_orbits(karate, size=5, checkpoint=tmp_path)
+    assert np.array_equal(found.to_numpy(), expected.to_numpy())
+    assert found.counts == expected.counts
+    assert not set(left) & set(steps)
+
+
 def test_bad_input():
     karate = jaxmotif.datasets.load("karate")
     with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
         graphlet_counts(karate, size=6)
-    with pytest.raises(ValueError, match="no checkpoint"):
-        node_orbits(karate, size=5, checkpoint="somewhere")
+    with pytest.raises(ValueError, match="no schedule"):
+        node_orbits(karate, size=5, schedule=Schedule())
     star = Graph.from_edges(np.stack([np.zeros(2**17, int), np.arange(1, 2**17 + 1)], 1))
     with pytest.raises(OverflowError, match="degree 131072"):
         node_orbits(star, size=5)
