@@ -364,19 +364,20 @@ class _Task:
         with jax.default_device(self._device):
             sizes, matrix_bytes = plan(self._device, self._memory)
             for low in range(0, len(sample), step):
-                ready = sample_graphs(
-                    sample[low : low + step], min(room, bucket_size(len(sample))), matrix_bytes, self._device
-                )
+                piece = sample[low : low + step]
+                ready = sample_graphs(piece, min(room, bucket_size(len(sample))), matrix_bytes, self._device)
                 if work.matching is None:
-                    pieces.append(count_classes(ready, work.size, work.classifier, sizes))
+                    counted = count_classes(ready, work.size, work.classifier, sizes)
                 else:
                     tables = [sizes.table] * work.size
-                    pieces.append(count_by_matching(ready, work.matching, block=sizes.block, tables=tables))
+                    counted = count_by_matching(ready, work.matching, block=sizes.block, tables=tables)
+                # Without the empty graphs that fill the room: other pieces follow.
+                pieces.append(counted[: len(piece)])
         # The classifier learns: later pieces may have more classes.
         width = max(piece.shape[1] for piece in pieces)
         counts = np.concatenate([np.pad(piece, ((0, 0), (0, width - piece.shape[1]))) for piece in pieces])
         classes = work.classifier.classes if work.matching is None else work.matching.classes
-        return np.array(classes[:width], dtype=str), counts[: len(sample)]
+        return np.array(classes[:width], dtype=str), counts
 
 
 def _motifs(
