@@ -25,7 +25,7 @@ from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan, make_plan, make_plans
 from jaxmotif.matching._plan_many import LAST_PHASE, plan_many
-from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES, plan_sizes
+from jaxmotif.matching._sizes import LABELS_LEAVE, TOGETHER, TOGETHER_ENTRIES, plan_sizes
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.search import Standing, run_searches
@@ -307,7 +307,9 @@ def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool)
     pairs = int(pattern.neighbors.sum())
     slots = (1 + target.directed) * target.slot_capacity
     # To plan in NumPy takes about as long as pairs of the query times slots of the target.
-    on_host = max(pairs, 1) * slots <= plan_sizes(device).host_work
+    labelled = pattern.node_labels is not None and target.node_labels is not None
+    work = max(pairs, 1) * slots // (LABELS_LEAVE if labelled else 1)
+    on_host = work <= plan_sizes(device).host_work
     if not on_host and device not in target.out_offsets.devices():
         target = target.to_device(device)
     numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None

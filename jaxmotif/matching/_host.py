@@ -35,8 +35,8 @@ def filter_domains(
         alike.setdefault(row.tobytes(), []).append(u)
     for members in alike.values():
         nodes = _nodes_for(target, query, members[0], filters)
-        for u in members:
-            bits[u >> 5, nodes] |= np.uint32(1 << (u & 31))
+        for word in {u >> 5 for u in members}:
+            bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
     if allowed is not None:
         bits &= allowed
     if "consistency" in filters:
@@ -94,7 +94,7 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
         _Near(directions[kind[0]], kind, near, domains)
         for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
     ]
-    u, v = np.nonzero(_spread(domains)[: int(query.size)])
+    v, u = np.nonzero(_spread(domains).T)
     first = len(u)
     while any(kind.stale for kind in kinds):
         for kind in kinds:
@@ -151,11 +151,10 @@ class _Near:
             self._found[:, rows] = np.bitwise_or.reduceat(self._domains[:, targets], starts, axis=1)
         self.stale, self._dropped = False, []
         u, v = u[pairs], v[pairs]
-        if len(self._domains) == 1:
-            lost = self._near[u, 0] & ~self._found[0, v]
-        else:
-            lost = (self._near[u] & ~self._found.T[v]).any(axis=1)
-        lost = np.flatnonzero(lost)
+        lacking = np.zeros(len(u), np.uint32)
+        for asked, found in zip(self._near.T, self._found, strict=True):
+            lacking |= asked[u] & ~found[v]
+        lost = np.flatnonzero(lacking)
         return lost if isinstance(pairs, slice) else pairs[lost]
 
 

@@ -285,9 +285,10 @@ class _Small:
             return self.rows.shape[1] if self.found is None else self.found
         sums = [products(plan, group) for group in groups if group]
         blocks = list(dict.fromkeys(block for terms in sums for _, factors in terms for block, _ in factors))
+        # Bit rows of a device do this in less.
+        self._most = min(self._most, self.tested + self._most // 8)
         before, sizes = self.tested, {blocks[0]: self.common(plan, blocks[0])}
-        # If all take as much as the first: bit rows of a device do this in less.
-        if (self.tested - before) * len(blocks) > self._most // 8:
+        if before + (self.tested - before) * len(blocks) > self._most:  # if all take as much as the first
             raise TooMany
         sizes |= {block: self.common(plan, block) for block in blocks[1:]}
         # 52 bits hold the ways of one row, or Python's integers do.
