@@ -100,7 +100,9 @@ SecondSums = tuple[jax.Array, ...]
 
 def start_first(order: DegreeOrder, per_edge: bool) -> FirstSums:
     """Nothing found yet."""
-    cycles = accumulator(order.edge_capacity, jnp.int64) if per_edge else jnp.zeros((), jnp.int64)
+    cycles = (
+        accumulator(order.edge_capacity | codegree.WHOLE_LINES, jnp.int64) if per_edge else jnp.zeros((), jnp.int64)
+    )
     return FirstSums(accumulator(order.edge_capacity, jnp.int32), cycles)
 
 

@@ -22,6 +22,9 @@ from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, t
 from jaxmotif.kernels._scatter import accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
 
+WHOLE_LINES = 63
+"""Spare entries lie at a multiple of 64 less one: an array of odd length takes a GPU four times as long to clear."""
+
 _FIELDS = ("heavy", "light", "heavy_row", "heavy_starts", "light_starts", "heavy_count")
 
 
@@ -91,6 +94,7 @@ def light_cycles(
     """
     # A block ends at the first node boundary past a multiple of `step`, so it never holds more than `block` wedges.
     step, shift = block - most_light, 33 - slots.bit_length()  # a product's highest log2(slots) bits
+    spare = slots | WHOLE_LINES
     start, end = take(plan.light_starts, first), take(plan.light_starts, stop)
 
     def cut(number):
@@ -111,11 +115,11 @@ def light_cycles(
         def attempt(state):
             owner, count, waiting, codegree, salt = state
             slot = (mixed * salt >> jnp.uint32(shift)).astype(jnp.int32)
-            slot = jnp.where(waiting, slot, slots)
+            slot = jnp.where(waiting, slot, spare)
             # One of a slot's keys wins whole, and all wedges of its pair are in that slot: they have all won.
             owner = put_at(owner, slot, key)
             won = waiting & (take(owner, slot) == key)
-            slot = jnp.where(won, slot, slots)
+            slot = jnp.where(won, slot, spare)
             # So the winners' counts are exact codegrees, with no other pair's wedges among them.
             count = add_at(count, slot, jnp.int32(1))
             codegree = jnp.where(won, take(count, slot), codegree)
@@ -129,8 +133,8 @@ def light_cycles(
         return owner, count, _close(cycles, found, codegree)
 
     # Never cleared: a slot is read only after a key of the same attempt was written to it.
-    owner = accumulator(slots, jnp.int64)
-    count = accumulator(slots, jnp.int32)
+    owner = accumulator(spare, jnp.int64)
+    count = accumulator(spare, jnp.int32)
     return lax.fori_loop(jnp.int32(0), _steps(end - start, step), one_block, (owner, count, cycles))[2]
 
 
@@ -146,7 +150,7 @@ def heavy_cycles(
       block, rows: static.
     """
     nodes = order.node_capacity
-    spare = rows * nodes
+    spare = rows * nodes | WHOLE_LINES
 
     def one_group(group, cycles):
         row = first + group * rows

@@ -44,6 +44,12 @@ class Sizes:
         """A size of at most ``most`` for so many, or for a part of them."""
         return min(most, power_of_four(need, self.least))
 
+    def portion(self, need: int) -> int:
+        """Codes to group together where there are so many: not the most where less than half of these would be there,
+        since the empty ones are sorted too."""
+        size = self.fit(need, self.codes)
+        return max(size // 4, self.least) if size == self.codes and 2 * need < size else size
+
 
 CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0, 1 << 15)
 ACCELERATOR_SIZES = Sizes(1 << 22, 1 << 23, 1 << 25, 1 << 27, 1 << 22, 1 << 17)

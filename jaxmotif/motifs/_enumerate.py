@@ -74,16 +74,14 @@ def count_classes(
             found.add(*_pairs(dyads, rows, runs, np.int64(first), block=block, wide=wide))
 
     def visit(rows: Rows, added: Candidates, positions: int) -> None:
-        # Calls of equal length, so that they share their programs.
-        block = sizes.fit(positions, sizes.block)
-        calls = max(1, -(-positions // sizes.codes))
-        blocks = max(1, -(-positions // (block * calls)))
-        # On the host a view leaves out what is empty, so that all may have room for most.
-        room = max(sizes.codes if sizes.sorts_on_host else sizes.fit(blocks * block, sizes.codes), block)
-        for first in range(0, positions, blocks * block):
-            last = min(blocks, -(-(positions - first) // block))
-            codes = _visits(dyads, rows, added, np.array([first, last]), room=room, block=block, wide=wide)
-            found.add(np.asarray(codes)[..., : last * block] if sizes.sorts_on_host else codes)
+        block, first = sizes.fit(positions, sizes.block), 0
+        while first < positions:
+            # On the host a view leaves out what is empty, so that all may have room for most.
+            room = max(sizes.codes if sizes.sorts_on_host else sizes.portion(positions - first), block)
+            blocks = -(-min(positions - first, room) // block)
+            codes = _visits(dyads, rows, added, np.array([first, blocks]), room=room, block=block, wide=wide)
+            found.add(np.asarray(codes)[..., : blocks * block] if sizes.sorts_on_host else codes)
+            first += blocks * block
 
     search(graphs, size - 2, sizes, close)
     return found.counts()
