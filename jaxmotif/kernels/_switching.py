@@ -237,12 +237,12 @@ def turn_triples(
     # y > t is drawn as often as s > y > x > t, and any three as often as in the order that turns them back.
     uses = count_at(lanes, jnp.where(named, at, lanes).reshape(-1))
     slot = partial(slots, fixed, chain[None], tail, salt=take(salts[:, 2], chain)[None])
-    old, new = slot(head), slot(turned)
+    mine = once(fixed, jnp.concatenate([slot(head), slot(turned)]))  # else hashed 36 times, to be compared
+    old, new = mine[:3], mine[3:]
     nowhere = SLOTS_PER_LABEL * lanes
     present = slots(fixed, where.chain, ends.tail, ends.head, take(salts[:, 2], where.chain))
     asked = jnp.where(proposed[None], new, nowhere).reshape(-1)
     touched = jnp.concatenate([jnp.where(where.live, present, nowhere), asked])
-    mine = jnp.concatenate([old, new])
     by_me = (mine[:, None] == mine[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
     free = (how_often(nowhere, touched, mine, _most_touches(fixed)) == by_me).all(axis=0)
