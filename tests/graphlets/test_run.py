@@ -164,7 +164,7 @@ def test_a_second_graph_of_a_bucket_compiles_nothing(monkeypatch, detail, units)
     assert not found
 
 
-@pytest.mark.parametrize("number", [25, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_graphs_of_many_sizes_share_few_programs(number):
     """Of every density, 20 to 400 nodes; the compiled programs of other tests are no help."""
     jax.clear_caches()

@@ -87,12 +87,12 @@ def test_participation_of_every_node():
 @pytest.mark.parametrize("matrix_bytes", [0, 1 << 20])
 def test_tiny_tables_change_nothing(matrix_bytes):
     """Rows come and go at every level when tables hold almost nothing; hubs fill several, and outgrow a block."""
-    star = [(0, v) for v in range(1, 20)] + [(v, v + 1) for v in range(1, 16)]
+    star = [(0, v) for v in range(1, 15)] + [(v, v + 1) for v in range(1, 13)]
     graph = Graph.from_edges(star, directed=True)
     graphs = ready(graph, matrix_bytes)
     assert (graphs.dyads.matrix is None) == (matrix_bytes == 0)
     wanted = subgraph_census(graph, 5)
-    assert wanted.total > 2_000
+    assert wanted.total > 1_000  # of 128 in a table
     tiny = Sizes(block=64, table=128, candidates=16, codes=256, distinct=0, least=16)
     for sizes in (tiny, dataclasses.replace(tiny, distinct=8), dataclasses.replace(tiny, distinct=256)):
         classifier = Classifier(Alphabet.of(graph), 5)
