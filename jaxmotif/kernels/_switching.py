@@ -116,16 +116,20 @@ def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Ste
     is_pair = where.label >= fixed.arcs
     # The involution i <-> c - i among the arcs, and among the pairs, of a chain: nobody idle but its fixed points.
     size = jnp.where(is_pair, fixed.pairs, fixed.arcs)
+    # One draw for arcs and one for pairs, of each chain.
     shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1).reshape(-1)
     first = jnp.where(is_pair, fixed.arcs, 0)
     across = take(shifts, 2 * where.chain + is_pair.astype(jnp.int32)) - (where.label - first)
+    # Modulo the labels of its kind, back among all labels.
     across = jnp.where(across < 0, across + size, across) + first
     partner = once(fixed, where.base + jnp.where(where.live, across, 0))
+    # The lower label draws for both, so that the two agree.
     driver = jnp.minimum(where.label, across)
     salt = take(salts[:, 2], where.chain)
     coin = mix(driver.astype(jnp.uint32), salt)
     mirrored = is_pair & (where.label != driver) & (coin >> 31 == 1)  # the second pair is read backwards
     tail, head = _mirrored(ends, mirrored)
+    # The move exchanges heads: tails stay with their labels.
     other_tail, new_head = take(tail, partner), take(head, partner)
     loop = (tail == new_head) | (other_tail == head)
     # One proposal in 16 is left out, so that a chain has no period.
@@ -145,12 +149,14 @@ def _mirrored(ends: Ends, mirrored: Array) -> tuple[Array, Array]:
 def _decide_alone(
     fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array, salt: Array
 ) -> Array:  # fmt: skip
+    # Slots of the dyads, by a hash with this step's salt.
     old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
     nowhere = SLOTS_PER_LABEL * tail.shape[0]
     # Sums that wrap (on a CPU at 2**16) are the same before and after a move: the step stays symmetric.
     touched = [jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)]
     both = how_often(nowhere, jnp.concatenate(touched), jnp.stack([old, new]), _most_touches(fixed))
     alone = proposed & (both == 1).all(axis=0)
+    # Both labels move or none does.
     return alone & take(alone, partner)
 
 
@@ -160,6 +166,7 @@ def _decide_in_turn(
 ) -> Array:  # fmt: skip
     lanes = tail.shape[0]
     lane = jnp.arange(2 * lanes, dtype=jnp.int32)
+    # Room for a driver and one more, 0 being the start.
     time_bits = fixed.by_tail.shape[0].bit_length()
     nodes = fixed.nodes.astype(jnp.int64)
 
@@ -178,6 +185,7 @@ def _decide_in_turn(
     start = lax.cummax(jnp.where(first_ones(events >> time_bits), lane, 0))  # where its dyad's events begin
     who, asking = order % lanes, order >= lanes
     asking = asking & take(proposed, who)
+    # The first event of a dyad is its holder's, if it has one: time 0.
     held = ~take(asking, start)
     holder = take(who, start)
     # The holder makes way only if it moves, and only for those that ask after its own time.
@@ -188,6 +196,7 @@ def _decide_in_turn(
     def round_(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         made, _ = carry
         arrived = (take(made, who) & asking).astype(jnp.int32)
+        # Equal at two events of a dyad where nobody came in between.
         before = jnp.cumsum(arrived, dtype=jnp.int32) - arrived
         free = leaves_first & (~held | take(made, holder)) & (before == take(before, start))
         legal = take(free, place[lanes:]) & proposed
@@ -210,6 +219,7 @@ def turn_triples(
     """
     lanes, chains = ends.tail.shape[0], salts.shape[0]
     labels, arcs = fixed.arcs + fixed.pairs, jnp.maximum(fixed.arcs, 1)
+    # A chain's share of the groups, whatever the others are.
     number = jnp.maximum(1, fixed.arcs // ARCS_PER_TRIPLE)
     group = jnp.arange(lanes // ARCS_PER_TRIPLE + chains, dtype=jnp.int32)
     chain, own = group // number, group % number
@@ -227,6 +237,7 @@ def turn_triples(
     chain = jnp.concatenate([chain, chain])
     at = (chain * labels)[None] + members
     tail, head = take(ends.tail, at), take(ends.head, at)
+    # Each takes the head of the next.
     turned = jnp.concatenate([head[1:], head[:1]])
     # Arcs of one tail, or of one head, would only exchange their labels.
     same = (tail == tail[:1]).all(axis=0) | (head == head[:1]).all(axis=0)
@@ -243,6 +254,7 @@ def turn_triples(
     present = slots(fixed, where.chain, ends.tail, ends.head, take(salts[:, 2], where.chain))
     asked = jnp.where(proposed[None], new, nowhere).reshape(-1)
     touched = jnp.concatenate([jnp.where(where.live, present, nowhere), asked])
+    # A group may touch a dyad several times itself; nobody else may.
     by_me = (mine[:, None] == mine[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
     free = (how_often(nowhere, touched, mine, _most_touches(fixed)) == by_me).all(axis=0)

@@ -90,6 +90,7 @@ class _Columns:
 
     def fulfils(self, column: np.ndarray, clause: Clause) -> np.ndarray:
         """Which values of a column fulfil a clause."""
+        # Text is compared once for each different value.
         found = self.held.distinct(column)
         if found is None:
             return fulfils(column, clause.operator, clause.value)
@@ -103,6 +104,7 @@ class _Columns:
         if rows is None:
             return holds
         if self.query.parallel == "any":
+            # Of the parallel edges of a pair, any; else all.
             return np.bincount(rows, holds, self.target.m) > 0
         return np.bincount(rows, ~holds, self.target.m) == 0
 
@@ -146,9 +148,11 @@ class _Binder:
             self.add_comparison(comparison)
         for _ in query.twins:  # whoever is interchangeable with several: as often as it takes at most
             for a, b, _ in query.twins:
+                # What is asked of one is asked of both.
                 self.asked[a] = self.asked[b] = self.asked[a] | self.asked[b]
         adjacency, forbidden = np.zeros((k, k), bool), np.zeros((k, k), bool)
         condition, numbers, masks = np.full((k, k), -1), {}, []
+        # Alternatives: of a wanted edge one, with all its items; of a forbidden edge one for each time it is forbidden.
         wanted = {ends: frozenset([frozenset(items)]) for ends, items in self.wanted.items()}
         unwanted = {ends: frozenset(options) for ends, options in self.forbidden.items()}
         for rules, matrix in ((wanted, adjacency), (unwanted, forbidden)):
@@ -157,10 +161,12 @@ class _Binder:
                     matrix[ends] = True
                     if frozenset() in choice:  # any edge will do
                         continue
+                    # Equal conditions have one number, so that nodes which they join stay interchangeable.
                     if choice not in numbers:
                         numbers[choice] = len(masks)
                         masks.append(np.any([self.slots(items) for items in choice], axis=0))
                     condition[ends] = numbers[choice]
+        # Nodes of which the same is asked may be exchanged.
         classes = [frozenset(items) for items in self.asked]
         passes, keeps = (self.passes, self.keeps) if self.left else (None, None)
         pattern = RuledPattern(
@@ -177,6 +183,7 @@ class _Binder:
 
     def add_edge(self, edge: Edge) -> None:
         ends = (edge.source, edge.target)
+        # Without direction both ways of writing an edge are one.
         ends = ends if self.target.directed else (min(ends), max(ends))
         items = {self.item(clause) for clause in edge.clauses}
         if edge.present:
@@ -190,6 +197,7 @@ class _Binder:
         """To what is asked of a node or of the slots of an edge, if that has all its elements."""
         ends = sorted({node for element in (comparison.left, comparison.right) for node in _nodes(element)})
         arcs = [pair for pair in ((ends[0], ends[-1]), (ends[-1], ends[0])) if pair in self.wanted]
+        # No wanted edge has all its elements: the search cannot test it on one slot.
         if len(ends) > 2 or (len(ends) == 2 and not arcs):
             self.left.append(comparison)
             self.passes(np.zeros((0, self.query.num_nodes), np.int64))  # attributes that are not there are told now
@@ -252,6 +260,7 @@ class _Binder:
         row, there = self.columns.edge_of(ends)
         if there.all():
             return column[row]
+        # No edge has no value, and a comparison with none does not hold.
         values = np.full(len(row), None, object)
         values[there] = column[row[there]]
         return values
@@ -301,6 +310,7 @@ class _Binder:
                 for item in self.left
             }
 
+        # Compared with themselves in the form of one direction, as the moved ones are.
         as_written = moved(list(range(self.query.num_nodes)))
         return np.array([moved(image) == as_written for image in permutations.tolist()], bool)
 
@@ -309,6 +319,7 @@ class _Binder:
         if not self.query.twins:
             return
         if self.left:
+            # Comparisons that are left tell nodes apart, too: these automorphisms are found one by one.
             orbits = automorphisms_of(pattern).min(axis=0)
         else:
             orbits = node_orbits(shape_of(pattern))

@@ -88,6 +88,7 @@ def make_plans(
         if query.allowed is not None:
             allowed = query.allowed if allowed is None else query.allowed & allowed
         if query.edges is not None:
+            # Marks lie where the index does, and are of one query: the index itself is kept with the graph.
             place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
             target = dataclasses.replace(target, marks=place(query.edges))
     sizes = plan_sizes(device)
@@ -96,6 +97,7 @@ def make_plans(
     if kept.empty:
         return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
     lists, measured = yield from reduced(target, asked, kept, options, sizes)
+    # Induced, leaves must not be joined to each other, which no closed form sees; a listing needs every node.
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
@@ -104,11 +106,13 @@ def make_plans(
             ids = lists.reduced.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
     plans: list[Plan] = []
+    # Without a tally there is one; with one the domains and lists of all are the same.
     for tallied in tallied_orders(asked, order, measured, options, allowed):
         order = tallied.order
         layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
         groups = yield from leaf_sets(order.leaves, layout, rows)
         tally = lay_out(tallied, layout, lists)
+        # Entries and matrices are made once, by the first.
         made = plans[0].ready if plans else None  # the lists are the same
         ready = write(order, lists, measured, layout, groups, rows, tally, options, sizes, device, made)
         plans.append(

@@ -33,6 +33,7 @@ def plan_many(jobs: Sequence[Planning]) -> list[tuple[Any, dict[str, float]]]:
             clock = time.perf_counter()
             phase = LAST_PHASE
             try:
+                # Sends its work to the device and comes back at once: JAX does not wait.
                 asked[i] = jobs[i].send(values[i])
                 phase = asked[i][0]
             except StopIteration as stop:
@@ -41,6 +42,7 @@ def plan_many(jobs: Sequence[Planning]) -> list[tuple[Any, dict[str, float]]]:
         live = list(asked)
         clock = time.perf_counter()
         wanted = [arrays for _, arrays in asked.values()]
+        # The one wait of a round, for all of them.
         for i, value in zip(live, jax.device_get(wanted) if on_device(wanted) else wanted, strict=True):
             values[i] = value
         for i in live:

@@ -251,6 +251,7 @@ class _Small:
             first += len(joined.targets)
         domain = np.flatnonzero(self._domains[x])
         if lengths:
+            # Lists of all kinds end to end: a start is a place in that.
             start, length = np.concatenate(starts), np.concatenate(lengths)
             if len(length) > 1:
                 shortest = length.argmin(axis=0), np.arange(rows)
@@ -295,12 +296,14 @@ class _Small:
         number = np.int64 if plan.limbs <= 2 else object
         ways = np.ones(self.rows.shape[1], number)
         for terms in sums:
+            # Groups do not compete: their ways multiply.
             ways = ways * sum(
                 coefficient * np.prod([sizes[block].astype(number) - less for block, less in factors], axis=0)
                 for coefficient, factors in terms
             )
         if ways.dtype == object:
             return int(ways.sum())
+        # In halves: each way has at most 52 bits, and rows are fewer than 2^37.
         return (int((ways >> 26).sum()) << 26) + int((ways & (2**26 - 1)).sum())
 
     def common(self, plan: LeafPlan, block: Sequence[int]) -> np.ndarray:
@@ -313,6 +316,7 @@ class _Small:
             return np.bincount(row, minlength=self.rows.shape[1])
         kind, images = int(which[anchors[0], x]), self.rows[anchors[0]]
         offsets = self._lists.offsets[self._lists.number[kind, x]]
+        # A single set: its list's length, less the nodes in use that are in it.
         size = (offsets[images + 1] - offsets[images]).astype(np.int64)
         used = self.rows[placed[(placed != anchors[0]) & self._measured.meet[placed, x]]]
         # The list is that of the domain as measured.

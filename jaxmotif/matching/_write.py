@@ -71,6 +71,7 @@ class Draft(NamedTuple):
     def cells(self) -> int:
         """Of the tally: one of few numbers, so that searches share compilations."""
         size = self.tally.size
+        # Places of cells are int32.
         return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
 
     @property
@@ -85,6 +86,7 @@ def write(
 ) -> ReadySearch:  # fmt: skip
     """A search ready to run; ``made``: another one of the same lists."""
     placed = placements(layout, order.below)
+    # None is not True: looking ahead is then left to the search, once it goes badly.
     looks = bool(options.search.lookahead)
     draft = Draft(
         placed, groups, layout, rows, lists, measured, options, sizes, device, order.leaves.limbs,
@@ -96,8 +98,10 @@ def write(
     leaf_arrays = rows.arrays()
     if lists.reduced.target.on_host:
         leaf_arrays = tuple(padded(array, sizes.read) for array in leaf_arrays)
+    # Of an order whose lists another search has: operands after the program, before the leaves' own.
     shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), device)
+    # Known only now: what is left is for tables.
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
     stages = choose_stages(draft, looks)
     return ReadySearch(
@@ -136,8 +140,10 @@ def fill(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes)
     F = power_of_four(len(free), sizes.free)
     padded_free = np.zeros(F, np.int32)
     padded_free[: len(free)] = free
+    # Padded domains begin and end where the entries do: empty.
     padded_starts = np.full(F + 1, free_starts[-1], np.int32)
     padded_starts[: len(free) + 1] = free_starts
+    # Padded families likewise.
     first = np.full(len(lists.rows), starts[-1], np.int32)
     first[: len(lists.families)] = starts[:-1]
     return lists.forms.fill_lists(
@@ -163,6 +169,7 @@ def longest_list(order: SearchOrder, lists: Lists, measured: Measures) -> int:
 
 def row_candidates(order: SearchOrder, lists: Lists, measured: Measures) -> float:
     """Candidates that a row of the tables is likely to have at least."""
+    # The first node has its whole domain, once; the rest take the shortest list.
     found = measured.likely[order.core[1:]].min(initial=np.inf)
     if order.below:  # their lists are cut where symmetry says
         most = lists.totals[: len(lists.families)].max(initial=0)
@@ -175,11 +182,13 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
     usual, small = sizes.listing if draft.keeps_lanes else sizes.counting, sizes.first
+    # Few matches wanted: large steps would find many more than are asked for.
     if options.limit is not None and options.limit <= FEW_LISTED * small:
         usual = min(usual, small)
     last = whole_stage(draft, options.search.block or usual, None, looks)
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
+    # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
     if sizes.restarts:
         return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
     window = step.window_rows(small, draft.row_candidates, target)
@@ -212,7 +221,9 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
 
 def prefix_stage(draft: Draft) -> Stage:
     """A stage that lists the partial matches of the first nodes, by steps that are the same on all devices."""
+    # At least the last node is left to search for.
     first = draft.placed[: min(len(draft.placed) - 1, MOST_PREFIX)]
+    # Rows get wider: about as many entries for each length.
     rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.measured.sizes[draft.layout.core[0]]) + 2 * PREFIX_BLOCK)
@@ -223,8 +234,10 @@ def prefix_stage(draft: Draft) -> Stage:
 def looking_ahead(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
     """A last stage that looks ahead, and the operands it needs, of those at hand (which may lie on another device);
     ``None`` if there is nothing to look ahead to."""
+    # The rows made so far stay: what is looked ahead to is added.
     rows = draft.rows.copy()
     placed = look_ahead(draft.placed, draft.layout, rows, draft.measured.sizes)
+    # Every test would cost more than it saves.
     if not any(placement.ahead for placement in placed):
         return None
     last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)

@@ -108,6 +108,7 @@ def plan_chains(
 def _steps_needed(plan: ChainPlan, switches: float) -> int:
     """How many steps it takes, as far as a few chains of another seed tell, to make so many moves for each edge."""
     wiring = plan.wiring
+    # A seed of its own ("pilo"): the chains' own moves must not decide how long they are.
     pilot = plan._replace(key=as_key(0x70696C6F))
     device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
     chains = Chains(pilot, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
@@ -162,6 +163,7 @@ class Chains:
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
         room = (bytes_ if memory is not None else max(least, min(bytes_, 2**33))) // LANE_BYTES
         wanted = CPU_LANES if self._small else num * labels
+        # As many chains as their labels have lanes for.
         self.most = max(1, min(num, wanted // labels, min(room, MOST_LANES) // bucket_size(labels)))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
@@ -180,6 +182,7 @@ class Chains:
         """Fewer chains at a time; how, in words, or ``None`` where it is one."""
         if self.most == 1:
             return None
+        # From here on sizes follow the number: no one program for all.
         self.most, self._small = self.most // 2, False
         return f"{self.most} random graphs at a time"
 
@@ -399,6 +402,7 @@ def random_graphs(
     graph = as_graph(graph)
     if num < 1:
         raise ValueError(f"num must be at least 1, got {num}")
+    # As long again: no pilot has to say how long.
     going_on = start is not None and attempts is None
     plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts, step)
     if start is not None and (len(start) != num or start.model != plan.model or start.source is not graph):
