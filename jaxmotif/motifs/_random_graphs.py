@@ -23,7 +23,7 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import SLOTS_PER_LABEL, TRIPLES_EVERY, Accepted, Ends, Step
+from jaxmotif.kernels._switching import SLOTS_PER_LABEL, TRIPLES_EVERY, Accepted, Ends, Fixed, Step
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ class Chains:
 
     def __init__(self, plan: ChainPlan, device: jax.Device, memory: int | None, num: int):
         self._plan, self._device = plan, device
+        self._fixed: dict[int, Fixed] = {}  # by room for labels
         labels = max(plan.wiring.labels, 1)
         # A CPU takes few lanes at a time, always as many where a chain needs no more: one program for all small graphs.
         self._small = not target_of(device).is_accelerator
@@ -217,8 +218,11 @@ class Chains:
         sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
         which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
         rest = jax.device_put((*which, *sizes), self._device)
-        fixed = plan.wiring.fixed(capacity, self._device)
-        ends, made = run_chains(fixed, ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks)
+        if capacity not in self._fixed:
+            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device)
+        ends, made = run_chains(
+            self._fixed[capacity], ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks
+        )
         return Lot(ends, made, numbers.size)
 
     def given(self) -> Ends:
