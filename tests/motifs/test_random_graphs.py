@@ -263,3 +263,16 @@ def test_bad_options(options, message):
     graph = Graph.from_edges([(0, 1)], directed=True)
     with pytest.raises(ValueError, match=message):
         random_graphs(graph, **{"num": 1, "key": jax.random.key(0)} | options)
+
+
+def test_chains_that_stay_on_their_device_go_on_as_others_do():
+    graph = Graph.from_edges(np.random.default_rng(5).integers(0, 60, (150, 2)), 60, directed=True)
+    plan = module.plan_chains(graph, 0, "bidegree", 15.0, 4.0, "reject")
+    chains = module.Chains(plan, jax.devices("cpu")[0], None, 6)
+    numbers, rows = np.arange(6, dtype=np.int32), np.array([1, 4])
+    once = chains.run(numbers, None, 0, 8)
+    found = chains.run(numbers[rows], once, 8, 8, rows).fetch(plan.wiring)
+    wanted = chains.draw(numbers[rows], once.fetch(plan.wiring).ends.rows(rows), 8, 8)
+    np.testing.assert_array_equal(found.ends.head, wanted.ends.head)
+    np.testing.assert_array_equal(found.moves, wanted.moves)
+    np.testing.assert_array_equal(once.moves, chains.draw(numbers, None, 0, 8).moves)
