@@ -285,7 +285,7 @@ def _all_copies(
     matrix = copies(at, columns)
     real = jnp.arange(values.shape[0], dtype=jnp.int32)[None] < rows  # what pads is arbitrary
     induced = jnp.where(real, values.T.astype(jnp.int64), 0)
-    largest = jnp.tensordot(matrix.astype(np.float64), induced.astype(jnp.float64), 1).max(initial=0)
+    largest = product(jnp, matrix.astype(np.float64), induced.astype(jnp.float64)).max(initial=0)
     return product(jnp, matrix, induced).T, largest
 
 

@@ -179,9 +179,9 @@ def _given(
             f"a node of degree {degrees.max()}: its orbits of five nodes may pass the limit of 2^60 (they "
             f"are below {largest:.2g}); size=4 stays exact"
         )
-    limbs = 3 if degrees.max() >= 2**16 else 2
+    most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
     core = int(core)
-    given = _Given(ranked, core, int(starts[-1]), (degrees - leaves)[core:], later[core:], limbs, edges, memory)
+    given = _Given(ranked, core, int(starts[-1]), (degrees - leaves)[core:], later[core:], most, edges, memory)
     return given, places, float(largest)
 
 
@@ -196,7 +196,7 @@ class _Given(NamedTuple):
     Attributes:
       core: the first node of degree 2 or more. arcs: how many are no padding.
       lengths, later: of the nodes of the core, how many neighbours there are in it, and how many of higher number.
-      limbs: of 8 bits that a degree takes.
+      most: above all degrees.
       edges: whether what edge orbits need is wanted too.
       memory: what the user allows on each device.
     """
@@ -206,7 +206,7 @@ class _Given(NamedTuple):
     arcs: int
     lengths: np.ndarray
     later: np.ndarray
-    limbs: int
+    most: int
     edges: bool
     memory: int | None
 
@@ -303,7 +303,7 @@ class _Hand:
             for b in hubs.within(self._hubs, first, stop):
                 self._held = hubs.gather(
                     self._held, tables, graph, bits, self._node, b.ids, b.steps, np.int32(row), width=b.size,
-                    edges=given.edges, limbs=given.limbs,
+                    edges=given.edges, most=given.most,
                 )  # fmt: skip
             self._walk(tables.codegree, row, span)
         jax.block_until_ready((self._held, self._walks, self._cliques))
@@ -330,7 +330,7 @@ class _Hand:
         first, stop = max(span.first, row), min(span.stop, row + rows)
         if first >= stop:
             return
-        narrow = hubs.short if given.limbs == 2 else lambda table: table
+        narrow = hubs.short if given.most <= 2**16 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
         which = (self._up, self._up_starts[first], self._up_starts[stop])
         # Each is a product of two rows: a block of rows meets every later one.

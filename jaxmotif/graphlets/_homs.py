@@ -170,8 +170,8 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
 
 
 def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
-    """The product of two matrices of integers."""
-    if target().platform == "tpu":  # XLA has no product of 64-bit integer matrices there
+    """The product of two matrices of 64 bits."""
+    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights[:, :, None] * rows[None]).sum(1)
     return xp.tensordot(weights, rows, 1)
 

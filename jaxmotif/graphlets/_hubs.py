@@ -167,21 +167,32 @@ def _units() -> jnp.dtype:
     return jnp.dtype(jnp.float32 if target().platform == "cpu" else jnp.bfloat16)
 
 
-def _join(x: jax.Array, y: jax.Array, limbs: int) -> jax.Array:
-    """The matrix product of int32 ``x [B, D, D]`` of 0 and 1, with ``y`` below ``2^(8 limbs)``; int64. Each limb of
-    y makes sums below 2^24, which float32 holds."""
-    left = x.astype(_units())
-    total = jnp.zeros((*x.shape[:2], y.shape[2]), jnp.int64)
-    for i in range(limbs):
-        # 8 bits are exact in bfloat16; sums of 2^16 of them in float32.
-        part = ((y >> (8 * i)) & 255).astype(_units())
-        total += jnp.matmul(left, part, preferred_element_type=jnp.float32).astype(jnp.int64) << (8 * i)
+def _join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
+    """The matrix product of int32 ``x [B, D, D]`` of 0 and 1, with ``y`` below ``most``; int32 where that holds it,
+    else int64. It is made of products of limbs of y, whose sums are below 2^24, which float32 holds."""
+    wide = (y.shape[1] - 1).bit_length()
+    limb = 24 - wide if target().platform == "cpu" else 8
+    need = (most - 1).bit_length()
+    kind = jnp.int32 if need + wide < 32 else jnp.int64
+    left, total = x.astype(_units()), jnp.zeros((*x.shape[:2], y.shape[2]), kind)
+    for low in range(0, need, limb):
+        part = ((y >> low) & ((1 << limb) - 1)).astype(_units())
+        total += jnp.matmul(left, part, preferred_element_type=jnp.float32).astype(kind) << low
     return total
 
 
-def _around(adjacent: jax.Array, values: jax.Array) -> jax.Array:
-    """At each neighbour of a hub, the sum of int64 values ``[B, D]`` over its neighbours there."""
-    return (adjacent.astype(jnp.int64) * values[:, None, :]).sum(axis=2)
+def _apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
+    """Products of an int32 matrix ``[B, D, D]`` with int64 vectors ``[B, D]``, which are below 2^53."""
+    if target().platform == "cpu":  # where XLA sums integers one by one
+        stacked = jnp.stack(values, axis=-1).astype(jnp.float64)
+        found = jnp.matmul(matrix.astype(jnp.float64), stacked).astype(jnp.int64)
+        return [found[..., i] for i in range(len(values))]
+    return [(matrix.astype(jnp.int64) * x[:, None, :]).sum(axis=2) for x in values]
+
+
+def _total(matrix: jax.Array) -> jax.Array:
+    """Sums over rows."""
+    return matrix.sum(axis=2, dtype=jnp.int64)
 
 
 class BitRows(NamedTuple):
@@ -265,7 +276,7 @@ def scatter(
         one = jnp.broadcast_to(lists.real[:, :, None].astype(jnp.int32), cells.shape)
         flat = flat._replace(
             codegree=flat.codegree.at[cells].add(one, mode="drop"),
-            pairs=flat.pairs.at[cells].add(_join(near, near, 1).astype(jnp.int32), mode="drop"),
+            pairs=flat.pairs.at[cells].add(_join(near, near, 2), mode="drop"),
         )
         if edges:
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
@@ -313,12 +324,13 @@ def nothing_gathered(*, arcs: int, edges: bool) -> Gathered:
     return Gathered(jnp.zeros((arcs, len(columns(edges))), jnp.int64), jnp.zeros(arcs if edges else 1, jnp.int64))
 
 
-@partial(jit64, static_argnames=("width", "edges", "limbs"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "edges", "most"), donate_argnums=0)
 def gather(
     held: Gathered, tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array], ids: jax.Array,
-    steps: jax.Array, first: jax.Array, *, width: int, edges: bool, limbs: int,
+    steps: jax.Array, first: jax.Array, *, width: int, edges: bool, most: int,
 ) -> Gathered:  # fmt: skip
-    """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes."""
+    """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes;
+    ``most``: above all degrees."""
     rows, size = tables.codegree.shape
 
     def step(number: jax.Array, held: Gathered) -> Gathered:
@@ -326,14 +338,14 @@ def gather(
         lists = _lists(graph, hubs, width)
         cells = _cells(lists, first, rows, size)
         near = _adjacent(bits, lists)
-        found = _hub_sums(near, lists, cells, tables, graph, hubs, node, first, rows, edges, limbs)
+        found = _hub_sums(near, lists, cells, tables, graph, hubs, node, first, rows, edges, most)
         # All sums of an arc at once: few writes, side by side.
         row = jnp.stack([found[name] for name in columns(edges)], axis=-1)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         sums, rim = held.sums.at[place].add(row, mode="drop"), held.rim
         if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
-            walks = near.astype(jnp.int64) * _join(near, _join(near, near, 1), 2)
-            once = jnp.where(first == 0, walks, 0)
+            walks = near * _join(near, _join(near, near, 2), width)
+            once = jnp.where(first == 0, walks, 0).astype(jnp.int64)
             rim = rim.at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
         return Gathered(sums, rim)
 
@@ -342,7 +354,7 @@ def gather(
 
 def _hub_sums(
     near: jax.Array, lists: _Lists, cells: jax.Array, tables: Tables, graph: Ranked, hubs: jax.Array,
-    node: tuple[jax.Array, jax.Array], first: jax.Array, rows: int, edges: bool, limbs: int,
+    node: tuple[jax.Array, jax.Array], first: jax.Array, rows: int, edges: bool, most: int,
 ) -> dict[str, jax.Array]:  # fmt: skip
     """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name."""
 
@@ -354,36 +366,40 @@ def _hub_sums(
 
     d, p2 = at(node[0]), at(node[1])
     shared = read(tables.codegree)
-    wide = shared.astype(jnp.int64)
-    t = near.sum(axis=2, dtype=jnp.int64)
-    edge, both = near.astype(jnp.int64), _join(near, near, 1)
-    k = edge * both  # 4-cliques on the triangle of the hub and two neighbours
-    s, l2, degrees = k.sum(axis=2), _around(near, t), _around(near, d)
+    both = _join(near, near, 2)
+    k = near * both  # 4-cliques on the triangle of the hub and two neighbours
+    G = near * _join(near, shared, most)
     within = (lists.nodes >= first) & (lists.nodes < first + rows)
     leaves = jnp.where(within, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
-    w3 = wide.sum(axis=2) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
-    G = edge * _join(near, shared, limbs)
+    w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
+    t, s = _total(near), _total(k)
+    l2, cube, degrees, walks, ls, roof, *more = _apply(near, t, t * t, d, p2, s, w3, *((d * d, t * d) if edges else ()))
+    l3, spread = _apply(near, l2, degrees)
+    side, far = _apply(shared, t, d)
+    kt, *tail = _apply(k, t, *((d,) if edges else ()))
+
+    def squares(x: jax.Array, most: int) -> jax.Array:
+        x = x if most <= 2**15 else x.astype(jnp.int64)
+        return _total(x * x)
+
+    size = near.shape[1]
     # What does not need the tables is added with the first block of rows alone.
     own = {
-        "t": t, "degrees": degrees, "walks": _around(near, p2), "spread": _around(near, degrees), "l2": l2,
-        "l3": _around(near, l2), "cube": _around(near, t * t), "s": s, "kt": (k * t[:, None, :]).sum(axis=2),
-        "ls": _around(near, s), "c": (both * both).sum(axis=2), "k2": (k * k).sum(axis=2),
-        "tip": (edge * _join(near, k, 2)).sum(axis=2),
+        "t": t, "degrees": degrees, "walks": walks, "spread": spread, "l2": l2, "l3": l3, "cube": cube, "s": s,
+        "kt": kt, "ls": ls, "c": squares(both, size), "k2": squares(k, size),
+        "tip": _total(near * _join(near, k, size)),
     }  # fmt: skip
     found = {
-        "w3": w3, "far": (wide * d[:, None, :]).sum(axis=2) + leaves, "side": (wide * t[:, None, :]).sum(axis=2),
-        "wing": (wide * wide).sum(axis=2) + leaves, "arm": read(tables.pairs).sum(axis=2, dtype=jnp.int64),
-        "chord": G.sum(axis=2), "roof": _around(near, w3),
+        "w3": w3, "far": far + leaves, "side": side, "wing": squares(shared, most) + leaves,
+        "arm": _total(read(tables.pairs)), "chord": _total(G), "roof": roof,
     }  # fmt: skip
     if edges:
         triangles = near * shared  # of each edge: the common neighbours of its ends
-        own |= {
-            "squares": _around(near, d * d), "dart": _around(near, t * d), "tail": (k * d[:, None, :]).sum(axis=2),
-        }  # fmt: skip
+        own |= {"squares": more[0], "dart": more[1], "tail": tail[0]}
         found |= {
-            "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64), "eave": G.sum(axis=1),
+            "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64), "eave": G.sum(axis=1, dtype=jnp.int64),
             "middle": (triangles.astype(jnp.int64) * t[:, :, None]).sum(axis=1),
-            "side_pairs": (edge * _join(near, triangles, limbs)).sum(axis=2),
+            "side_pairs": _total(near * _join(near, triangles, most)),
         }  # fmt: skip
     once = (first == 0).astype(jnp.int64)
     return found | {name: x * once for name, x in own.items()}
@@ -482,6 +498,7 @@ def sum_around(
         near = _adjacent(bits, lists)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         read = [x.at[place].get(mode="fill", fill_value=0) for x in values]
-        return tuple(x.at[place].add(_around(near, y), mode="drop") for x, y in zip(sums, read, strict=True))
+        found = _apply(near, *read)
+        return tuple(x.at[place].add(y, mode="drop") for x, y in zip(sums, found, strict=True))
 
     return lax.fori_loop(jnp.int32(0), steps, step, sums)
