@@ -2,11 +2,14 @@
 
     python experiments/graphlets5.py [--data FOLDER] [NAME ...]
     python experiments/graphlets5.py --gpu-bars [--data FOLDER] [--seconds 110]
+    python experiments/graphlets5.py --peers [--data FOLDER] [NAME ...]
 
 `first` is the first call for a graph of this size, which compiles; the others are the best of three public calls, from
 a `Graph` in memory to orbits that are ready on the device. `--gpu-bars` compiles for all networks at once, then gives
 the time of each pass too, and stops when its seconds are over: node orbits of all networks, small graphs under vmap,
 then edge orbits. It reads `FOLDER/undirected/NAME.edges.gz` of those networks that are there, and `graphlets5.json`.
+`--peers`: CPU seconds of this process beside EVOKE's (`pip install orbitsi`; nodes alone), and ORCA's (`orbit-count`)
+where that is known to end within a minute.
 """
 
 from __future__ import annotations
@@ -129,6 +132,33 @@ def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: f
             small_graphs()
 
 
+def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
+    """A row of CPU seconds, warm, after the first call."""
+    from _evoke_cpp import evoke_count_csr  # pyright: ignore[reportMissingImports]
+
+    def cpu(call: Callable[[], Any]) -> float:
+        clock = time.process_time()
+        call()
+        return time.process_time() - clock
+
+    first = cpu(partial(orbits, jaxmotif.node_orbits, graph))
+    own = min(cpu(partial(orbits, jaxmotif.node_orbits, graph)) for _ in range(2))
+    offsets, targets = (np.asarray(x) for x in (graph.out_offsets, graph.out_targets))
+    csr = offsets[: graph.n + 1].astype(np.int64), targets[: graph.num_slots].astype(np.int64)
+    evoke = cpu(lambda: evoke_count_csr(*csr, size=5, parallel=False))
+    row = [f"{own:.2f} | {first:.1f} | {evoke:.2f}"]
+    orca = known.get("cpu_s", {}).get("orca5n")
+    if orca is not None and orca < 60:
+        import networkx as nx
+        import orbit_count  # pyright: ignore[reportMissingImports]
+
+        given, nodes = nx.Graph(graph.edge_list().tolist()), list(range(graph.n))
+        given.add_nodes_from(nodes)
+        row.append(f"{cpu(lambda: orbit_count.node_orbit_counts(given, graphlet_size=5, node_list=nodes)):.2f}")
+    said = checked(graph, known, jaxmotif.node_orbits)
+    print(f"| {name} | {graph.m} | {' | '.join(row)} | {said} |", flush=True)
+
+
 def small_graphs(count: int = 1000, nodes: int = 30) -> None:
     """Many small graphs under vmap; aim: 20 ms for 1,000 of 30 nodes."""
     rng = np.random.default_rng(0)
@@ -154,6 +184,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--gpu-bars", action="store_true")
+    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--seconds", type=float, default=110)
     args = parser.parse_args()
     end = time.perf_counter() + args.seconds
@@ -165,6 +196,10 @@ def main() -> None:
         names = [name for name in args.names if name in BARS and (folder / f"{name}.edges.gz").exists()]
         networks = {name: jaxmotif.read_graph(folder / f"{name}.edges.gz") for name in names}
         gpu_bars(networks, stored, end)
+        return
+    if args.peers:
+        for name in args.names:
+            peers(name, jaxmotif.read_graph(folder / f"{name}.edges.gz"), stored.get(name, {}))
         return
     print("| network | nodes | edges | first, s | node orbits, ms | edge orbits, ms | checked |")
     print("|---|---|---|---|---|---|---|")
