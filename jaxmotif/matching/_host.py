@@ -226,10 +226,12 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
 def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> ListSizes:
     lengths = np.zeros((len(lists), reduced.target.nodes), np.int32)
     for numbers, ends, members, _ in _families(reduced, kinds, lists, num_lists):
+        whole = members.all(axis=1)
+        lengths[numbers[whole]] = np.diff(ends)
         held = np.flatnonzero(ends[:-1] < ends[1:])
-        if len(held):
-            found = np.add.reduceat(members, ends[held], axis=1, dtype=np.int32)
-            lengths[numbers[:, None], held] = found
+        if len(held) and not whole.all():
+            found = np.add.reduceat(members[~whole], ends[held], axis=1, dtype=np.int32)
+            lengths[numbers[~whole, None], held] = found
     offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
     np.cumsum(lengths, axis=1, out=offsets[:, 1:])
     totals = offsets[:, -1]

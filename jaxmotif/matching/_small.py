@@ -105,14 +105,15 @@ class Joined:
         marks[self.keys[:-1] % len(marks)] = True
         return marks
 
-    def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Whether there is a slot from u to w."""
+    def has(self, u: np.ndarray, w: np.ndarray, known: np.ndarray | bool = False) -> np.ndarray:
+        """Whether there is a slot from u to w, or that is known."""
         wanted = u.astype(np.int64) * self.nodes + w
         if self.nodes**2 <= MOST_MARKS:
             return self.marks[wanted]
-        found = self.marks[wanted & (MOST_MARKS - 1)]
-        some = wanted[found]  # few, but for those that are there
-        found[found] = self.keys[np.searchsorted(self.keys[:-1], some)] == some
+        maybe = np.nonzero(self.marks[wanted & (MOST_MARKS - 1)] & np.logical_not(known))
+        some = wanted[maybe]  # few, but for those that are there
+        found = np.zeros(wanted.shape, bool) | known
+        found[maybe] = self.keys[np.searchsorted(self.keys[:-1], some)] == some
         return found
 
     def after(self, u: np.ndarray, least: np.ndarray | None) -> np.ndarray:
@@ -152,7 +153,10 @@ class _Small:
             ends, targets, sources = fitting(self._lists.reduced.target.direction(wanted[0]), wanted)
             if x is not None:
                 ok = self._domains[x, targets]
-                ends, targets, sources = offsets_from(ok)[ends], targets[ok], sources[ok]
+                if ok.all():
+                    return self.joined(kind)
+                inside = np.flatnonzero(ok)
+                ends, targets, sources = offsets_from(ok)[ends], targets[inside], sources[inside]
             self._joined[kind, x] = Joined(ends, targets, sources)
         return self._joined[kind, x]
 
@@ -211,15 +215,19 @@ class _Small:
         near = [(kind, placed[(which == kind).any(axis=1)]) for kind in sorted(set(which[which >= 0].tolist()))]
         lower = [a for a, b in self._order.below if b == x and a in placed]
         upper = [b for a, b in self._order.below if a == x and b in placed]
-        row, w = self.laid_out(x, near, lower)
+        row, w, shortest = self.laid_out(x, near, lower)
         row, w = _kept(row, w, self._domains[xs][:, w].all(axis=0))
         # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
         apart = placed[(which < 0).all(axis=1) & self._measured.meet[placed[:, None], xs].all(axis=1)]
         for us, fits in ((apart, np.not_equal), (lower, np.less), (upper, np.greater)):
             if len(us):
                 row, w = _kept(row, w, fits(self.rows[us][:, row], w).all(axis=0))
+        first = 0
         for kind, us in near:
-            row, w = _kept(row, w, self.joined(kind).has(self.rows[us][:, row], w).all(axis=0))
+            if shortest is None or sum(len(us) for _, us in near) > 1:
+                known = False if shortest is None else np.arange(first, first + len(us))[:, None] == shortest[row]
+                row, w = _kept(row, w, self.joined(kind).has(self.rows[us][:, row], w, known).all(axis=0))
+            first += len(us)
         for strangers in asked.strangers:
             kinds = strangers[placed, x]
             for kind in set(kinds[kinds >= 0].tolist()):
@@ -229,9 +237,9 @@ class _Small:
 
     def laid_out(
         self, x: int, near: Iterable[tuple[int, np.ndarray]], lower: Sequence[int]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Candidates to test, of each row the shortest list that a placed neighbour leads to; or the whole domain,
-        where that is less.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
+        or, where that is less, the whole domain.
 
         Args:
           lower: placed nodes whose images candidates must exceed.
@@ -254,25 +262,23 @@ class _Small:
             # Lists of all kinds end to end: a start is a place in that.
             start, length = np.concatenate(starts), np.concatenate(lengths)
             if len(length) > 1:
-                shortest = length.argmin(axis=0), np.arange(rows)
-                start, length = start[shortest], length[shortest]
+                shortest = length.argmin(axis=0)
+                start, length = (values[shortest, np.arange(rows)] for values in (start, length))
             else:
-                start, length = start[0], length[0]
+                shortest, start, length = np.zeros(rows, np.int64), start[0], length[0]
             total = int(length.sum())
             if total <= rows * len(domain):
                 self._test(total)
-                places = places_of(start, length)
-                return np.repeat(np.arange(rows), length), (lists[0] if len(lists) == 1 else np.concatenate(lists))[
-                    places
-                ]
+                targets = lists[0] if len(lists) == 1 else np.concatenate(lists)
+                return np.repeat(np.arange(rows), length), targets[places_of(start, length)], shortest
         self._test(rows * len(domain))
-        return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows)
+        return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), None
 
     def _test(self, candidates: int) -> None:
         """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
         likely = 0
         if candidates > MOST_BESIDE_ACCELERATOR // 4 and self.ahead:
-            likely = candidates * candidates // max(self._before, 1)  # as they have grown
+            likely = candidates * candidates // max(2 * self._before, 1)  # half as much as they have grown
         self._before, self.tested, self.levels = candidates, self.tested + candidates, self.levels + 1
         if self.tested + likely > self._most:
             raise TooMany
@@ -325,4 +331,5 @@ class _Small:
 
 
 def _kept(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:
-    return row[ok], w[ok]
+    places = np.flatnonzero(ok)
+    return (row, w) if len(places) == len(row) else (row[places], w[places])
