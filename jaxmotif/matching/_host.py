@@ -91,7 +91,7 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
     many nodes are dropped from all of them that the slots between those left should be looked for again."""
     directions = [_between(target, ids, d) for d in range(len(target.offsets))]
     kinds = [
-        _Near(directions[kind[0]], kind, near, domains)
+        _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
         for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
     ]
     v, u = np.nonzero(_spread(domains).T)
@@ -121,9 +121,9 @@ class _Near:
       stale: whether some domain has lost a node since :meth:`unmet` looked.
     """
 
-    def __init__(self, slots: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
-        self._near, self._domains, self.stale = near, domains, True
-        self._ends, self._targets, self._sources = fitting(slots, kind)
+    def __init__(self, slots: Target, back: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
+        self._near, self._domains, self._back, self.stale = near, domains, back, True
+        self._ends, self._targets, _ = fitting(slots, kind)
         self._found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
         self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
 
@@ -135,16 +135,12 @@ class _Near:
 
     def unmet(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Which pairs of a query node and a node in its domain lack a neighbour that they need."""
-        pairs = slice(None)
-        if self._dropped is None:
-            rows = np.flatnonzero(self._ends[:-1] < self._ends[1:])
+        near = self._near_dropped()
+        if near is None:
+            pairs, rows = slice(None), np.flatnonzero(self._ends[:-1] < self._ends[1:])
             starts, targets = self._ends[rows], self._targets
-        else:  # rows that have a neighbour which was dropped
-            dropped = np.zeros(len(self._ends) - 1, bool)
-            dropped[np.concatenate(self._dropped)] = True
-            near = np.zeros(len(dropped), bool)
-            near[self._sources[np.flatnonzero(dropped[self._targets])]] = True
-            rows, pairs = np.flatnonzero(near), np.flatnonzero(near[v])
+        else:
+            pairs, rows = np.flatnonzero(near[v]), np.flatnonzero(near & (self._ends[:-1] < self._ends[1:]))
             lengths = self._ends[rows + 1] - self._ends[rows]
             targets, starts = self._targets[places_of(self._ends[rows], lengths)], np.cumsum(lengths) - lengths
         if len(rows):  # an empty row would give the first slot of the next one
@@ -156,6 +152,21 @@ class _Near:
             lacking |= asked[u] & ~found[v]
         lost = np.flatnonzero(lacking)
         return lost if isinstance(pairs, slice) else pairs[lost]
+
+    def _near_dropped(self) -> np.ndarray | None:
+        """Which rows may have a neighbour that was dropped, bool ``[nodes]``; ``None`` for all: at first, and where it
+        takes as long to find them."""
+        if self._dropped is None:
+            return None
+        dropped, back = np.zeros(len(self._ends) - 1, bool), self._back
+        dropped[np.concatenate(self._dropped)] = True
+        nodes = np.flatnonzero(dropped)
+        lengths = back.offsets[nodes + 1] - back.offsets[nodes]
+        if 8 * lengths.sum() > len(self._targets):
+            return None
+        near = np.zeros_like(dropped)
+        near[back.targets[places_of(back.offsets[nodes], lengths)]] = True
+        return near
 
 
 def fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
