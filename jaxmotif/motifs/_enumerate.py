@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._programs import Brief
 from jaxmotif.arrays._sizes import power_of_two
 from jaxmotif.kernels import _subgraphs as kernel
-from jaxmotif.kernels._expand import FlatWork, take
+from jaxmotif.kernels._expand import FlatWork, flat_work, take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 from jaxmotif.motifs._census_sizes import Sizes
 from jaxmotif.motifs._classes import Classifier, normal_codes
@@ -54,8 +55,8 @@ def count_classes(
             # The host sorts the keys: the runs wait for it, in a call of their own.
             if sizes.sorts_on_host:
                 added, numbers = _added(dyads, rows, walks, at, block=block)
-                runs, more = _runs(np.sort(np.asarray(added.keys)), at, bits=bits)
-                (stop, visits), (total, extended) = np.asarray(numbers).tolist(), np.asarray(more).tolist()
+                runs, total, extended = host_runs(np.sort(np.asarray(added.keys)), first, bits)
+                stop, visits = np.asarray(numbers).tolist()
             else:
                 added, runs, numbers = _added_in_runs(dyads, rows, walks, at, block=block, bits=bits)
                 stop, visits, total, extended = np.asarray(numbers).tolist()
@@ -85,6 +86,24 @@ def count_classes(
 
     search(graphs, size - 2, sizes, close)
     return found.counts()
+
+
+def host_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, int]:
+    """What :func:`jaxmotif.kernels._subgraphs.pattern_runs` gives, how long its walks are together, and how many
+    candidates there are: NumPy looks at these alone, a device at all of the block."""
+    real = keys[: np.searchsorted(keys, keys.dtype.type(np.iinfo(keys.dtype).max))]
+    begins = np.flatnonzero(np.diff(real, prepend=~real[:1]))
+    count = np.diff(begins, append=real.size)
+    row = (real[begins] >> bits).astype(np.int32)
+    pattern = (real[begins] & ((1 << bits) - 1)).astype(np.uint32)
+    last = np.searchsorted(row, row, side="right") - 1
+    work = flat_work(np, last - np.arange(begins.size) + (count > 1))
+    room = keys.size - begins.size
+    entries = row + np.int32(first), pattern, count.astype(np.int32), work.items
+    fields: list[Any] = [np.pad(x, (0, room)) for x in entries]  # as good as arrays of JAX's on a CPU
+    rows, patterns, counts, items = fields
+    walks = FlatWork(items, np.pad(work.starts, (0, room), mode="edge"))
+    return Runs(rows, patterns, counts, walks), int(work.total), real.size
 
 
 def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes) -> np.ndarray:
@@ -226,12 +245,6 @@ def _added(dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int)
     """``at``: the first row, and how many there are."""
     added, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
     return added, _numbers(stop, added.work.total)
-
-
-@partial(jit64, brief=_BLOCKS, static_argnames="bits")
-def _runs(keys: jax.Array, at: jax.Array, *, bits: int) -> tuple[Runs, jax.Array]:
-    runs = kernel.pattern_runs(keys, at[0], bits=bits)
-    return runs, _numbers(runs.work.total, runs.count.sum(dtype=jnp.int32))
 
 
 @partial(jit64, static_argnames=("block", "bits"))

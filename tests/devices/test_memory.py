@@ -215,7 +215,7 @@ JOBS = {  # the module of its steps, these, and the job
         ),
     ),
     "motifs": (
-        "motifs._enumerate", ["_walks", "_fill", "_added", "_runs", "_added_in_runs", "_visits"],
+        "motifs._enumerate", ["_walks", "_fill", "_added", "_added_in_runs", "_visits"],
         lambda graph, **options: jaxmotif.find_motifs(graph, 4, 2, **options),
     ),
     "random graphs": (

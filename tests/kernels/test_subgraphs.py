@@ -11,6 +11,7 @@ import pytest
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _subgraphs as census
+from jaxmotif.motifs._enumerate import host_runs
 from jaxmotif.motifs._pair_states import census_graphs, graph_edges
 
 BLOCK = 512
@@ -143,6 +144,24 @@ def test_pairs_of_patterns(scatters):
         for code, weight in zip(np.asarray(codes).tolist(), np.asarray(weights).tolist(), strict=True):
             found[code] += weight
         assert +found == wanted
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_runs_on_the_host(kind):
+    """The same as on a device, of no, one and many candidates."""
+    keys = np.full(BLOCK, np.iinfo(kind).max, kind)
+    for number in (0, 1, 300, BLOCK):
+        keys[:number] = np.random.default_rng(number).integers(0, 400, number)
+        keys.sort()
+        runs = RUNS(keys, np.int32(7), bits=4)
+        found, total, candidates = host_runs(keys, 7, 4)
+        assert (total, candidates) == (int(runs.work.total), int(runs.count.sum())) == (int(found.work.total), number)
+        some = np.unique(keys[:number]).size
+        for x, y in zip(found[:3], runs[:3], strict=True):
+            assert (x.shape, x.dtype, x[:some].tolist()) == (y.shape, y.dtype, y[:some].tolist())
+        walks = np.count_nonzero(np.diff(found.work.starts))
+        assert found.work.items[:walks].tolist() == runs.work.items[:walks].tolist()
+        assert found.work.starts.tolist() == runs.work.starts.tolist()
 
 
 @pytest.mark.parametrize("options", [{}, {"labels": True}, {"matrix": False}])
