@@ -34,7 +34,10 @@ class HeldTable(Presented):
     @cached_property
     def values(self) -> Any:
         """The table ``[rows, columns]`` on its device: a ``jax.Array`` of uint32 where every count fits, else
-        :class:`~jaxmotif.arrays._int64.Int64`, which no 32-bit arithmetic of JAX can wrap."""
+        :class:`~jaxmotif.arrays._int64.Int64`, which no 32-bit arithmetic of JAX can wrap. Where a count passes 64
+        bits, Python integers in host memory."""
+        if self.dtype == object:
+            return self.to_numpy()
         return self._exact() if self.dtype == NARROW else Int64.of(self._exact())
 
     def to_numpy(self) -> np.ndarray:

@@ -155,8 +155,8 @@ def graphlet_counts(
       TypeError: for anything that is no graph.
       ValueError: for a directed graph, another size, devices that are not there, a memory limit too small, or a
         checkpoint that is damaged or of other work.
-      OverflowError: with ``size=5``, for hubs around which counts may pass 2^60 (a degree of about 70,000); without
-        ``induced``, for counts at a node or edge that may pass 2^62.
+      OverflowError: with ``size=5``, for hubs around which counts may pass 2^90 (a degree of about 10 million);
+        without ``induced``, for counts at a node or edge that may pass 2^62.
 
     Example:
       >>> import jaxmotif
@@ -269,8 +269,10 @@ def _all_in_graph(counts: dict[str, int]) -> dict[str, int]:
     return dict(zip(counts, found.tolist(), strict=True))
 
 
-def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, rows: int) -> jax.Array:
+def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, rows: int) -> jax.Array | np.ndarray:
     """From induced counts at nodes or edges, the first ``rows`` of them real, those of all subgraphs."""
+    if values.dtype == object:
+        return values[:rows] @ copies(at, columns).T.astype(object)
     found, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
     if (most := float(largest)) >= 2.0**62:
         raise OverflowError(f"subgraphs at one {at}: up to {most:.2g}, which may pass 64 bits; use induced=True")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -22,8 +23,10 @@ from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
 from jaxmotif.graphlets._hubs import Places, Ranked
 
-LARGEST_RESULT = 2.0**60
-"""Counts at a node or edge are exact below this (:mod:`jaxmotif.graphlets._homs`)."""
+ONE_LIMB, LARGEST_RESULT = 2.0**60, 2.0**90
+"""Counts at a node or edge are exact in 64 bits below the first (:mod:`jaxmotif.graphlets._homs`). Above it they are
+right modulo 2^61, and the same equations in float64 are so near that they tell the rest; below the second their error
+is less than 2^60, with room for weights of a thousand."""
 
 
 def _arcs(graph: Ranked) -> Arcs:
@@ -31,10 +34,10 @@ def _arcs(graph: Ranked) -> Arcs:
         nodes = graph.leaves.shape[0]
         return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
-    real = (graph.tails < graph.leaves.shape[0]).astype(jnp.int64)
+    real = graph.tails < graph.leaves.shape[0]
 
     def end(ends: jax.Array, x: jax.Array) -> jax.Array:
-        return x.at[ends].get(mode="clip") * real
+        return jnp.where(real, x.at[ends].get(mode="clip"), jnp.zeros((), x.dtype))
 
     return Arcs(
         tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out,
@@ -66,20 +69,50 @@ def _with_leaves(graph: Ranked, arcs: Arcs, d: jax.Array, p2: jax.Array, sums: d
     return Sums(**{name: fixed[name] for name in Sums._fields})
 
 
-@jit64
-def _node_result(graph: Ranked, places: Places, sums: dict[str, jax.Array]) -> jax.Array:
-    """Int64 ``[N, 73]``, in the order of the graph's own nodes."""
+class _Limbs(NamedTuple):
+    """Int64 counts ``low + 2^61 high``; ``high`` is absent where all are below 2^60."""
+
+    low: jax.Array
+    high: jax.Array | None
+
+    @classmethod
+    def of(cls, solve: Callable[[Callable[[jax.Array], jax.Array]], jax.Array], wide: bool) -> _Limbs:
+        """What ``solve`` finds, given what to make of the numbers that it takes."""
+        low = solve(lambda x: x)
+        if not wide:
+            return cls(low, None)
+        near = solve(lambda x: x.astype(jnp.float64))
+        return cls(low, jnp.round((near - low.astype(jnp.float64)) / 2.0**61).astype(jnp.int64))
+
+    def held(self, narrow: bool) -> jax.Array | np.ndarray:
+        """On the device, as uint32 where that is asked for; Python integers in host memory where one passes 64 bits."""
+        if self.high is None:
+            return _as_held(self.low, narrow=narrow)
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        exact = low + (high << 61)
+        beyond = (high > 4) | ((high == 4) & (low >= 0))  # 2^63 = 2^61 * 4
+        if beyond.any():
+            exact = exact.astype(object)
+            exact[beyond] = low[beyond].astype(object) + (high[beyond].astype(object) << 61)
+        return exact
+
+
+@partial(jit64, static_argnames=("wide",))
+def _node_result(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, wide: bool) -> _Limbs:
+    """``[N, 73]``, in the order of the graph's own nodes."""
     arcs = _arcs(graph)
     d, p2 = _node_sums(graph)
-    return node_orbits(jnp, arcs, d, _with_leaves(graph, arcs, d, p2, sums))[:, places.nodes].T
+    every = _with_leaves(graph, arcs, d, p2, sums)
+    found = _Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every))), wide)
+    return jax.tree.map(lambda x: x[:, places.nodes].T, found)
 
 
-@partial(jit64, static_argnames=("edges",))
+@partial(jit64, static_argnames=("edges", "wide"))
 def _edge_result(
     graph: Ranked, places: Places, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array],
-    slots: tuple[jax.Array, jax.Array], *, edges: int,
-) -> jax.Array:  # fmt: skip
-    """Int64 ``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows."""
+    slots: tuple[jax.Array, jax.Array], *, edges: int, wide: bool,
+) -> _Limbs:  # fmt: skip
+    """``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows."""
     arcs = _arcs(graph)
     d, p2 = _node_sums(graph)
     tau = arcs.out(sums["t"])
@@ -90,13 +123,14 @@ def _edge_result(
         floor=floor, triples=again[0], end=arcs.back(again[1]), side=sums["side_pairs"],
         **{name: sums[name] for name in ("eave", "squares", "dart", "tail", "middle", "rim")},
     )  # fmt: skip
-    found = edge_orbits(jnp, arcs, d, _with_leaves(graph, arcs, d, p2, sums), rims)
+    every = _with_leaves(graph, arcs, d, p2, sums)
+    found = _Limbs.of(lambda of: edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims))), wide)
     offsets, targets = slots
     slot = jnp.arange(targets.shape[0], dtype=jnp.int32)
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
     # Each edge from its lower end, as the edge list has it.
     (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=edges, fill_value=0)
-    return found[:, places.arcs[once]].T
+    return jax.tree.map(lambda x: x[:, places.arcs[once]].T, found)
 
 
 @jit64
@@ -119,10 +153,11 @@ def _largest(graph: Ranked) -> jax.Array:
 
 class FiveOrbits(NamedTuple):
     """Orbits of up to five nodes: ``[N, 73]`` at nodes, and where wanted ``[m, 68]`` at edges; uint32 where no count
-    can be larger, else int64. ``notes``: what had to be done differently, in words."""
+    can be larger, else int64, or Python integers in host memory. ``notes``: what had to be done differently, in words.
+    """
 
-    nodes: jax.Array
-    edges: jax.Array | None
+    nodes: jax.Array | np.ndarray
+    edges: jax.Array | np.ndarray | None
     notes: tuple[str, ...]
 
 
@@ -156,12 +191,12 @@ def five_node_orbits(
         for b in hubs.blocks(given.lengths, given.core, cells):
             again = hubs.sum_around(again, late, given.graph, bits, b.ids, b.steps, width=b.size)
         sums["leaves"] = again[0]
-        narrow = bool(largest < 2.0**32)
-        at_nodes = _as_held(_node_result(given.graph, places, sums), narrow=narrow)
+        narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
+        at_nodes = _node_result(given.graph, places, sums, wide=wide).held(narrow)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
-        at_edges = _edge_result(given.graph, places, sums, (again[1], again[2]), slots, edges=graph.m)
-        return FiveOrbits(at_nodes, _as_held(at_edges, narrow=narrow), notes)
+        at_edges = _edge_result(given.graph, places, sums, (again[1], again[2]), slots, edges=graph.m, wide=wide)
+        return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 
 def _given(
@@ -176,7 +211,7 @@ def _given(
     degrees = np.diff(starts)
     if largest >= LARGEST_RESULT:
         raise OverflowError(
-            f"a node of degree {degrees.max()}: its orbits of five nodes may pass the limit of 2^60 (they "
+            f"a node of degree {degrees.max()}: its orbits of five nodes may pass the limit of 2^90 (they "
             f"are below {largest:.2g}); size=4 stays exact"
         )
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
@@ -381,7 +416,9 @@ def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
     return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
 
 
-def totals(orbits: jax.Array) -> np.ndarray:
+def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
     """The sum over all nodes of each of the 73 orbits, as Python integers."""
+    if isinstance(orbits, np.ndarray):
+        return np.array([sum(column.tolist()) for column in orbits.T], object)
     low, high = jax.device_get(_halves(orbits))
     return low.astype(object) + (high.astype(object) << 32)

@@ -164,6 +164,8 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
     weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
     kind = known.dtype
     times24 = product(xp, weights.astype(kind), hom) - product(xp, (weights @ matrix).astype(kind), known)
+    if kind.kind == "f":
+        return times24 / 24
     # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
     values = 2 ** (8 * kind.itemsize)
     return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
