@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import jax
 from jax.core import Tracer
+from jax.sharding import Sharding
+from jax.stages import Lowered, Wrapped
 
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._programs import NEVER, Brief, Kept
@@ -90,10 +92,10 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
     """
     if function is None:
         return functools.partial(jit64, brief=brief, **options)
-    compiled: dict[Target, Any] = {}
+    compiled: dict[Target, Wrapped] = {}
     kept = Kept(function, options, brief)
 
-    def form(args: Any, kwargs: Any) -> tuple[Target, Any]:
+    def form(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Target, Wrapped]:
         using_jax()
         now = _traced_for.get() or _where((*args, *kwargs.values()))
         if now not in compiled:
@@ -103,13 +105,13 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
         return now, compiled[now]
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         is_part = _traced_for.get() is not None  # of a program that is being traced, perhaps for elsewhere
         now, run = form(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
             return run(*args, **kwargs) if is_part else kept.call(now, run, args, kwargs)
 
-    def lower(*args: Any, **kwargs: Any) -> Any:
+    def lower(*args: object, **kwargs: object) -> Lowered:
         now, run = form(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
             return run.lower(*args, **kwargs)
@@ -119,7 +121,7 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
     return call
 
 
-def _where(args: Any) -> Target:
+def _where(args: tuple[object, ...]) -> Target:
     """The target of the device that the arguments are bound to; without such, that of JAX's default device."""
     for leaf in jax.tree.leaves(args):
         if isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer) and leaf.committed:
@@ -127,7 +129,7 @@ def _where(args: Any) -> Target:
     return target_of()
 
 
-def put64(arrays: T, place: Any) -> T:
+def put64(arrays: T, place: jax.Device | Sharding | None) -> T:
     """``jax.device_put`` of a pytree that keeps 64-bit values, whatever the user's switch."""
     with jax.enable_x64(True):
         return jax.device_put(arrays, place)

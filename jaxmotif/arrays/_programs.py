@@ -31,6 +31,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 from jax.sharding import SingleDeviceSharding
+from jax.stages import Compiled, Lowered, Wrapped
 
 SUFFIX = "-program"
 _logger = logging.getLogger("jaxmotif")
@@ -78,7 +79,7 @@ def keep_programs_in(folder: Path | None, own: bool = False, quick: bool = False
 
 @functools.cache
 def _hear_of_hits() -> None:
-    def hear(event: str, **_: Any) -> None:
+    def hear(event: str, **_: object) -> None:
         if event == "/jax/compilation_cache/cache_hits":
             _of_thread.hits = getattr(_of_thread, "hits", 0) + 1
 
@@ -88,7 +89,7 @@ def _hear_of_hits() -> None:
 class _Program(NamedTuple):
     """A program; of one that was compiled quickly, how often it was called, by the next call."""
 
-    run: Any
+    run: Callable[..., Any]  # compiled, or what compiles it
     calls: Iterator[int] | None = None
 
     @property
@@ -114,7 +115,7 @@ class Kept:
         self._programs: dict[Hashable, _Program] = {}
         self._locks: dict[Hashable, threading.Lock] = {}
 
-    def call(self, target: Hashable, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, target: Hashable, jitted: Wrapped, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The function's result, by a program that was kept or is kept now; or by ``jitted`` itself."""
         asked = self._asked(target, args, kwargs) if self._apt and _folder is not None else None
         if asked is None:
@@ -133,7 +134,7 @@ class Kept:
         free = (x for name, x in zip(self._names, args, strict=False) if name not in self._static)
         return program.run(*free, **{name: x for name, x in kwargs.items() if name not in self._static})
 
-    def _asked(self, target: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Asked | None:
+    def _asked(self, target: Hashable, args: tuple[object, ...], kwargs: dict[str, object]) -> _Asked | None:
         named = [*zip(self._names, args, strict=False), *kwargs.items()]
         static = tuple((name, x) for name, x in named if name in self._static)
         leaves, tree = jax.tree.flatten({name: x for name, x in named if name not in self._static})
@@ -145,8 +146,8 @@ class Kept:
         return _Asked(target, static, tree, tuple(kinds), device, len(args))
 
     def _made(
-        self, asked: _Asked, options: Mapping[str, bool | int], jitted: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        self, asked: _Asked, options: Mapping[str, bool | int], jitted: Wrapped, args: tuple[object, ...],
+        kwargs: dict[str, object],
     ) -> _Program:  # fmt: skip
         """The best program that is kept; else one compiled with these options, or ``jitted`` where that cannot be."""
         whole = self._file(asked, {})
@@ -168,7 +169,7 @@ class Kept:
         text += repr(options or "") + _surroundings()
         return _folder / f"{hashlib.sha256(text.encode()).hexdigest()}{SUFFIX}"
 
-    def _load(self, asked: _Asked, file: Path) -> Any:
+    def _load(self, asked: _Asked, file: Path) -> Compiled | None:
         if not file.exists():
             return None
         from jax.experimental.serialize_executable import deserialize_and_load
@@ -186,8 +187,13 @@ class Kept:
         return program
 
     def _compile(
-        self, file: Path, options: Mapping[str, bool | int], jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+        self,
+        file: Path,
+        options: Mapping[str, bool | int],
+        jitted: Wrapped,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> Compiled:
         """Compiles a program, and keeps it."""
         from jax.experimental.serialize_executable import serialize
 
@@ -207,7 +213,7 @@ class Kept:
         return program
 
 
-def _quick_options(brief: Brief, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, bool | int]:
+def _quick_options(brief: Brief, args: tuple[object, ...], kwargs: dict[str, object]) -> Mapping[str, bool | int]:
     """What to compile a program with at first: nothing special where the user has settings of his own."""
     settings: dict[str, Any] = jax.config.values  # pyright: ignore[reportAttributeAccessIssue]
     if os.environ.get("XLA_FLAGS") or settings.get("jax_disable_most_optimizations"):
@@ -216,11 +222,12 @@ def _quick_options(brief: Brief, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return _UNOPTIMISED if size <= brief.unoptimised else _UNFUSED if size <= brief.unfused else {}
 
 
-def _compiled(lowered: Any, options: Mapping[str, bool | int]) -> Any:
+def _compiled(lowered: Lowered, options: Mapping[str, bool | int]) -> Compiled:
     """Compiles with the options that this XLA knows."""
     while True:
         try:
-            return lowered.compile(compiler_options=dict(options))
+            settings: dict[str, Any] = dict(options)  # numbers are taken, too
+            return lowered.compile(compiler_options=settings)
         except jax.errors.JaxRuntimeError as error:
             known = {name: value for name, value in options.items() if f"'{name}'" not in str(error)}
             if "No such compile option" not in str(error) or len(known) == len(options):
@@ -233,13 +240,13 @@ class _Asked(NamedTuple):
 
     target: Hashable
     static: Hashable
-    tree: Any
+    tree: Hashable
     kinds: tuple[Hashable, ...]
     device: jax.Device
     placed: int
 
 
-def _kind(x: Any) -> Hashable:
+def _kind(x: object) -> Hashable:
     """What a program knows of an argument; ``None`` for a kind of argument that it is not kept for."""
     if isinstance(x, jax.Array) and not isinstance(x, Tracer):
         where = x.sharding
@@ -253,7 +260,7 @@ def _kind(x: Any) -> Hashable:
     return type(x).__name__ if isinstance(x, bool | int | float) else None
 
 
-def _one_device(leaves: list[Any]) -> jax.Device | None:
+def _one_device(leaves: list[object]) -> jax.Device | None:
     """Where ``jax.jit`` would run: where arguments are bound to, else JAX's default; ``None`` unless all lie there."""
     arrays = [x for x in leaves if isinstance(x, jax.Array)]
     if any(isinstance(x, Tracer) or len(x.sharding.device_set) > 1 for x in arrays):
@@ -266,7 +273,7 @@ def _one_device(leaves: list[Any]) -> jax.Device | None:
     return default if places <= {default} else None
 
 
-def _described(value: Any) -> str | None:
+def _described(value: object) -> str | None:
     """A text equal for equal static arguments and no others; ``None`` where there is no such text."""
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
