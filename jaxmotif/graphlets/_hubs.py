@@ -171,7 +171,7 @@ def _join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
     """The matrix product of int32 ``x [B, D, D]`` of 0 and 1, with ``y`` below ``most``; int32 where that holds it,
     else int64. It is made of products of limbs of y, whose sums are below 2^24, which float32 holds."""
     wide = (y.shape[1] - 1).bit_length()
-    limb = 24 - wide if target().platform == "cpu" else 8
+    limb = 24 - wide if target().platform == "cpu" else min(24 - wide, 8)  # bfloat16 holds 8 bits
     need = (most - 1).bit_length()
     kind = jnp.int32 if need + wide < 32 else jnp.int64
     left, total = x.astype(_units()), jnp.zeros((*x.shape[:2], y.shape[2]), kind)
