@@ -45,7 +45,7 @@ class MatchCount(Presented):
       status: ``"done"``, or the limit that stopped the search, in words.
       order: query nodes in the order searched. leaves: query nodes counted in closed form.
       domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
-      steps: of the search; positions: candidates tested.
+      steps: of the search (levels, if it was small and done in NumPy); positions: candidates tested.
       seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``.
       notes: what had to be done differently, in words (smaller steps where memory ran out).
     """

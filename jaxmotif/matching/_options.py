@@ -27,7 +27,7 @@ class Search:
       symmetry: search one of the maps that automorphisms exchange, and multiply (counts alone).
       lookahead: drop partial matches that leave some later node without candidates; ``None``: once a search has tested
         many candidates and found few matches.
-      block: candidates a step tests; ``None``: by the device and memory.
+      block: candidates a step tests; ``None``: by the device and memory, or a small search is done in NumPy.
       max_steps: stop after so many steps of search (counts on one device alone).
 
     Raises:

@@ -8,7 +8,7 @@ the level that would be too much, and goes to the device.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -123,6 +123,15 @@ class Joined:
         return np.searchsorted(self.keys[:-1], u.astype(np.int64) * self.nodes + least, side="right")
 
 
+class _Shortest(NamedTuple):
+    """Of each row the shortest list: where it starts in ``targets``, its length, and which neighbour's it is."""
+
+    starts: np.ndarray
+    lengths: np.ndarray
+    targets: np.ndarray
+    which: np.ndarray
+
+
 class _Small:
     """A search in progress.
 
@@ -196,7 +205,7 @@ class _Small:
 
     def extend(self, x: int, keep: bool) -> None:
         """Map one more node in every way; or only count these."""
-        self.ahead = x != self.rest[-1]
+        self.ahead = x != self.rest[-1] or len(self._order.leaves.groups) > 0
         row, w = self.candidates([x])
         if not keep:
             self.found = len(row)
@@ -236,7 +245,7 @@ class _Small:
         return row, w
 
     def laid_out(
-        self, x: int, near: Iterable[tuple[int, np.ndarray]], lower: Sequence[int]
+        self, x: int, near: Sequence[tuple[int, np.ndarray]], lower: Sequence[int]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
         or, where that is less, the whole domain.
@@ -244,35 +253,39 @@ class _Small:
         Args:
           lower: placed nodes whose images candidates must exceed.
         """
-        rows, N = self.rows.shape[1], self._lists.nodes
-        least = self.rows[lower].max(axis=0) if lower else None
+        rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[x])
+        if near:
+            least = self.rows[lower].max(axis=0) if lower else None
+            # Lists that are laid out more than once are gone through first: only what is in the domain is left.
+            found = self._shortest(near, least, x if rows > self._lists.nodes else None)
+            if found.lengths.sum() > len(found.targets):
+                found = self._shortest(near, least, x)
+            total = int(found.lengths.sum())
+            if total <= rows * len(domain):
+                self._test(total)
+                places = places_of(found.starts, found.lengths)
+                return np.repeat(np.arange(rows), found.lengths), found.targets[places], found.which
+        self._test(rows * len(domain))
+        return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), None
+
+    def _shortest(self, near: Sequence[tuple[int, np.ndarray]], least: np.ndarray | None, x: int | None) -> _Shortest:
+        """The shortest of the lists that placed neighbours lead to; with x, of its domain alone."""
         starts, lengths, lists, first = [], [], [], 0
         for kind, us in near:
-            # With more rows than nodes, lists are laid out more than once: worth while to leave out what is not in the
-            # domain. To find where what is beyond the lower nodes starts is worth while in long lists.
-            joined = self.joined(kind, x if rows > N else None)
-            images = self.rows[us]
-            start = joined.after(images, least if len(joined.targets) > LONG * N else None)
+            joined, images = self.joined(kind, x), self.rows[us]
+            # In long lists it is worth while to find where what is beyond the lower nodes starts.
+            start = joined.after(images, least if len(joined.targets) > LONG * joined.nodes else None)
             lengths.append(joined.offsets[images + 1] - start)
             starts.append(start + first)
             lists.append(joined.targets)
             first += len(joined.targets)
-        domain = np.flatnonzero(self._domains[x])
-        if lengths:
-            # Lists of all kinds end to end: a start is a place in that.
-            start, length = np.concatenate(starts), np.concatenate(lengths)
-            if len(length) > 1:
-                shortest = length.argmin(axis=0)
-                start, length = (values[shortest, np.arange(rows)] for values in (start, length))
-            else:
-                shortest, start, length = np.zeros(rows, np.int64), start[0], length[0]
-            total = int(length.sum())
-            if total <= rows * len(domain):
-                self._test(total)
-                targets = lists[0] if len(lists) == 1 else np.concatenate(lists)
-                return np.repeat(np.arange(rows), length), targets[places_of(start, length)], shortest
-        self._test(rows * len(domain))
-        return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), None
+        # Lists of all kinds end to end: a start is a place in that.
+        start, length = np.concatenate(starts), np.concatenate(lengths)
+        targets = lists[0] if len(lists) == 1 else np.concatenate(lists)
+        if len(length) == 1:
+            return _Shortest(start[0], length[0], targets, np.zeros(len(length[0]), np.int64))
+        which, rows = length.argmin(axis=0), np.arange(length.shape[1])
+        return _Shortest(start[which, rows], length[which, rows], targets, which)
 
     def _test(self, candidates: int) -> None:
         """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
@@ -292,8 +305,9 @@ class _Small:
             return self.rows.shape[1] if self.found is None else self.found
         sums = [products(plan, group) for group in groups if group]
         blocks = list(dict.fromkeys(block for terms in sums for _, factors in terms for block, _ in factors))
-        # Bit rows of a device do this in less.
-        self._most = min(self._most, self.tested + self._most // 8)
+        # Of several sets, bit rows of a device take less.
+        self._most = min(self._most, self.tested + self._most // (2 if len(blocks) == 1 else 8))
+        self.ahead = False
         before, sizes = self.tested, {blocks[0]: self.common(plan, blocks[0])}
         if before + (self.tested - before) * len(blocks) > self._most:  # if all take as much as the first
             raise TooMany
