@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from jaxmotif.matching import occurrences as occurrences
     from jaxmotif.matching import participation_counts as participation_counts
     from jaxmotif.matching import query as query
+    from jaxmotif.motifs import estimate_census as estimate_census
     from jaxmotif.motifs import find_motifs as find_motifs
     from jaxmotif.motifs import random_graphs as random_graphs
+    from jaxmotif.motifs import sample_subgraphs as sample_subgraphs
     from jaxmotif.motifs import subgraph_census as subgraph_census
     from jaxmotif.sieve import ColorMotifs as ColorMotifs
     from jaxmotif.sieve import find_color_motif as find_color_motif
@@ -45,8 +47,10 @@ _HOMES = {
     "occurrences": "matching",
     "participation_counts": "matching",
     "query": "matching",
+    "estimate_census": "motifs",
     "find_motifs": "motifs",
     "random_graphs": "motifs",
+    "sample_subgraphs": "motifs",
     "subgraph_census": "motifs",
     "ColorMotifs": "sieve",
     "find_color_motif": "sieve",

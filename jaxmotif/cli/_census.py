@@ -1,47 +1,112 @@
-"""``jaxmotif census``: connected induced subgraphs of one size by isomorphism class."""
+"""``jaxmotif census``: connected induced subgraphs of one size by isomorphism class, counted or estimated."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+from typing import TYPE_CHECKING
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_size, how, timed
+from jaxmotif.cli._command import Command, add_seed, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
-    add_size(parser)
+    add_size(parser, "2 to 8; with --estimate 3 to 10")
+    parser.add_argument(
+        "--estimate", action="store_true", help="estimate the counts from random subgraphs, with intervals"
+    )
+    wanted = parser.add_mutually_exclusive_group()
+    wanted.add_argument(
+        "--samples", type=_whole, metavar="N", help="with --estimate: draws, for example 1e9 (default: a million)"
+    )
+    wanted.add_argument(
+        "--error", type=float, metavar="E",
+        help="with --estimate: draw until intervals are about so wide to either side, as a part of the count",
+    )  # fmt: skip
+    parser.add_argument("--level", type=float, metavar="L", help="with --estimate: of the intervals (default: 0.95)")
+    add_seed(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
 
 
+def _whole(text: str) -> int:
+    """A whole number, also as ``1e9``.
+
+    Example:
+      >>> _whole("1e9"), _whole("250000")
+      (1000000000, 250000)
+    """
+    try:
+        return int(text) if text.lstrip("-").isdecimal() else _as_whole(float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write for example 1000000 or 1e6") from None
+
+
+def _as_whole(value: float) -> int:
+    if not value.is_integer():  # infinity is none, either
+        raise ValueError
+    return int(value)
+
+
 def _run(args: argparse.Namespace) -> Report:
+    given = {"--samples": args.samples, "--error": args.error, "--level": args.level, "--checkpoint": args.checkpoint}
+    if not args.estimate and (extra := [name for name, value in given.items() if value is not None]):
+        raise ValueError(f"{', '.join(extra)}: of estimates; add --estimate")
+    if args.estimate and (extra := [name for name in ("occurrences", "report") if getattr(args, name) is not None]):
+        raise ValueError(f"--{', --'.join(extra)}: of exact censuses; leave it out with --estimate")
+    graph = load_graph(args)
+    return _estimated(args, graph) if args.estimate else _counted(args, graph)
+
+
+def _counted(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import subgraph_census
 
-    graph = load_graph(args)
     with timed("counted"):
         census = subgraph_census(graph, args.size, devices=args.device, memory=args.memory, progress=not args.quiet)
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
     table = class_report(census.table(), graph, ["count"])
     write_occurrences(args, graph, class_rows(table.columns, census.table()["class"]), how(args))
-    write_drawings(
-        args, class_patterns(census.classes, census.directed), (graph.node_label_names, graph.edge_label_names)
-    )
+    _draw(args, graph, census.classes)
     write_page(args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)
 
 
+def _estimated(args: argparse.Namespace, graph: Graph) -> Report:
+    from jaxmotif.motifs import estimate_census
+
+    level = 0.95 if args.level is None else args.level
+    with timed("estimated"):
+        found = estimate_census(
+            graph, args.size, args.samples, error=args.error, level=level, seed=args.seed, devices=args.device,
+            memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
+        )  # fmt: skip
+    _draw(args, graph, found.classes)
+    summary = {
+        "size": found.size, "directed": found.directed, "total": found.total, "total_low": found.total_low,
+        "total_high": found.total_high, "level": found.level, "samples": sum(found.samples),
+        "accepted": sum(found.accepted), "notes": "; ".join(found.notes),
+    }  # fmt: skip
+    return dataclasses.replace(class_report(found.table(), graph, ["count", "low", "high", "hits"]), scalars=summary)
+
+
+def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...]) -> None:
+    write_drawings(args, class_patterns(classes, graph.directed), (graph.node_label_names, graph.edge_label_names))
+
+
 COMMAND = Command(
     "census",
-    "count the connected induced subgraphs of one size by class",
-    "Count every connected induced subgraph of K nodes by isomorphism class. Labels in the file are part of a class.",
+    "count, or estimate, the connected induced subgraphs of one size by class",
+    "Count every connected induced subgraph of K nodes by isomorphism class, or estimate the counts where they are too "
+    "many to be enumerated. Labels in the file are part of a class.",
     "FILE|DATASET",
     _options,
     _run,
-    checkpoint=False,
 )

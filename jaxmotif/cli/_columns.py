@@ -39,6 +39,16 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "graphlets --per node": {"node": "the node", "orbit-0 ... orbit-14": "how many induced subgraphs the node lies in, "
         "by its place in them, in the numbering of ORCA"},
     "census": _CLASS,
+    "census --estimate": {
+        "count": "the estimate of how many sets of nodes of the graph induce the class",
+        "low, high": "the ends of its interval, at --level",
+        "hits": "how many draws fell on the class; 2 / sqrt(hits) is about the relative half width of the interval",
+        "frequency": "count by total",
+    },
+    "census --estimate, above the table": {
+        "total, total_low, total_high": "all connected subgraphs of this size, estimated, and the interval",
+        "samples, accepted": "maps of trees that were drawn, and those that were subgraphs",
+    },
     "motifs": _CLASS | {
         "mean": "of the counts in the random graphs",
         "sd": "their standard deviation",

@@ -3,13 +3,16 @@
 from jaxmotif.motifs._census import Census, subgraph_census
 from jaxmotif.motifs._dense import dense_census, dense_census_classes
 from jaxmotif.motifs._discovery import Motifs, find_motifs
+from jaxmotif.motifs._estimate import CensusEstimate, estimate_census
 from jaxmotif.motifs._null_models import NULL_MODELS, NullModel
 from jaxmotif.motifs._random_graphs import RandomGraphs, random_graphs
+from jaxmotif.motifs._sample import sample_subgraphs
 from jaxmotif.motifs._significance import Mixing, Significance
 
 __all__ = [
     "NULL_MODELS",
     "Census",
+    "CensusEstimate",
     "Mixing",
     "Motifs",
     "NullModel",
@@ -17,7 +20,9 @@ __all__ = [
     "Significance",
     "dense_census",
     "dense_census_classes",
+    "estimate_census",
     "find_motifs",
     "random_graphs",
+    "sample_subgraphs",
     "subgraph_census",
 ]

@@ -19,6 +19,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import for_host, jit64, put64
+from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import power_of_four, power_of_two
 from jaxmotif.kernels._expand import first_ones, take
 from jaxmotif.kernels._subgraphs import all_ones
@@ -105,7 +106,7 @@ class HostCounts:
             some &= times > 0
             order = np.argsort(words[some], kind="stable")
             words, times = words[some][order], times[some][order]
-        self._parts.append(_merged(words, times))
+        self._parts.append(merged_codes(words, times))
         # Merged now and then: what is held is bounded by the different codes, not by all.
         if sum(part[0].size for part in self._parts) > MERGE_AT:
             self._merge()
@@ -145,7 +146,7 @@ class HostCounts:
         if len(self._parts) > 1:
             # Parts are in order already: a stable sort merges them.
             order = np.argsort(codes, kind="stable")
-            codes, counts = _merged(codes[order], counts[order])
+            codes, counts = merged_codes(codes[order], counts[order])
         self._parts = [(codes, counts)]
         return codes, counts
 
@@ -154,7 +155,7 @@ def _begins(codes: np.ndarray) -> np.ndarray:
     return np.concatenate([np.ones(1, bool), codes[1:] != codes[:-1]])[: codes.size]
 
 
-def _merged(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def merged_codes(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Distinct codes of sorted ones, and how often each occurs, or the sums of their counts."""
     begins = np.flatnonzero(_begins(codes))
     if counts is None:
@@ -328,6 +329,29 @@ def _different(ordered: _Ordered, first: jax.Array, graph_bits: jax.Array, size:
     code = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
     graph = (code & ((jnp.uint64(1) << graph_bits) - jnp.uint64(1))).astype(jnp.int32)
     return _Different(real, graph, code >> graph_bits, times)
+
+
+@partial(jit64, static_argnames=("form", "nodes"))
+def _grouped(codes: jax.Array, *, form: Codes, nodes: int) -> _Different:
+    none = all_ones(codes.dtype)
+
+    def normal(some: jax.Array) -> jax.Array:
+        return jnp.where(some == none, none, normal_codes(jnp, some, form, nodes))
+
+    # Some at a time: what tells the nodes of one subgraph apart takes as much room as hundreds of codes.
+    forms = lax.map(normal, codes.reshape(-1, min(codes.shape[0], LEAST_DISTINCT))).reshape(-1)
+    return _different(_ordered(forms, None), jnp.int32(0), jnp.uint64(0), codes.shape[0])
+
+
+def grouped_codes(codes: jax.Array, form: Codes, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different normal forms of codes on a device (uint64 ``[L]``, L a power of two; all ones for none), and how
+    often each occurs, int64; on the host."""
+    found = _grouped(codes, form=form, nodes=nodes)
+    number = int(found.real.sum())
+    # Of few sizes, so that few slices are compiled.
+    room = min(power_of_two(number, 1 << 10), codes.shape[0])
+    with wide_ints():
+        return np.asarray(found.code[:room])[:number], np.asarray(found.times[:room])[:number]
 
 
 def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -51,6 +51,27 @@ def test_bad_size_is_told_in_one_line(capsys):
     assert "size must be between 2 and 8, got 9" in capsys.readouterr().err
 
 
+def test_estimated_census(capsys, tmp_path):
+    options = "census", "karate", "--size", 4, "--estimate", "--samples", "1e5", "--checkpoint", tmp_path
+    found = document(capsys, *options)
+    exact = {row["class"]: row["count"] for row in document(capsys, "census", "karate", "--size", 4)["classes"]}
+    assert {row["class"] for row in found["classes"]} == set(exact)
+    assert sum(row["low"] <= exact[row["class"]] <= row["high"] for row in found["classes"]) >= len(exact) - 1
+    assert found["total_low"] < sum(exact.values()) < found["total_high"]
+    assert (found["samples"], found["level"], found["run"]["samples"]) == (100_000, 0.95, 100_000)
+    assert document(capsys, *options) == found
+    for extra, text in (
+        (("--samples", 10), "add --estimate"),
+        (("--estimate", "--report", tmp_path / "page.html"), "of exact censuses"),
+        (("--estimate", "--size", 11), "between 3 and 10"),
+    ):
+        assert main(["census", "karate", *map(str, extra)]) == 1
+        assert text in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["census", "karate", "--estimate", "--samples", "1.5"])
+    assert "not a whole number" in capsys.readouterr().err
+
+
 def test_null_models_are_those_of_the_library(capsys):
     for name, model in NULL_MODELS.items():
         made = document(capsys, "motifs", "florentine", "--directed", "--random", 2, "--keep", name, "--attempts", 1)

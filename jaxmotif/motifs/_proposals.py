@@ -1,0 +1,225 @@
+"""Drawing subgraphs by random maps of trees: the proposals of an estimate, on the devices of a job."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._keys import as_key
+from jaxmotif.arrays._sizes import floor_power_of_two, power_of_two
+from jaxmotif.devices._memory import working_memory
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays
+from jaxmotif.graph import Graph
+from jaxmotif.kernels import _tree_maps as kernel
+from jaxmotif.kernels._subgraphs import Dyads
+from jaxmotif.kernels._tree_maps import Order, Tables
+from jaxmotif.motifs._census_sizes import MATRIX_BYTES
+from jaxmotif.motifs._code_counts import MERGE_AT, grouped_codes, merged_codes
+from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Codes, census_graphs, graph_edges
+
+LIMITS = (0, 2, 1)
+"""The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
+
+BLOCK = 1 << 14
+"""Maps of an item of a job: as many as a CPU draws at once, their tables staying in its cache."""
+
+LANES = BLOCK, 1 << 22  # drawn at once by a CPU and by an accelerator
+LANE_BYTES = 1 << 10
+NO_CODE = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@partial(jit64, static_argnames=("slots", "rows", "size"))
+def _begun(limit: jax.Array, *, slots: int, rows: int, size: int) -> tuple[Tables, jax.Array]:
+    return kernel.begun(slots, rows, size, limit)
+
+
+@partial(jit64, donate_argnums=1)
+def _extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[Tables, jax.Array]:
+    return kernel.extended(dyads, tables, f, n)
+
+
+@partial(jit64, static_argnames=("size", "lanes", "form"))
+def _drawn(
+    dyads: Dyads, tables: Tables, order: Order, places: jax.Array, *, size: int, lanes: int, form: Codes
+) -> tuple[jax.Array, jax.Array]:
+    """Codes of maps, in normal form, all ones for those that are no subgraph; and their nodes."""
+    nodes, lane = kernel.draw_maps(dyads, tables, order, size=size, lanes=lanes)
+    codes = jnp.where(lane < order.stop, kernel.codes_of(dyads, nodes, places), NO_CODE)
+    return codes, nodes
+
+
+class Proposal(NamedTuple):
+    """A limit of children, and how many maps are drawn with it."""
+
+    limit: int
+    draws: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Draws:
+    """What is drawn: all but where.
+
+    Attributes:
+      graph, size: of which graph, subgraphs of how many nodes.
+      proposals: with how many draws each.
+      seed: of all; purpose: which of the parts of the work that share it.
+      together: whether the maps of a proposal share the roots among them.
+    """
+
+    graph: Graph
+    size: int
+    proposals: tuple[Proposal, ...]
+    seed: int
+    purpose: int = 0
+    together: bool = True
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The first item of each proposal, int64; then their number."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum([-(-p.draws // BLOCK) for p in self.proposals])])
+
+    def stream(self, number: int) -> int:
+        """The counter's start for a proposal."""
+        # Every proposal, part and size has numbers of its own: estimates of several sizes are independent.
+        which = self.size << 16 | self.purpose << 8 | LIMITS.index(self.proposals[number].limit)
+        return scrambled(self.seed ^ scrambled(which))
+
+
+def scrambled(x: int) -> int:
+    """A 64-bit mixing function (splitmix64's)."""
+    x &= 2**64 - 1
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return x ^ (x >> 31)
+
+
+def seed_words(seed: object) -> int:
+    """A seed, or key, as 64 bits."""
+    high, low = np.asarray(jax.random.key_data(as_key(seed))).tolist()  # pyright: ignore[reportArgumentType]
+    return scrambled((high << 32 | low) + 0x9E3779B97F4A7C15)
+
+
+def code_places(alphabet: Alphabet, size: int) -> np.ndarray:
+    """Where the states and labels of a subgraph stand in its code: of :func:`kernel.codes_of`."""
+    width, labels = alphabet.state_bits, alphabet.label_bits
+
+    def place(node: int) -> int:
+        # Above all that came with the nodes after it.
+        return (size * (size - 1) - node * (node + 1)) // 2 * width + (size - 1 - node) * labels
+
+    pairs = [(old, young, place(young) + old * width) for young in range(size) for old in range(young)]
+    return np.array(pairs + [(node, node, place(node) + node * width) for node in range(size)], np.int32)
+
+
+class Sampler:
+    """Draws on one device, with the tables of one proposal at a time.
+
+    Attributes:
+      lanes: maps drawn at once.
+    """
+
+    def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
+        self.draws, self.device = draws, device
+        self._fast = target_of(device).is_accelerator
+        size, edges = draws.size, graph_edges(draws.graph)
+        # Room as `census_graphs` makes it: powers of two.
+        slots, rows = power_of_two(2 * draws.graph.m, LEAST.slots), power_of_two(draws.graph.n, LEAST.nodes)
+        tables = 8 * ((size - 2) * slots + (4 * size + 2) * rows) + 16 * slots
+        least = tables + LANE_BYTES * BLOCK
+        allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
+        self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
+        self.graphs = census_graphs(draws.graph, edges, min((allowed - least) // 4, MATRIX_BYTES[self._fast]), device)
+        self._places = put64(code_places(self.graphs.alphabet, size), device)
+        self._held: tuple[int, Tables] | None = None
+
+    def tables(self, limit: int) -> Tables:
+        """The tables of a proposal."""
+        if self._held is None or self._held[0] != limit:
+            self._held = None  # first the old ones go: only one has room
+            self._held = limit, build(self.graphs, self.draws.size, limit, self.device)
+        return self._held[1]
+
+    def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array, int]]:
+        """Codes and nodes of the maps ``first .. stop`` of a proposal, some at a time, and the first of these."""
+        proposal, draws = self.draws.proposals[number], self.draws
+        tables, stream = self.tables(proposal.limit), np.uint64(draws.stream(number))
+        total = np.float64(proposal.draws if draws.together else 0)
+        for low in range(first, stop, self.lanes):
+            given: Any = put64((stream, np.uint64(low), np.uint64(stop), total), self.device)
+            form = self.graphs.alphabet.codes
+            codes, nodes = _drawn(
+                self.graphs.dyads, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes, form=form
+            )
+            yield codes, nodes, low
+
+    def smaller(self, lanes: int) -> tuple[int, str] | None:
+        """Fewer lanes, and what that is in words; ``None`` where they are as few as can be."""
+        return None if lanes <= BLOCK else (lanes // 2, f"{lanes // 2} maps at a time")
+
+
+def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Tables:
+    """The tables of a proposal on a device."""
+    dyads = graphs.dyads
+    given = put64(np.int32(limit), device)
+    tables, f = _begun(given, slots=dyads.near.shape[0], rows=dyads.offsets.shape[0] - 1, size=size)
+    for n in range(1, size):
+        tables, f = _extended(dyads, tables, f, put64(np.int32(n), device))
+    return tables
+
+
+class DrawTask:
+    """Counts the codes of what is drawn, on a device."""
+
+    def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
+        self._sampler = Sampler(draws, device, memory)
+        self._on_host = not target_of(device).is_accelerator
+        self._parts: list[Arrays] = []
+
+    def step(self, span: Span) -> None:
+        draws, form = self._sampler.draws, self._sampler.graphs.alphabet.codes
+        starts = draws.starts.tolist()
+        for number, proposal in enumerate(draws.proposals):
+            low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
+            first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, proposal.draws)
+            for drawn, _, _ in self._sampler.maps(number, first, stop) if low < high else ():
+                if self._on_host:
+                    words = np.sort(np.asarray(drawn))
+                    codes, times = merged_codes(words[words != NO_CODE], None)
+                else:
+                    codes, times = grouped_codes(drawn, form, draws.size)
+                here = np.arange(len(draws.proposals)) == number
+                maps = np.where(here, float(self._sampler.tables(proposal.limit).roots[-1]), 0.0)
+                self._parts.append({"codes": codes, "times": times, "accepted": here * times.sum(), "maps": maps})
+            # What is held is bounded by the different codes, not by all.
+            if sum(part["codes"].size for part in self._parts) > MERGE_AT:
+                self._parts = [self.collect()]
+
+    def collect(self) -> Arrays:
+        parts, self._parts = self._parts, []
+        return added_codes(*parts)
+
+    def halve(self) -> str | None:
+        less = self._sampler.smaller(self._sampler.lanes)
+        if less is None:
+            return None
+        self._sampler.lanes, change = less
+        return change
+
+
+def added_codes(*parts: Arrays) -> Arrays:
+    """The merge of counts of codes, of those accepted, and of numbers of maps: in any order."""
+    codes, times = (np.concatenate([part[name] for part in parts]) for name in ("codes", "times"))
+    order = np.argsort(codes, kind="stable")
+    codes, times = merged_codes(codes[order], times[order])
+    accepted = np.sum([part["accepted"] for part in parts], axis=0)
+    # The same wherever tables of a proposal were made, 0 elsewhere.
+    maps = np.max([part["maps"] for part in parts], axis=0)
+    return {"codes": codes, "times": times, "accepted": accepted, "maps": maps}

@@ -1,0 +1,99 @@
+"""Connected induced subgraphs drawn uniformly."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._progress import progress as meter
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.kernels._tree_maps import COIN, uniform
+from jaxmotif.motifs._estimate import check, has_subgraphs, skeletons_of, spanning_trees
+from jaxmotif.motifs._pair_states import degree_rank
+from jaxmotif.motifs._proposals import NO_CODE, Draws, Proposal, Sampler, seed_words
+
+if TYPE_CHECKING:
+    from chex import PRNGKey
+
+
+def sample_subgraphs(
+    graph: GraphLike,
+    size: int,
+    num: int,
+    seed: int | PRNGKey | None = 0,
+    *,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> np.ndarray:
+    """Draw connected induced subgraphs of ``size`` nodes, each exactly as likely as any other, independently.
+
+    Random maps of trees into the graph (:func:`jaxmotif.estimate_census`) that are subgraphs fall on one as often as it
+    has spanning trees: of these all but one in as many are thrown away. That takes long where every subgraph is dense.
+
+    Args:
+      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; directions do not matter.
+      size: 3 to 10, directed to 8.
+      num: how many; a larger number begins with the same ones.
+      seed: a seed, or ``jax.random.key(seed)``; the same bits on any device.
+      devices: as everywhere; one is used.
+      memory: bytes to work in.
+      progress: show a meter.
+
+    Returns:
+      int32 ``[num, size]``, node ids, ascending in each row; a subgraph may be drawn more than once.
+
+    Raises:
+      TypeError: a number that is no integer.
+      ValueError: an option out of range, or a graph without a connected subgraph of this size.
+
+    Example:
+      >>> from jaxmotif import datasets, sample_subgraphs
+      >>> sample_subgraphs(datasets.load("karate"), 4, 1000).shape
+      (1000, 4)
+    """
+    graph = as_graph(graph)
+    check(graph, size)
+    try:
+        num = operator.index(num)
+    except TypeError:
+        raise TypeError(f"num must be an integer, got {num!r}") from None
+    if num < 0:
+        raise ValueError(f"num must not be negative, got {num}")
+    if not has_subgraphs(graph, size):
+        raise ValueError(
+            f"no component of this graph has {size} nodes: there is no subgraph to draw; take a smaller size"
+        )
+    device = select_devices(devices).main
+    draws = Draws(graph, size, (Proposal(0, 0),), seed_words(seed), 2, together=False)
+    sampler = Sampler(draws, device, memory)
+    back = np.argsort(degree_rank(graph)).astype(np.int32)
+    found, first = [np.zeros((0, size), np.int32)], 0
+
+    def draw(lanes: int) -> np.ndarray:
+        sampler.lanes = lanes
+        (codes, nodes, _) = next(iter(sampler.maps(0, first, first + lanes)))
+        return thinned(sampler, np.asarray(codes), np.asarray(nodes), first)
+
+    with meter(num, "subgraphs", "sample", enabled=progress) as bar:
+        while (have := sum(map(len, found))) < num:
+            lanes = sampler.lanes
+            some, _ = with_smaller_steps(draw, lanes, sampler.smaller, device)
+            found.append(np.sort(back[some], axis=1)[: num - have])
+            bar.advance(len(found[-1]))
+            first += sampler.lanes
+    return np.concatenate(found)
+
+
+def thinned(sampler: Sampler, codes: np.ndarray, nodes: np.ndarray, first: int) -> np.ndarray:
+    """Of maps, the first of them of this number, the nodes of those that are kept, ``[kept, size]``."""
+    good = np.flatnonzero(codes != NO_CODE)
+    different, which = np.unique(codes[good], return_inverse=True)
+    draws = sampler.draws
+    ways = spanning_trees(skeletons_of(different, sampler.graphs.alphabet.codes, draws.size))[which]
+    coin = uniform(np, np.uint64(draws.stream(0)), np.uint64(first) + good.astype(np.uint64), COIN)
+    return nodes[:, good[coin * ways < 1]].T

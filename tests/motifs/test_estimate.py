@@ -1,0 +1,233 @@
+"""Estimated censuses against exact ones, trees against brute force, and the sampler's uniformity."""
+
+from collections import Counter
+from itertools import combinations
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+from jaxmotif import datasets, estimate_census, sample_subgraphs, subgraph_census
+from jaxmotif.devices import _record
+from jaxmotif.devices._ranges import Span
+from jaxmotif.graph import Graph
+from jaxmotif.motifs import _proposals
+from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
+from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal
+from jaxmotif.patterns import named_pattern
+
+
+@pytest.fixture(scope="module")
+def karate():
+    return datasets.load("karate")
+
+
+def labelled_digraph():
+    rng = np.random.default_rng(3)
+    arcs = rng.integers(0, 25, (90, 2))
+    return Graph.from_edges(arcs[arcs[:, 0] != arcs[:, 1]], 25, True, rng.integers(0, 2, 25))
+
+
+def brute_force_trees(near, limit):
+    """Rooted spanning trees: sets of k - 1 edges that connect, by root and children a node."""
+    k = len(near)
+    edges = [(u, v) for u, v in combinations(range(k), 2) if near[u, v]]
+    count = 0
+    for chosen in combinations(edges, k - 1):
+        for root in range(k):
+            parent, order = {root: root}, [root]
+            for u in order:
+                for a, b in chosen:
+                    v = b if a == u else a if b == u else None
+                    if v is not None and v not in parent:
+                        parent[v] = u
+                        order.append(v)
+            children = Counter(parent[v] for v in order[1:])
+            count += len(order) == k and (limit == 0 or max(children.values()) <= limit)
+    return count
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_trees_are_those_of_brute_force(size):
+    rng = np.random.default_rng(size)
+    upper = np.triu(rng.random((12, size, size)) < 0.7, 1)
+    near = upper | upper.transpose(0, 2, 1)
+    for limit in LIMITS:
+        assert trees(near, limit).tolist() == [brute_force_trees(one, limit) for one in near]
+
+
+def test_trees_of_complete_graphs():
+    assert trees(~np.eye(8, dtype=bool)[None], 0).tolist() == [8**7]
+    assert trees(~np.eye(8, dtype=bool)[None], 1).tolist() == [40320]
+
+
+@pytest.mark.parametrize(
+    ("make", "size"),
+    [(lambda: datasets.load("karate"), 4), (lambda: datasets.load("karate"), 6), (labelled_digraph, 3)],
+)
+def test_hits_are_those_expected_of_the_exact_counts(make, size):
+    graph, samples = make(), 100_000
+    exact = subgraph_census(graph, size).as_dict()
+    found = estimate_census(graph, size, samples, seed=7)
+    assert set(found.classes) <= set(exact)
+    shapes = [named_pattern(text, graph.directed).adjacency for text in exact]
+    rate = expected_hits(np.array([a | a.T for a in shapes]), found.samples, found.maps)
+    expected = rate * np.array(list(exact.values()))
+    hits = dict(zip(found.classes, found.hits.tolist(), strict=True))
+    seen = np.array([hits.get(name, 0) for name in exact])
+    often = expected >= 5
+    # The rare classes together, and the maps that are no subgraphs, are cells too.
+    o = np.append(seen[often], [seen[~often].sum(), samples - seen.sum()])
+    e = np.append(expected[often], [expected[~often].sum(), samples - expected.sum()])
+    assert stats.chi2.sf(((o - e) ** 2 / np.maximum(e, 1e-9))[e > 0].sum(), (e > 0).sum() - 1) > 1e-3
+    assert sum(found.accepted) == found.hits.sum()
+    truth = np.array([exact[name] for name in found.classes])
+    assert np.mean((found.low <= truth) & (truth <= found.high)) > 0.8
+    assert abs(found.total - sum(exact.values())) < 4 * (found.total_high - found.total_low) / 3.9
+    missed = set(exact) - set(hits)
+    assert all(exact[name] <= found.upper_bound(name) for name in missed)
+
+
+def test_maps_of_paths_are_walks(karate):
+    near = named_pattern("".join(map(str, adjacency(karate).ravel())), False).adjacency.astype(np.int64)
+    walks = np.linalg.matrix_power(near, 3).sum()
+    found = estimate_census(karate, 4, 100)
+    assert found.maps[2] == pytest.approx(walks, rel=1e-6)
+    # A root with three leaves, in any order; one with a child and that with two; a chain; and a root of two subtrees.
+    degree = near.sum(axis=1)
+    forked = (near @ (degree**2)).sum() / 2
+    unlike = (degree * (near @ degree)).sum()
+    assert found.maps[0] == pytest.approx((degree**3).sum() / 6 + forked + walks + unlike, rel=1e-6)
+    assert found.maps[1] == pytest.approx(forked + walks + unlike, rel=1e-6)
+
+
+def adjacency(graph):
+    near = np.zeros((graph.n, graph.n), np.int64)
+    u, v = graph.edge_list().T
+    near[u, v] = near[v, u] = 1
+    return near
+
+
+def same(a, b):
+    assert (a.classes, a.hits.tolist(), a.counts.tolist()) == (b.classes, b.hits.tolist(), b.counts.tolist())
+    assert (a.low.tolist(), a.high.tolist(), a.total_high) == (b.low.tolist(), b.high.tolist(), b.total_high)
+
+
+def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch):
+    alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    same(alone, estimate_census(karate, 4, 300_000, seed=5, devices=4))
+    monkeypatch.setattr(_record, "SAVE_SECONDS", 0.0)
+    whole, calls = DrawTask.step, []
+
+    def killed(self, span):
+        calls.append(span)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        whole(self, span)
+
+    monkeypatch.setattr(DrawTask, "step", killed)
+    with pytest.raises(KeyboardInterrupt):
+        estimate_census(karate, 4, 300_000, seed=5, devices=1, checkpoint=tmp_path)
+    assert list(tmp_path.glob("*.checkpoint"))
+    same(alone, estimate_census(karate, 4, 300_000, seed=5, devices=1, checkpoint=tmp_path))
+    assert sum(map(len, calls)) // 2 <= 19 + 1  # 19 blocks of draws: those of three steps are not done again
+    with pytest.raises(ValueError, match="checkpoint"):
+        estimate_census(karate, 4, 300_000, seed=6, devices=1, checkpoint=tmp_path)
+
+
+def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
+    draws = Draws(karate, 4, tuple(Proposal(limit, 20_000) for limit in LIMITS), 11)
+    counted = []
+    for on_host in (True, False):
+        task = DrawTask(draws, jax.devices()[0], None)
+        task._on_host = on_host
+        task.step(Span(1, 5))
+        found = task.collect()
+        counted.append(by_class(task._sampler.graphs.alphabet, 4, found["codes"], found["times"]))
+    assert counted[0][0] == counted[1][0]
+    assert counted[0][2].tolist() == counted[1][2].tolist()
+    assert counted[0][2].sum() > 10_000
+
+
+def test_a_draw_does_not_depend_on_how_many_are_drawn_at_once(karate, monkeypatch):
+    draws = Draws(karate, 4, (Proposal(0, 30_000),), 3)
+    sampler = _proposals.Sampler(draws, jax.devices()[0], None)
+    wide = np.concatenate([np.asarray(codes) for codes, _, _ in sampler.maps(0, 0, 30_000)])
+    sampler.lanes = 1 << 13
+    narrow = np.concatenate([np.asarray(codes) for codes, _, _ in sampler.maps(0, 0, 30_000)])
+    assert (wide == narrow).all()
+
+
+def test_intervals():
+    low, high = binomial_interval(np.array([0, 7, 50]), 50, 0.9)
+    for at, hits in enumerate((0, 7, 50)):
+        exact = stats.binomtest(hits, 50).proportion_ci(0.9, "exact")
+        assert (low[at] / 50, high[at] / 50) == pytest.approx((exact.low, exact.high))
+    # Equal weights: Garwood's interval of a Poisson mean.
+    ends = gamma_interval(20.0, 40.0, 2.0, 0.95)
+    assert ends == pytest.approx((stats.chi2.ppf(0.025, 20), stats.chi2.ppf(0.975, 22)))
+
+
+def test_wanted_error(karate):
+    found = estimate_census(karate, 3, error=0.02, seed=2)
+    assert (((found.high - found.low) / 2 / found.counts) < 0.021).all()
+    assert sum(found.samples) < 100_000
+    same(found, estimate_census(karate, 3, error=0.02, seed=2, devices=2))
+
+
+def test_subgraphs_are_uniform(karate):
+    num = 20_000
+    drawn = sample_subgraphs(karate, 3, num, seed=4)
+    assert drawn.dtype == np.int32
+    near = adjacency(karate)
+    sets = [s for s in combinations(range(34), 3) if near[np.ix_(s, s)].sum() >= 4]
+    times = Counter(map(tuple, drawn.tolist()))
+    assert set(times) == set(sets)
+    assert stats.chisquare([times[s] for s in sets]).pvalue > 1e-3
+    assert (sample_subgraphs(karate, 3, 100, seed=4) == drawn[:100]).all()
+
+
+def test_no_component_of_the_size():
+    apart = Graph.from_edges([(0, 1), (2, 3), (3, 4)], 9)
+    found = estimate_census(apart, 4, 100)
+    assert (found.total, found.total_high, found.classes, found.upper_bound("4-path")) == (0.0, 0.0, (), 0.0)
+    assert "exact" in found.notes[0]
+    with pytest.raises(ValueError, match="no component of this graph has 4 nodes"):
+        sample_subgraphs(apart, 4, 1)
+    assert estimate_census(Graph.from_edges([], 3), 3, 10).total == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"size": 2}, ValueError, "between 3 and 10 in undirected"),
+        ({"size": 11}, ValueError, "between 3 and 10"),
+        ({"samples": 0}, ValueError, "at least 1"),
+        ({"samples": 1.5}, TypeError, "an integer, got 1.5"),
+        ({"samples": 9, "error": 0.1}, ValueError, "not both"),
+        ({"error": 1.0}, ValueError, "error must be between 0 and 1"),
+        ({"level": 0.0}, ValueError, "level must be between 0 and 1"),
+        ({"seed": 2**64}, ValueError, "seed"),
+        ({"memory": 1000}, ValueError, "allow at least"),
+    ],
+)
+def test_bad_input(karate, options, error, text):
+    with pytest.raises(error, match=text):
+        estimate_census(karate, **({"size": 4} | options))
+
+
+def test_too_many_labels_and_directed_sizes():
+    with pytest.raises(ValueError, match="between 3 and 8 in directed"):
+        estimate_census(labelled_digraph(), 9)
+    many = Graph.from_edges([(i, i + 1) for i in range(20)], 21, node_labels=range(21))
+    with pytest.raises(ValueError, match="95 bits"):
+        estimate_census(many, 10)
+
+
+def test_shown(karate):
+    found = estimate_census(karate, 4, 1000)
+    assert {"class", "name", "count", "low", "high", "hits", "frequency"} <= set(found.table())
+    assert "1,000 samples" in repr(found)
+    with pytest.raises(ValueError, match="not a connected graph of 4 nodes"):
+        found.upper_bound("triangle")
