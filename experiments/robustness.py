@@ -2,9 +2,10 @@
 
     python experiments/robustness.py SUBJECT [NUMBER [JOB]]
 
-Run in the folder above. Subjects: terminations, interrupts, mutants, hostile, star, sizes, cluster; the number is of
-terminations or interrupts of each job, or of mutants. Prints what experiments/results/robustness.md records. Moments
-are in CPU seconds of the process, so that a busy machine does not move them; seeds are fixed.
+Run in the folder above. Subjects: terminations, interrupts, mutants, hostile, star, calls, sizes, cluster; the number
+is of terminations or interrupts of each job, of mutants, or of rounds of calls. Prints what
+experiments/results/robustness.md records. Moments are in CPU seconds of the process, so that a busy machine does not
+move them; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -260,6 +261,31 @@ def star() -> None:
             print(f"star of 8 in a star of 5,000, {cache} cache: exact {exact}, {cpu:.2f} CPU s", flush=True)
 
 
+def calls(number: int = 3) -> None:
+    """CPU seconds of four commands with an empty cache, again, and on another file of the same bucket: the least of so
+    many rounds. Python's own bytecode is there, as after an installation."""
+    commands = {
+        "graphlets celegans": ["graphlets"],
+        "census celegans --size 3": ["census", "--size", 3],
+        "match ffl celegans": ["match", "ffl"],
+        "motifs celegans --size 3 --random 100": ["motifs", "--size", 3, "--random", 100],
+    }
+    print("| command | first | second | another file |\n|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+        lines = Path("jaxmotif/datasets/celegans.edges").read_text().splitlines()
+        (folder / "other.edges").write_text("\n".join(lines[:-40]))
+        for name, command in commands.items():
+            rounds = []
+            for turn in range(number + 1):
+                rest = ["--quiet", "--output", folder / "out.csv", "--cache", folder / f"{name}{turn}"]
+                files = ["celegans", "celegans", folder / "other.edges"]
+                rounds.append([end(start(*command, file, *rest, environment=bytecode)).cpu for file in files])
+            least = (min(times) for times in zip(*rounds[1:], strict=True))  # the first round writes bytecode
+            print(f"| {name} | {' | '.join(f'{cpu:.2f}' for cpu in least)} |", flush=True)
+
+
 def sizes() -> None:
     """Programs compiled for 100 graphs of 100 sizes."""
     import jax
@@ -342,7 +368,7 @@ def together(*commands: Sequence[object]) -> list[subprocess.Popen[bytes]]:
 
 
 def main(subject: str, number: str | None = None, *names: str) -> None:
-    known = (terminations, interrupts, mutants, hostile, star, sizes, cluster)
+    known = (terminations, interrupts, mutants, hostile, star, calls, sizes, cluster)
     acts: dict[str, Callable[..., None]] = {act.__name__: act for act in known}
     acts[subject](*([] if number is None else [int(number)]), *names)
 
