@@ -16,17 +16,21 @@ no matter whether they are fused with a sum, and sums are added in a fixed order
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import half, take
 from jaxmotif.kernels._lane_body import PLAIN
 from jaxmotif.kernels._subgraphs import Dyads, all_ones, dyad_state
+
+T = TypeVar("T")
 
 LEVELS = 3  # of children still to come: none, one, two
 _STEPS = 32  # random numbers of a lane, at most: 1 + 3 * 9 are drawn
@@ -133,7 +137,17 @@ def first_above(
         right = (take(values, base + middle.astype(base.dtype)) <= target) & (low < high)
         return jnp.where(right, middle + 1, low), jnp.where(right, high, middle)
 
-    return lax.fori_loop(jnp.int32(0), jnp.int32(steps), halve, (low, high))[0]
+    return _each(jnp.int32(0), jnp.int32(steps), steps, halve, (low, high))[0]
+
+
+def _each(first: jax.Array, stop: jax.Array, most: int, step: Callable[[jax.Array, T], T], carry: T) -> T:
+    """``step`` for each number from ``first`` to before ``stop``, or, on accelerators, to ``first + most - 1`` whatever
+    the stop: spelt out, the steps are one kernel; on a CPU a loop is compiled, and runs, faster."""
+    if target().platform == "cpu":
+        return lax.fori_loop(first, stop, step, carry)
+    for number in range(most):
+        carry = step(first + jnp.int32(number), carry)
+    return carry
 
 
 def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: int) -> tuple[jax.Array, jax.Array]:
@@ -172,7 +186,7 @@ def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: i
             term = jnp.where(i <= r, i.astype(jnp.float64) * g * way(c - 1, jnp.maximum(r - i, 0)), 0.0)
             return jnp.where((acc <= whole) & (term > 0), i, j), acc + term
 
-        j, _ = lax.fori_loop(jnp.int32(1), size - t + 1, pick, (zero + 1, jnp.zeros(lanes)))
+        j, _ = _each(jnp.int32(1), size - t + 1, size - 1, pick, (zero + 1, jnp.zeros(lanes)))
         low, high = take(dyads.offsets, v), take(dyads.offsets, v + 1)
         degree = high - low
         # A leaf is any neighbour; the root of a larger subtree has the weight of its maps.

@@ -28,6 +28,7 @@ from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
 KNOWN = 1 << 14  # normal forms that a device knows the classes of, at least
 NEW = 1 << 8  # those it does not know that are counted apart, at most
+NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
 LEAST_DISTINCT = 1 << 14  # different codes looked at together, at least: fewer take as long
 LEAST_CLASSES, CLASSES = 1 << 10, 1 << 14  # room in the counts of each graph where few classes are possible, and else
 MOST_COUNTS = 1 << 26  # of all graphs together, to begin with
@@ -339,7 +340,7 @@ def _grouped(codes: jax.Array, *, form: Codes, nodes: int) -> _Different:
         return jnp.where(some == none, none, normal_codes(jnp, some, form, nodes))
 
     # Some at a time: what tells the nodes of one subgraph apart takes as much room as hundreds of codes.
-    forms = lax.map(normal, codes.reshape(-1, min(codes.shape[0], LEAST_DISTINCT))).reshape(-1)
+    forms = lax.map(normal, codes.reshape(-1, min(codes.shape[0], NORMAL_AT_ONCE))).reshape(-1)
     return _different(_ordered(forms, None), jnp.int32(0), jnp.uint64(0), codes.shape[0])
 
 

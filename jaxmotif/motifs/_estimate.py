@@ -284,6 +284,8 @@ class _Work:
         scale = chances.max(axis=1, keepdims=True)
         plan = optimize.linprog(np.ones(len(LIMITS)), -chances / scale, -1 / scale[:, 0], method="highs")
         shares = plan.x * wanted if plan.success else np.full(len(LIMITS), wanted / scale.min() / len(LIMITS))
+        # Trees of any kind meet every class: with none of them others, such as stars, could never be drawn.
+        shares[0] = max(shares[0], shares.sum() / 10)
         shares *= min(1.0, MOST_SAMPLES / shares.sum())
         missed = int((chances @ shares < wanted * (1 - 1e-6)).sum())
         notes = ()
@@ -311,6 +313,8 @@ def check(graph: Graph, size: int) -> None:
 
 def has_subgraphs(graph: Graph, size: int) -> bool:
     """Whether a component has so many nodes."""
+    if graph.n < size:
+        return False
     edges = graph.edge_list()
     ends = np.bincount(edges.ravel(), minlength=1)
     # A node and its neighbours are enough; in a directed graph both arcs of a pair were counted.

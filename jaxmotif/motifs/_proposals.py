@@ -23,7 +23,7 @@ from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Order, Tables
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
 from jaxmotif.motifs._code_counts import MERGE_AT, grouped_codes, merged_codes
-from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Codes, census_graphs, graph_edges
+from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
 
 LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
@@ -46,11 +46,11 @@ def _extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple
     return kernel.extended(dyads, tables, f, n)
 
 
-@partial(jit64, static_argnames=("size", "lanes", "form"))
+@partial(jit64, static_argnames=("size", "lanes"))
 def _drawn(
-    dyads: Dyads, tables: Tables, order: Order, places: jax.Array, *, size: int, lanes: int, form: Codes
+    dyads: Dyads, tables: Tables, order: Order, places: jax.Array, *, size: int, lanes: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Codes of maps, in normal form, all ones for those that are no subgraph; and their nodes."""
+    """Codes of maps, all ones for those that are no subgraph; and their nodes."""
     nodes, lane = kernel.draw_maps(dyads, tables, order, size=size, lanes=lanes)
     codes = jnp.where(lane < order.stop, kernel.codes_of(dyads, nodes, places), NO_CODE)
     return codes, nodes
@@ -147,18 +147,21 @@ class Sampler:
             self._held = limit, build(self.graphs, self.draws.size, limit, self.device)
         return self._held[1]
 
-    def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array, int]]:
-        """Codes and nodes of the maps ``first .. stop`` of a proposal, some at a time, and the first of these."""
+    def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array]]:
+        """Codes and nodes of the maps ``first .. stop`` of a proposal, so many at a time."""
         proposal, draws = self.draws.proposals[number], self.draws
         tables, stream = self.tables(proposal.limit), np.uint64(draws.stream(number))
         total = np.float64(proposal.draws if draws.together else 0)
+        before = None
         for low in range(first, stop, self.lanes):
             given: Any = put64((stream, np.uint64(low), np.uint64(stop), total), self.device)
-            form = self.graphs.alphabet.codes
-            codes, nodes = _drawn(
-                self.graphs.dyads, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes, form=form
-            )
-            yield codes, nodes, low
+            drawn = _drawn(self.graphs.dyads, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes)
+            # The next are under way before the caller looks at these.
+            if before is not None:
+                yield before
+            before = drawn
+        if before is not None:
+            yield before
 
     def smaller(self, lanes: int) -> tuple[int, str] | None:
         """Fewer lanes, and what that is in words; ``None`` where they are as few as can be."""
@@ -189,7 +192,7 @@ class DrawTask:
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
             first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, proposal.draws)
-            for drawn, _, _ in self._sampler.maps(number, first, stop) if low < high else ():
+            for drawn, _ in self._sampler.maps(number, first, stop) if low < high else ():
                 if self._on_host:
                     words = np.sort(np.asarray(drawn))
                     codes, times = merged_codes(words[words != NO_CODE], None)

@@ -76,7 +76,7 @@ def sample_subgraphs(
 
     def draw(lanes: int) -> np.ndarray:
         sampler.lanes = lanes
-        (codes, nodes, _) = next(iter(sampler.maps(0, first, first + lanes)))
+        codes, nodes = next(sampler.maps(0, first, first + lanes))
         return thinned(sampler, np.asarray(codes), np.asarray(nodes), first)
 
     with meter(num, "subgraphs", "sample", enabled=progress) as bar:
