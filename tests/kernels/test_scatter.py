@@ -60,5 +60,5 @@ def test_sums_and_counts_of_several_rows(batched):
 def test_how_often(most):
     """Also a position that fills its half of a word: that it is met 2**16 - 1 times does not reach its neighbour."""
     index = np.concatenate([np.full(2**16 - 1, 2), np.repeat([1, 6], 9), [0, 4, 4]]).astype(np.int32)
-    found = jax.jit(lambda index: how_often(6, index, jnp.arange(6), most))(index)
+    found = jax.jit(lambda index: how_often(6, index, jnp.arange(6, dtype=jnp.int32), most))(index)
     assert found.tolist() == [1, 9, 2**16 - 1, 0, 2, 0]
