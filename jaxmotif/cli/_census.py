@@ -7,7 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_seed, add_size, how, timed
+from jaxmotif.cli._command import Command, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Report
@@ -21,7 +21,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_size(parser, "2 to 8; with --estimate 3 to 10")
     parser.add_argument(
-        "--estimate", action="store_true", help="estimate the counts from random subgraphs, with intervals"
+        "--estimate", action="store_const", const=True, help="estimate the counts from random subgraphs, with intervals"
     )
     wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument(
@@ -32,7 +32,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="with --estimate: draw until intervals are about so wide to either side, as a part of the count",
     )  # fmt: skip
     parser.add_argument("--level", type=float, metavar="L", help="with --estimate: of the intervals (default: 0.95)")
-    add_seed(parser)
+    parser.add_argument("--seed", type=int, metavar="S", help="with --estimate: random seed (default: 0)")
     add_occurrences_option(parser)
     add_report_options(parser)
 
@@ -57,9 +57,10 @@ def _as_whole(value: float) -> int:
 
 
 def _run(args: argparse.Namespace) -> Report:
-    given = {"--samples": args.samples, "--error": args.error, "--level": args.level, "--checkpoint": args.checkpoint}
-    if not args.estimate and (extra := [name for name, value in given.items() if value is not None]):
-        raise ValueError(f"{', '.join(extra)}: of estimates; add --estimate")
+    if not args.estimate:
+        of_estimates = ("samples", "error", "level", "seed", "checkpoint")
+        if extra := [f"--{name}" for name in of_estimates if getattr(args, name) is not None]:
+            raise ValueError(f"{', '.join(extra)}: of estimates; add --estimate")
     if args.estimate and (extra := [name for name in ("occurrences", "report") if getattr(args, name) is not None]):
         raise ValueError(f"--{', --'.join(extra)}: of exact censuses; leave it out with --estimate")
     graph = load_graph(args)
@@ -85,7 +86,7 @@ def _estimated(args: argparse.Namespace, graph: Graph) -> Report:
     level = 0.95 if args.level is None else args.level
     with timed("estimated"):
         found = estimate_census(
-            graph, args.size, args.samples, error=args.error, level=level, seed=args.seed, devices=args.device,
+            graph, args.size, args.samples, error=args.error, level=level, seed=args.seed or 0, devices=args.device,
             memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
         )  # fmt: skip
     _draw(args, graph, found.classes)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._record import store_for
@@ -20,7 +21,7 @@ from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.motifs import _census
 from jaxmotif.motifs._classes import Classifier, decode
 from jaxmotif.motifs._pair_states import Alphabet, Codes
-from jaxmotif.motifs._proposals import BLOCK, LIMITS, Draws, DrawTask, Proposal, added_codes, seed_words
+from jaxmotif.motifs._proposals import BLOCK, LANES, LIMITS, Draws, DrawTask, Proposal, added_codes, seed_words
 from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns, named_pattern
 
@@ -178,6 +179,21 @@ def estimate_census(
     """
     graph = as_graph(graph)
     check(graph, size)
+    number = _samples(samples, error, level)
+    work = _Work(graph, size, seed_words(seed), level, select_devices(devices), memory, checkpoint, progress)
+    if not has_subgraphs(graph, size):
+        return work.nothing()
+    notes: tuple[str, ...] = ()
+    if error is None:
+        shares = [number // 3] * 3
+        shares[0] += number - sum(shares)
+    else:
+        shares, notes = work.planned(error)
+    return _noted(work.estimated("estimate", shares, 0), notes)
+
+
+def _samples(samples: int | None, error: float | None, level: float) -> int:
+    """How many draws are asked for, where no error is; raises for options out of range."""
     if samples is not None and error is not None:
         raise ValueError("give samples, or the error wanted, not both")
     for name, value in (("error", error), ("level", level)):
@@ -189,16 +205,7 @@ def estimate_census(
         raise TypeError(f"samples must be an integer, got {samples!r}") from None
     if not 1 <= number < 2**53:
         raise ValueError(f"samples must be at least 1 and less than 2**53, got {samples}")
-    work = _Work(graph, size, seed_words(seed), level, select_devices(devices), memory, checkpoint, progress)
-    if not has_subgraphs(graph, size):
-        return work.nothing()
-    notes: tuple[str, ...] = ()
-    if error is None:
-        shares = [number // 3] * 3
-        shares[0] += number - sum(shares)
-    else:
-        shares, notes = work.planned(error)
-    return _noted(work.estimated("estimate", shares, 0), notes)
+    return number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -232,8 +239,9 @@ class _Work:
         proposals = tuple(Proposal(limit, share) for limit, share in zip(LIMITS, shares, strict=True))
         draws = Draws(self.graph, self.size, proposals, self.seed, purpose)
         items = int(draws.starts[-1])
-        # As many units as keep all workers busy to the end; each is many calls of a device.
-        parts = min(items, 16 * len(self.selection.devices))
+        # As many units as keep all workers busy to the end, none smaller than what a device draws at once.
+        at_once = LANES[target_of(self.selection.main).is_accelerator]
+        parts = max(1, min(16 * len(self.selection.devices), sum(shares) // at_once))
         work = np.arange(items + 1, dtype=np.int64) * BLOCK
         job = Job(name, work, parts, added_codes, "maps", name, divisible=True)
 
