@@ -60,8 +60,9 @@ def test_one_option_has_one_meaning():
                 meaning = (str(action.default), action.help, action.metavar, getattr(action.type, "__name__", None))
                 meanings.setdefault(option, {}).setdefault(meaning, set()).add(name)
     several = {option for option, found in meanings.items() if len(found) > 1}
-    # Edges or nodes, maps or occurrences; none or one listed; up to so many nodes, or just so many.
-    assert several == {"--per", "--limit", "--size", "-k"}
+    # Edges or nodes, maps or occurrences; none or one listed; up to so many nodes, or just so many; the chance to miss
+    # a vertex, or the width of an interval; a census takes a seed with --estimate alone, and else says so.
+    assert several == {"--per", "--limit", "--size", "-k", "--error", "--seed"}
     everywhere = {option for option, found in meanings.items() if {*parsers()} in found.values()}
     assert {
         "--directed", "--undirected", "--columns", "--text-ids", "--input-format", "--format", "-o", "--output",
