@@ -36,7 +36,7 @@ MOST_ATTEMPTS = 200.0
 LEAST_WALK_STEPS = 64
 """Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
 PILOT_STEPS = (8, 16, 32, 64)
-_steps: weakref.WeakKeyDictionary[Graph, dict[tuple[str, str, float], int]] = weakref.WeakKeyDictionary()
+_steps: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], int]] = weakref.WeakKeyDictionary()
 """What pilots of a graph have found: steps by null model, step and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once: their tables stay in its cache
@@ -95,7 +95,7 @@ def plan_chains(
         return plan
     bounded = False
     if attempts is None:
-        known, asked = _steps.setdefault(graph, {}), (model.name, step, switches)
+        known, asked = _steps.setdefault(graph, {}), (model, step, switches)
         if asked not in known:
             known[asked] = _steps_needed(plan, switches)
         needed, most = known[asked], math.ceil(MOST_ATTEMPTS / per_step)
