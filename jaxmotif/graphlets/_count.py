@@ -211,14 +211,9 @@ def edge_graphlets(
       [0, 0, 0, 1]
     """
     graph = as_graph(graph)
-    if _is_five(graph, size, schedule):
-        values, counts, notes = _five(graph, devices, memory, checkpoint, True, progress)
-        columns = EDGE_NAMES_5
-    else:
-        outcome = _run(graph, "edge", devices, memory, schedule, checkpoint, progress)
-        values, counts, notes, columns = outcome.values, _global(graph, outcome), outcome.notes, EDGE_COLUMN_NAMES
-    if not induced:
-        values, counts = _all_at("edge", columns, values, graph.m), _all_in_graph(counts)
+    columns, values, counts, notes = _counts_at(
+        "edge", graph, size, induced, devices, memory, schedule, checkpoint, progress
+    )
     return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
 
 
@@ -252,15 +247,28 @@ def node_orbits(
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
     graph = as_graph(graph)
-    if _is_five(graph, size, schedule):
-        values, counts, notes = _five(graph, devices, memory, checkpoint, False, progress)
-        columns = NODE_NAMES_5
-    else:
-        outcome = _run(graph, "node", devices, memory, schedule, checkpoint, progress)
-        values, counts, notes, columns = outcome.values, _global(graph, outcome), outcome.notes, NODE_ORBIT_NAMES
-    if not induced:
-        values, counts = _all_at("node", columns, values, graph.n), _all_in_graph(counts)
+    columns, values, counts, notes = _counts_at(
+        "node", graph, size, induced, devices, memory, schedule, checkpoint, progress
+    )
     return NodeOrbits(columns, values, graph.n, counts, notes)
+
+
+def _counts_at(
+    at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None, schedule: Schedule | None,
+    checkpoint: str | os.PathLike | None, progress: bool,
+) -> tuple[tuple[str, ...], jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:  # fmt: skip
+    """Columns, counts at each edge or node, counts in the graph, and notes."""
+    edges = at == "edge"
+    if _is_five(graph, size, schedule):
+        values, counts, notes = _five(graph, devices, memory, checkpoint, edges, progress)
+        columns = EDGE_NAMES_5 if edges else NODE_NAMES_5
+    else:
+        outcome = _run(graph, at, devices, memory, schedule, checkpoint, progress)
+        values, counts, notes = outcome.values, _global(graph, outcome), outcome.notes
+        columns = EDGE_COLUMN_NAMES if edges else NODE_ORBIT_NAMES
+    if not induced:
+        values, counts = _all_at(at, columns, values, graph.m if edges else graph.n), _all_in_graph(counts)
+    return columns, values, counts, notes
 
 
 def _all_in_graph(counts: dict[str, int]) -> dict[str, int]:

@@ -200,8 +200,7 @@ def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
 
 
 def _pairs_of_edges(graph: Graph) -> int:
-    degrees = graph.degrees.astype(np.int64)
-    return int((degrees * degrees).sum())
+    return int((graph.degrees**2).sum())
 
 
 def fits_narrow(graph: Graph, detail: Detail) -> bool:

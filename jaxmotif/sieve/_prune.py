@@ -114,10 +114,8 @@ def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
     return keep
 
 
-def candidates_there(
-    offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: Motif
-) -> np.ndarray:  # fmt: skip
-    """The same of a graph on a device, in padded arrays; bool ``[N]``, of padding false."""
+def candidates_there(offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: Motif) -> np.ndarray:
+    """As :func:`candidates`, of a graph on a device, in padded arrays; bool ``[N]``, of padding false."""
     room = np.zeros(32, np.uint32), np.full(32, np.iinfo(np.int32).max, np.int32)  # one program for every motif
     for place, (color, number) in enumerate(motif.counts.items()):
         room[0][place], room[1][place] = motif.masks[color], number
