@@ -44,11 +44,11 @@ def work(job: str, data: Path, shapes: bool, small: bool) -> None:
     ready, spent, given = [], defaultdict[str, float](float), defaultdict[str, list[str]](list)
     started = time.perf_counter()
 
-    def hear(event: str, seconds: float, fun_name: str = "", **_: object) -> None:
+    def hear(event: str, duration_secs: float, **about: str | int) -> None:
         if event.startswith(EVENTS):
-            spent[event.removeprefix(EVENTS)] += seconds
+            spent[event.removeprefix(EVENTS)] += duration_secs
         if event.endswith("backend_compile_duration"):
-            ready.append((time.perf_counter() - started, seconds, fun_name))
+            ready.append((time.perf_counter() - started, duration_secs, str(about.get("fun_name"))))
 
     class Shapes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -177,11 +177,32 @@ class _Ordered(NamedTuple):
     number: jax.Array
 
 
-class _Window(NamedTuple):
-    """Different codes ``first .. first + size`` of a portion, counted as far as their forms were known.
+class _Different(NamedTuple):
+    """Different codes of a portion, with their graphs' numbers, ascending; as much room whatever the portion's length.
 
     Attributes:
-      numbers: int32 ``[3]``: different codes of the portion, forms of the window, and new ones among them.
+      codes: uint64 ``[room]``; times: int64 ``[room]``, how often each occurs.
+      number: int32, how many there are; more than there is room for where the others are asked for later.
+    """
+
+    codes: jax.Array
+    times: jax.Array
+    number: jax.Array
+
+
+class _Portion(NamedTuple):
+    """Codes that came together, and their different ones from number ``base`` on."""
+
+    ordered: _Ordered
+    different: _Different
+    base: int
+
+
+class _Window(NamedTuple):
+    """Some different codes of a portion, counted as far as their forms were known.
+
+    Attributes:
+      numbers: int32 ``[3]``: different codes from the portion's base on, forms of the window, and new ones among them.
       forms: uint64 ``[2 * size]``, the forms, ascending.
       new, apart: up to :data:`NEW` new forms, and counts ``[graphs, NEW]`` of their own.
     """
@@ -193,9 +214,9 @@ class _Window(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """A window whose numbers nobody has looked at yet."""
+    """The window ``first .. first + size`` of a portion, whose numbers nobody has looked at yet."""
 
-    ordered: _Ordered
+    portion: _Portion
     first: int
     size: int
     found: _Window
@@ -225,13 +246,13 @@ class DeviceCounts:
         self._late: list[tuple[np.ndarray, np.ndarray]] = []  # classes of new forms, and their counts by graph
 
     def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
-        ordered = _ordered(codes, weights)
+        ordered, different = _begun(codes, weights, room=self._distinct)
+        portion = _Portion(ordered, different, 0)
         length = codes.shape[-1]
         if length not in self._expected:  # what the first portion of a length has, the next ones will have
-            most = min(self._distinct, length)
-            self._expected[length] = min(most, power_of_four(int(ordered.number), LEAST_DISTINCT))
+            self._expected[length] = min(self._distinct, power_of_four(int(different.number), LEAST_DISTINCT))
         # The next portion is under way before the host looks at what was new in the last.
-        last, self._pending = self._pending, self._window(ordered, 0, self._expected[length])
+        last, self._pending = self._pending, self._window(portion, 0, self._expected[length])
         self._settle(last)
 
     def counts(self) -> np.ndarray:
@@ -242,23 +263,28 @@ class DeviceCounts:
             np.add.at(counts.T, classes, times[: self._graphs.count].T)
         return counts
 
-    def _window(self, ordered: _Ordered, first: int, size: int) -> _Pending:
+    def _window(self, portion: _Portion, first: int, size: int) -> _Pending:
         """Counts a window's known forms, without waiting for it."""
+        # Sizes are powers of two: windows end where the room does.
+        if first == portion.base + self._distinct:
+            different = _different(portion.ordered, np.int32(first), room=self._distinct)
+            portion = portion._replace(different=different, base=first)
         self._counts, found = _count_window(
-            self._counts, ordered, *self._known, np.int32(first), self._graph_bits, size=size, **self._form
-        )
-        return _Pending(ordered, first, size, found)
+            self._counts, portion.different, *self._known, np.int32(first - portion.base), self._graph_bits,
+            size=size, **self._form,
+        )  # fmt: skip
+        return _Pending(portion, first, size, found)
 
     def _settle(self, pending: _Pending | None) -> None:
         """Counts what was not known of a window, and the portion's other windows."""
         while pending is not None:
-            ordered, first, size, found = pending
+            portion, first, size, found = pending
             number, several, missing = np.asarray(found.numbers).tolist()
             if missing > NEW:  # then nothing was counted
                 self._classifier.of_forms(np.asarray(found.forms)[:several])
                 # Now they are known: the same window again counts all of it.
                 self._learn()
-                pending = self._window(ordered, first, size)
+                pending = self._window(portion, first, size)
                 continue
             if missing:
                 forms, apart = jax.device_get((found.new, found.apart))
@@ -266,7 +292,7 @@ class DeviceCounts:
                 self._learn()
             first += size
             # The rest of a portion that has more different codes than expected.
-            pending = self._window(ordered, first, size) if first < number else None
+            pending = self._window(portion, first, size) if first < portion.base + number else None
 
     def _learn(self) -> None:
         """Takes over what the classifier knows, and makes room for counts of all classes."""
@@ -285,7 +311,6 @@ class DeviceCounts:
             self._counts = put64(wider, self._device)
 
 
-@jit64
 def _ordered(codes: jax.Array, weights: jax.Array | None) -> _Ordered:
     if codes.ndim == 2:
         codes = (codes[0].astype(jnp.uint64) << 32) | codes[1].astype(jnp.uint64)
@@ -302,34 +327,26 @@ def _ordered(codes: jax.Array, weights: jax.Array | None) -> _Ordered:
     return _Ordered(codes, before, order, number)
 
 
-class _Different(NamedTuple):
-    """Different codes, ``[size]`` each.
-
-    Attributes:
-      real: whether there is one; graph: int32; code: uint64, without the graph; times: int64, how often it occurs.
-    """
-
-    real: jax.Array
-    graph: jax.Array
-    code: jax.Array
-    times: jax.Array
-
-
-def _different(ordered: _Ordered, first: jax.Array, graph_bits: jax.Array, size: int) -> _Different:
-    """The ``size`` different codes from one on."""
+@partial(jit64, static_argnames="room")
+def _different(ordered: _Ordered, first: jax.Array, *, room: int) -> _Different:
+    """The different codes from one on."""
     codes = ordered.codes
     # Where each begins, and where the one after the last does: past all codes there is nothing more.
-    place = jnp.where(first_ones(codes) & (ordered.order >= first), ordered.order - first, size + 1)
+    place = jnp.where(first_ones(codes) & (ordered.order >= first), ordered.order - first, room + 1)
     end = (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
-    start = jnp.full(size + 1, end).at[place].set(lane, mode="drop")
-    real = jnp.arange(size, dtype=jnp.int32) < ordered.number - first
-    # How often: the distance between beginnings, in places or in weight.
+    start = jnp.full(room + 1, end).at[place].set(lane, mode="drop")
+    # How often: the distance between beginnings, in places or in weight; 0 past the last.
     ends = start.astype(jnp.int64) if ordered.before is None else take(ordered.before, start)
-    times = jnp.where(real, ends[1:] - ends[:-1], 0)
-    code = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
-    graph = (code & ((jnp.uint64(1) << graph_bits) - jnp.uint64(1))).astype(jnp.int32)
-    return _Different(real, graph, code >> graph_bits, times)
+    found = take(codes, jnp.minimum(start[:-1], codes.shape[0] - 1)).astype(jnp.uint64)
+    return _Different(found, ends[1:] - ends[:-1], ordered.number - first)
+
+
+@partial(jit64, static_argnames="room")
+def _begun(codes: jax.Array, weights: jax.Array | None, *, room: int) -> tuple[_Ordered, _Different]:
+    """Codes in order, and the first different ones: all that depends on how many codes there are."""
+    ordered = _ordered(codes, weights)
+    return ordered, _different(ordered, jnp.int32(0), room=room)
 
 
 @partial(jit64, static_argnames=("form", "nodes"))
@@ -341,18 +358,18 @@ def _grouped(codes: jax.Array, *, form: Codes, nodes: int) -> _Different:
 
     # Some at a time: what tells the nodes of one subgraph apart takes as much room as hundreds of codes.
     forms = lax.map(normal, codes.reshape(-1, min(codes.shape[0], NORMAL_AT_ONCE))).reshape(-1)
-    return _different(_ordered(forms, None), jnp.int32(0), jnp.uint64(0), codes.shape[0])
+    return _different(_ordered(forms, None), jnp.int32(0), room=codes.shape[0])
 
 
 def grouped_codes(codes: jax.Array, form: Codes, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """The different normal forms of codes on a device (uint64 ``[L]``, L a power of two; all ones for none), and how
     often each occurs, int64; on the host."""
     found = _grouped(codes, form=form, nodes=nodes)
-    number = int(found.real.sum())
+    number = int(found.number)
     # Of few sizes, so that few slices are compiled.
     room = min(power_of_two(number, 1 << 10), codes.shape[0])
     with wide_ints():
-        return np.asarray(found.code[:room])[:number], np.asarray(found.times[:room])[:number]
+        return np.asarray(found.codes[:room])[:number], np.asarray(found.times[:room])[:number]
 
 
 def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -371,22 +388,25 @@ def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 @partial(jit64, donate_argnums=0, static_argnames=("size", "codes", "nodes"))
 def _count_window(
-    counts: jax.Array, ordered: _Ordered, known: jax.Array, index: jax.Array, first: jax.Array, graph_bits: jax.Array,
-    *, size: int, codes: Codes, nodes: int,
+    counts: jax.Array, different: _Different, known: jax.Array, index: jax.Array, first: jax.Array,
+    graph_bits: jax.Array, *, size: int, codes: Codes, nodes: int,
 ) -> tuple[jax.Array, _Window]:  # fmt: skip
     """Add ``size`` different codes from one on, as far as their forms are known, to counts ``[graphs, width]``.
 
     Args:
       known, index: forms, ascending, then all ones; and their classes.
     """
-    found = _different(ordered, first, graph_bits, size)
+    found, times = (lax.dynamic_slice_in_dim(x, first, size) for x in (different.codes, different.times))
+    real = jnp.arange(size, dtype=jnp.int32) < different.number - first
+    code, graph = found >> graph_bits, found & ((jnp.uint64(1) << graph_bits) - jnp.uint64(1))
+    graph = graph.astype(jnp.int32)
     # What each code adds to, and, where it is of two candidates with an edge, what it takes from.
     # The host's rules, of `HostCounts._classes`.
     old, edge = last_pair(codes, nodes)
-    joined = found.real & (found.code & old != 0) & (found.code & edge != 0) & (nodes > 2)
+    joined = real & (code & old != 0) & (code & edge != 0) & (nodes > 2)
     # The form of each code, and of the same pair without its edge.
-    both = normal_codes(jnp, jnp.concatenate([found.code, found.code & ~edge]), codes, nodes)
-    both = jnp.where(jnp.concatenate([found.real, joined]), both, all_ones(both.dtype))
+    both = normal_codes(jnp, jnp.concatenate([code, code & ~edge]), codes, nodes)
+    both = jnp.where(jnp.concatenate([real, joined]), both, all_ones(both.dtype))
     forms, which, several = _numbered(both)
     # Which forms are known: the others get numbers among the new ones.
     # Past the last known form stands one that is no other's: the comparison decides.
@@ -402,7 +422,7 @@ def _count_window(
         # Too many new forms: nothing is counted, and the window comes again.
         some, form = (form >= 0) & (missing <= NEW), jnp.maximum(form, 0)
         late = take(is_new, form)
-        known_to, new_to = (jnp.where(some & here, found.graph, counts.shape[0]) for here in (~late, late))
-        counts = counts.at[known_to, take(index, take(at, form))].add(sign * found.times, mode="drop")
-        apart = apart.at[new_to, take(place, form)].add(sign * found.times, mode="drop")
-    return counts, _Window(for_host(jnp.stack([ordered.number, several, missing])), forms, new, apart)
+        known_to, new_to = (jnp.where(some & here, graph, counts.shape[0]) for here in (~late, late))
+        counts = counts.at[known_to, take(index, take(at, form))].add(sign * times, mode="drop")
+        apart = apart.at[new_to, take(place, form)].add(sign * times, mode="drop")
+    return counts, _Window(for_host(jnp.stack([different.number, several, missing])), forms, new, apart)

@@ -194,8 +194,8 @@ def test_counts_that_learn(distinct, monkeypatch):
     wanted, taken = count(0), []
     window = DeviceCounts._window
     monkeypatch.setattr(
-        DeviceCounts, "_window", lambda counts, ordered, first, size: (
-            taken.append((id(ordered), first)), window(counts, ordered, first, size)
+        DeviceCounts, "_window", lambda counts, portion, first, size: (
+            taken.append((id(portion), first)), window(counts, portion, first, size)
         )[1],
     )  # fmt: skip
     assert count(distinct) == wanted
