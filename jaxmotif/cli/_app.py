@@ -13,11 +13,12 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pkgutil import iter_modules
 
 import jaxmotif
+from jaxmotif import cli
 from jaxmotif.cli._interrupt import Stopped
 
-COMMANDS = ("graphlets", "match", "motifs", "census", "search", "bench", "datasets", "info", "help")
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141  # argparse itself exits with 2 on bad usage
 
 
@@ -32,8 +33,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for command in COMMANDS:
-        import_module(f"jaxmotif.cli._{command}").COMMAND.add_to(subparsers)
+    # Every file of this folder that defines a command; the jobs come first.
+    modules = [import_module(f"{cli.__name__}.{file.name}") for file in iter_modules(cli.__path__)]
+    commands = [module.COMMAND for module in modules if hasattr(module, "COMMAND")]
+    for command in sorted(commands, key=lambda command: (not command.works, command.name)):
+        command.add_to(subparsers)
     return parser
 
 

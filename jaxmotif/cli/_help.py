@@ -23,9 +23,11 @@ TOPICS: dict[str, Callable[[], str]] = {"columns": explained, "query": _language
 class _Help:
     """A command without options and results."""
 
+    name, works = "help", False
+
     def add_to(self, subparsers) -> None:
         parser = subparsers.add_parser(
-            "help", help="explain: the columns of every result, the query language", allow_abbrev=False,
+            self.name, help="explain: the columns of every result, the query language", allow_abbrev=False,
             description="Explain a topic. For the options of a command: jaxmotif COMMAND --help.",
         )  # fmt: skip
         parser.add_argument("topic", choices=tuple(TOPICS), nargs="?", default="columns", help="default: %(default)s")
