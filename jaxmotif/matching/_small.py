@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.arrays._bits import pack_bits, unpack_bits
+from jaxmotif.arrays._bits import pack_bits, unpack_bits, words_for
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._conditions import Asked
@@ -36,6 +36,9 @@ MOST_ENTRIES = 2**23
 MOST_MARKS = 2**21
 """Bytes that say which nodes are joined, or where there are more pairs of nodes, which may be."""
 
+
+WORDS_A_CANDIDATE = 16
+"""Words of rows of bits that meet in the time of one candidate's tests."""
 
 LONG = 16
 """Nodes in a list, on average, from which on it is cut where symmetry says before it is laid out."""
@@ -105,6 +108,11 @@ class Joined:
         marks[self.keys[:-1] % len(marks)] = True
         return marks
 
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """uint32 ``[nodes, words_for(nodes)]``: of each node those that it is joined to, where marks tell all pairs."""
+        return pack_bits(self.marks.reshape(self.nodes, self.nodes))
+
     def has(self, u: np.ndarray, w: np.ndarray, known: np.ndarray | bool = False) -> np.ndarray:
         """Whether there is a slot from u to w, or that is known."""
         wanted = u.astype(np.int64) * self.nodes + w
@@ -139,7 +147,7 @@ class _Small:
       rows: int32 ``[k, R]``, of each query node placed its image in every partial match.
       placed: query nodes, int64. rest: of the core, in order.
       tested, levels: candidates, and how often they were laid out.
-      ahead: whether more levels are to come.
+      ahead: whether more levels are to come; more: sets of leaves that are to be counted after the next one.
       found: matches, if the rows of the last node were counted and not kept.
     """
 
@@ -152,7 +160,7 @@ class _Small:
         self.placed = np.zeros(0, np.int64)
         self.rest = order.core
         self.tested = self.levels = self._before = 0
-        self.ahead = False
+        self.ahead, self.more = False, 0
         self.found: int | None = None
 
     def joined(self, kind: int, x: int | None = None) -> Joined:
@@ -168,6 +176,11 @@ class _Small:
                 ends, targets, sources = offsets_from(ok)[ends], targets[inside], sources[inside]
             self._joined[kind, x] = Joined(ends, targets, sources)
         return self._joined[kind, x]
+
+    @property
+    def has_bits(self) -> bool:
+        """Whether the target is so small that there are rows of bits."""
+        return self._lists.nodes**2 <= MOST_MARKS
 
     def place_single(self) -> None:
         """Place the nodes that can be mapped to one target node only, leaves too; and those of which the others are
@@ -289,7 +302,7 @@ class _Small:
 
     def _test(self, candidates: int) -> None:
         """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
-        likely = 0
+        likely = self.more * candidates
         if candidates > MOST_BESIDE_ACCELERATOR // 4 and self.ahead:
             likely = candidates * candidates // max(2 * self._before, 1)  # half as much as they have grown
         self._before, self.tested, self.levels = candidates, self.tested + candidates, self.levels + 1
@@ -305,13 +318,12 @@ class _Small:
             return self.rows.shape[1] if self.found is None else self.found
         sums = [products(plan, group) for group in groups if group]
         blocks = list(dict.fromkeys(block for terms in sums for _, factors in terms for block, _ in factors))
-        # Of several sets, bit rows of a device take less.
-        self._most = min(self._most, self.tested + self._most // (2 if len(blocks) == 1 else 8))
-        self.ahead = False
-        before, sizes = self.tested, {blocks[0]: self.common(plan, blocks[0])}
-        if before + (self.tested - before) * len(blocks) > self._most:  # if all take as much as the first
-            raise TooMany
-        sizes |= {block: self.common(plan, block) for block in blocks[1:]}
+        # Of several sets in a large target, bit rows of a device take less.
+        many = len(blocks) > 1 and not self.has_bits
+        self._most = min(self._most, self.tested + self._most // (8 if many else 2))
+        self.ahead, sizes = False, {}
+        for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
+            sizes[block] = self.common(plan, block)
         # 52 bits hold the ways of one row, or Python's integers do.
         number = np.int64 if plan.limbs <= 2 else object
         ways = np.ones(self.rows.shape[1], number)
@@ -332,8 +344,7 @@ class _Small:
         x, placed = leaves[0], self.placed
         anchors = placed[which[placed, x] >= 0]
         if len(leaves) > 1 or len(anchors) > 1:
-            row, _ = self.candidates(leaves)
-            return np.bincount(row, minlength=self.rows.shape[1])
+            return self.shared(leaves)
         kind, images = int(which[anchors[0], x]), self.rows[anchors[0]]
         offsets = self._lists.offsets[self._lists.number[kind, x]]
         # A single set: its list's length, less the nodes in use that are in it.
@@ -342,6 +353,25 @@ class _Small:
         # The list is that of the domain as measured.
         inside = self._lists.reduced.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
+
+    def shared(self, leaves: Sequence[int]) -> np.ndarray:
+        """The same for leaves of several lists: bits of all nodes at once, or where lists are short each candidate."""
+        placed, nodes, size = self.placed, self._lists.nodes, self.rows.shape[1]
+        which = self._asked.which[placed[:, None], leaves]
+        near = [(kind, u) for u, kinds in zip(placed, which.tolist(), strict=True) for kind in {*kinds} - {-1}]
+        words, slots = words_for(nodes) * len(near), min(len(self.joined(kind).targets) for kind, _ in near)
+        if not self.has_bits or words * nodes > WORDS_A_CANDIDATE * slots:
+            return np.bincount(self.candidates(leaves)[0], minlength=size)
+        self._test(size * words // WORDS_A_CANDIDATE)
+        bits = pack_bits(np.logical_and.reduce(self._domains[leaves, :nodes]))
+        for kind, u in near:
+            bits = bits & self.joined(kind).bits[self.rows[u]]
+        count = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        # Neighbours of a leaf are in no set of it; all others in use are taken away where they are.
+        for u in placed[(which < 0).all(axis=1) & self._measured.meet[placed[:, None], leaves].all(axis=1)]:
+            at = self.rows[u]
+            count -= (bits[np.arange(size), at >> 5] >> (at & 31)) & 1
+        return count
 
 
 def _kept(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:
