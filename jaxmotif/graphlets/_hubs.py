@@ -162,21 +162,21 @@ def _arcs_between(graph: Ranked, bits: BitRows, lists: _Lists, near: jax.Array) 
     return jnp.where(near > 0, graph.offsets[node] + graph.leaves[node] + place, graph.heads.shape[0])
 
 
-def _units() -> jnp.dtype:
+def units() -> jnp.dtype:
     """What whole numbers up to 256 are multiplied in, with sums below 2^24 in float32: tensor cores take bfloat16."""
     return jnp.dtype(jnp.float32 if target().platform == "cpu" else jnp.bfloat16)
 
 
-def _join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
+def join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
     """The matrix product of int32 ``x [B, D, D]`` of 0 and 1, with ``y`` below ``most``; int32 where that holds it,
     else int64. It is made of products of limbs of y, whose sums are below 2^24, which float32 holds."""
     wide = (y.shape[1] - 1).bit_length()
     limb = 24 - wide if target().platform == "cpu" else min(24 - wide, 8)  # bfloat16 holds 8 bits
     need = (most - 1).bit_length()
     kind = jnp.int32 if need + wide < 32 else jnp.int64
-    left, total = x.astype(_units()), jnp.zeros((*x.shape[:2], y.shape[2]), kind)
+    left, total = x.astype(units()), jnp.zeros((*x.shape[:2], y.shape[2]), kind)
     for low in range(0, need, limb):
-        part = ((y >> low) & ((1 << limb) - 1)).astype(_units())
+        part = ((y >> low) & ((1 << limb) - 1)).astype(units())
         total += jnp.matmul(left, part, preferred_element_type=jnp.float32).astype(kind) << low
     return total
 
@@ -276,7 +276,7 @@ def scatter(
         one = jnp.broadcast_to(lists.real[:, :, None].astype(jnp.int32), cells.shape)
         flat = flat._replace(
             codegree=flat.codegree.at[cells].add(one, mode="drop"),
-            pairs=flat.pairs.at[cells].add(_join(near, near, 2), mode="drop"),
+            pairs=flat.pairs.at[cells].add(join(near, near, 2), mode="drop"),
         )
         if edges:
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
@@ -344,7 +344,7 @@ def gather(
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         sums, rim = held.sums.at[place].add(row, mode="drop"), held.rim
         if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
-            walks = near * _join(near, _join(near, near, 2), width)
+            walks = near * join(near, join(near, near, 2), width)
             once = jnp.where(first == 0, walks, 0).astype(jnp.int64)
             rim = rim.at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
         return Gathered(sums, rim)
@@ -366,9 +366,9 @@ def _hub_sums(
 
     d, p2 = at(node[0]), at(node[1])
     shared = read(tables.codegree)
-    both = _join(near, near, 2)
+    both = join(near, near, 2)
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
-    G = near * _join(near, shared, most)
+    G = near * join(near, shared, most)
     within = (lists.nodes >= first) & (lists.nodes < first + rows)
     leaves = jnp.where(within, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
     w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
@@ -387,7 +387,7 @@ def _hub_sums(
     own = {
         "t": t, "degrees": degrees, "walks": walks, "spread": spread, "l2": l2, "l3": l3, "cube": cube, "s": s,
         "kt": kt, "ls": ls, "c": squares(both, size), "k2": squares(k, size),
-        "tip": _total(near * _join(near, k, size)),
+        "tip": _total(near * join(near, k, size)),
     }  # fmt: skip
     found = {
         "w3": w3, "far": far + leaves, "side": side, "wing": squares(shared, most) + leaves,
@@ -399,7 +399,7 @@ def _hub_sums(
         found |= {
             "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64), "eave": G.sum(axis=1, dtype=jnp.int64),
             "middle": (triangles.astype(jnp.int64) * t[:, :, None]).sum(axis=1),
-            "side_pairs": _total(near * _join(near, triangles, most)),
+            "side_pairs": _total(near * join(near, triangles, most)),
         }  # fmt: skip
     once = (first == 0).astype(jnp.int64)
     return found | {name: x * once for name, x in own.items()}
@@ -458,7 +458,7 @@ def five_cliques(
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width, later=True)
         near = _adjacent(bits, lists)
-        twice = jnp.concatenate([near.astype(_units())] * 2, axis=1)  # its rows go round
+        twice = jnp.concatenate([near.astype(units())] * 2, axis=1)  # its rows go round
         x = jnp.arange(width, dtype=jnp.int32)
 
         def at(turn: jax.Array, found: jax.Array) -> jax.Array:

@@ -23,6 +23,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets import _products as products
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._sparse import Plan, Ranges, Statistics
 from jaxmotif.graphlets._split import EdgeOrder, Starts, pass_work, span_difficulty, span_ranges, split_ranges
@@ -82,6 +83,8 @@ def run(
 ) -> Outcome:
     """Count, in an undirected graph that has edges."""
     device, count, narrow = selection.main, len(selection.devices), fits_narrow(graph, detail)
+    if selection.helper is None and (sizes := products.choose(graph, detail, device, memory)) is not None:
+        return _run_products(graph, detail, selection, sizes, show, store, narrow)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     tuning = choose_tuning(nodes, edges, device, memory, detail)
     crews = [Crew(worker.device, tuning, [worker]) for worker in workers_on(selection)]
@@ -111,6 +114,49 @@ def run(
         return run_units(order, plan, detail, crews, edge_order, show, selection, store, narrow)[0]
     near = put64((order, plan), device)
     return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
+
+
+def _run_products(
+    graph: Graph, detail: Detail, selection: Selection, sizes: products.Sizes, show: bool, store: Store | None,
+    narrow: bool,
+) -> Outcome:  # fmt: skip
+    """A dense graph; its 4-cliques are the work that takes long, and a job where it does."""
+    device, per_edge = selection.main, detail != "graph"
+    order = put64(_order_for(graph, device), device)
+    # Node by node; padding nodes come first, without work.
+    lengths = np.diff(np.asarray(order.out_offsets))[graph.node_capacity - graph.n :].astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(lengths**3 + 1)])
+
+    def hand(place: jax.Device) -> products.Cliques:
+        return products.Cliques(order, lengths, sizes, detail, place)
+
+    def whole(cliques: products.Cliques) -> products.Cliques:
+        cliques.step(Span(0, graph.n))
+        return cliques
+
+    def less(cliques: products.Cliques) -> tuple[products.Cliques, str] | None:
+        note = cliques.halve()
+        return None if note is None else (cliques, note)
+
+    long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * products.rates(device).flops
+    alone = len(selection.devices) == 1 and store is None and not selection.together
+    cliques, notes = hand(device), ()
+    if alone and starts[-1] <= long:
+        cliques, notes = with_smaller_steps(whole, cliques, less, device)
+        K = cliques.sums()
+    else:
+        parts = max(_UNITS, 16 * len(selection.devices))
+        job = Job("graphlets-cliques", starts, parts, added, "steps", "4-cliques", divisible=True)
+        done = run_job(job, hand, workers_on(selection), selection, store, show)
+        padding = order.edge_capacity - int(order.num_edges)
+        K, notes = put64(np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"], device), done.notes
+    pairs = products.pair_sums(order, cliques.X, rows=sizes.rows, per_edge=per_edge)
+    return _with_products(order, pairs, K, detail=detail, narrow=narrow)._replace(notes=notes)
+
+
+@jit64(static_argnames=("detail", "narrow"))
+def _with_products(order: DegreeOrder, pairs: products.PairSums, K: jax.Array, detail: Detail, narrow: bool) -> Outcome:
+    return _outcome(order, products.statistics(pairs, K), detail, narrow)
 
 
 def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
@@ -187,10 +233,16 @@ def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, sc
 
 def prepare(graph: Graph, tuning: Tuning, device: jax.Device) -> tuple[DegreeOrder, Plan]:
     """Order and plan: NumPy arrays for a CPU, arrays on the device for an accelerator."""
-    if not target_of(device).is_accelerator:  # NumPy sorts an order of magnitude faster than XLA does on a CPU
-        order = degree_order(jax.tree.map(np.asarray, graph))
+    if not target_of(device).is_accelerator:
+        order = _order_for(graph, device)
         return order, sparse.make_plan(np, order, tuning)
     return _prepare(jax.device_put(graph, device), tuning=tuning)
+
+
+def _order_for(graph: Graph, device: jax.Device) -> DegreeOrder:
+    if not target_of(device).is_accelerator:  # NumPy sorts an order of magnitude faster than XLA does on a CPU
+        return degree_order(jax.tree.map(np.asarray, graph))
+    return degree_order(jax.device_put(graph, device))
 
 
 @jit64(static_argnames="tuning")

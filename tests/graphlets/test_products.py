@@ -1,0 +1,106 @@
+"""Counting by products of matrices: brute force, the sparse passes, devices, checkpoints, and when it is chosen."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif.arrays._compile import Target, compiling_for
+from jaxmotif.graph._order import degree_order
+from jaxmotif.graph.synthetic import erdos_renyi
+from jaxmotif.graphlets import _products as products
+from jaxmotif.patterns import EDGE_COLUMN_NAMES
+from tests.compilations import compilations
+from tests.oracles import brute_force
+from tests.samples import GRAPHS, build
+
+DOORS = {"graph": jaxmotif.graphlet_counts, "edge": jaxmotif.edge_graphlets, "node": jaxmotif.node_orbits}
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Products whatever they cost."""
+    monkeypatch.setattr(products, "_RATES", {"cpu": products.Rates(2**40, 2**40, 0, 2**16)})
+
+
+def bits(detail, graph, **options):
+    found = DOORS[detail](graph, **options)
+    return found.counts, None if detail == "graph" else found.to_numpy().tolist()
+
+
+@pytest.mark.parametrize("x64", [False, True], ids=["x64 off", "x64 on"])
+def test_equals_brute_force(always, x64):
+    for n, edges in GRAPHS.values():
+        counts, columns, orbits = brute_force(n, edges)
+        expected = {"graph": None, "edge": np.stack([columns[name] for name in EDGE_COLUMN_NAMES], 1), "node": orbits}
+        with jax.enable_x64(x64), compilations() as compiled:
+            for detail, values in expected.items():
+                found = bits(detail, build(n, edges))
+                assert found == (counts, None if values is None else values.tolist())
+        assert not any("first_pass" in name or "_run_whole" in name for name in compiled)
+
+
+@pytest.mark.parametrize("detail", ["graph", "edge"])
+def test_blocks_of_rows_and_matrices_of_several_widths(monkeypatch, detail):
+    graph = erdos_renyi(100, p=0.6, seed=1)
+    expected = bits(detail, graph)
+    monkeypatch.setattr(products, "_LEAST_WIDTH", 32)
+    monkeypatch.setattr(products, "_RATES", {"cpu": products.Rates(2**40, 2**40, 0, 2**14)})
+    sizes = products.choose(graph.with_padding((256, 8192)), detail, jax.devices()[0], None)
+    assert sizes == (128, 128, 2**14)
+    lengths = np.diff(degree_order(graph).out_offsets).astype(np.int64)
+    found = products.batches(lengths, 0, sizes.cells)
+    assert len(found) >= 2
+    assert any(b.steps > 1 for b in found)
+    assert bits(detail, graph) == expected
+
+
+@pytest.mark.parametrize("detail", ["graph", "edge"])
+def test_several_devices_units_and_what_a_checkpoint_holds(always, monkeypatch, tmp_path, detail):
+    if jax.device_count() < 2:
+        pytest.skip("needs two devices")
+    graph = build(*GRAPHS["clique"])
+    expected = bits(detail, graph)
+    assert bits(detail, graph, devices=2) == expected
+    assert bits(detail, graph, checkpoint=tmp_path) == expected
+    # All is kept: nothing is left to do.
+    monkeypatch.setattr(products.Cliques, "step", None)
+    assert bits(detail, graph, checkpoint=tmp_path) == expected
+
+
+def test_memory_that_runs_out(always, monkeypatch):
+    graph = build(*GRAPHS["density 0.7 of 20"])
+    expected, step, failed = bits("graph", graph), products.Cliques.step, []
+
+    def failing(self, span):
+        if not failed:
+            failed.append(span)
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+        step(self, span)
+
+    monkeypatch.setattr(products.Cliques, "step", failing)
+    found = jaxmotif.graphlet_counts(graph)
+    assert found.counts == expected[0]
+    assert "cells of matrices" in found.notes[0]
+
+
+def test_chosen_by_density():
+    device = jax.devices()[0]
+    dense, sparse = erdos_renyi(500, p=0.5, seed=0), erdos_renyi(2000, p=0.01, seed=0)
+    star = jaxmotif.Graph.from_edges([(0, i) for i in range(1, 5000)])
+    assert products.choose(dense, "graph", device, None) is not None
+    assert products.choose(dense, "edge", device, None) is not None
+    # One hub has many pairs of edges, but those who share it have no others.
+    assert [products.choose(x, "graph", device, None) for x in (sparse, star)] == [None, None]
+    assert products.choose(dense, "graph", device, 2**23) is None  # its matrices take more
+
+
+@pytest.mark.parametrize("count", [products.count_cliques, products.edge_cliques])
+def test_a_gpu_multiplies_halves(abstract_gpu, count):
+    graph = build(*GRAPHS["clique"])
+    order = degree_order(graph)
+    with compiling_for(Target("cuda", fused=True)), jax.enable_x64(True), abstract_gpu():
+        X = jax.ShapeDtypeStruct((32, 32), np.dtype("bfloat16"))
+        start = jax.ShapeDtypeStruct((), np.int64) if count is products.count_cliques else np.zeros(32 * 32, np.int32)
+        text = count.lower64(start, order, X, np.zeros((1, 2), np.int32), np.int32(1), width=16).as_text()
+    assert "tensor<2x16x16xbf16>) -> tensor<2x16x16xf32>" in text or "xbf16>) -> tensor<2x4x16xf32>" in text
