@@ -191,18 +191,15 @@ def _counts(
         [orbit_weights(pattern, role.places[0] or (0,), induced) for role in found]
         for pattern, found in zip(patterns, roles, strict=True)
     ]
-    size = max((found[0].size for found in weights if found and found[0] is not None), default=0)
-    if size:
-        count = edge_graphlets if source.per == "edge" else node_orbits
-        given = source.graphs if len(source.graphs) > 1 else source.union
-        orbits = np.asarray(count(given, size=max(size, 4), devices=devices), np.int64)
+    known = [weighed for found in weights for weighed in found if weighed is not None]
+    columns = iter(_weighed(source, known, devices).T if known else ())
     for pattern, found, weighed in zip(patterns, roles, weights, strict=True):
-        known = [w for w in weighed if w is not None]
-        if known:
-            columns = np.stack([_weighed(orbits, w) for w in known], axis=1)
-            yield columns if source.per != "graph" else _added_up(source, columns[:, 0], known[0].sharing)[:, None]
-        else:
+        if any(w is None for w in weighed):
             yield _searched(source, pattern, found, induced, devices)
+        elif source.per == "graph":
+            yield from (_added_up(source, next(columns), w.sharing)[:, None] for w in weighed if w is not None)
+        else:
+            yield np.stack([next(columns) for _ in weighed], axis=1)
 
 
 def _searched(source: _Source, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices) -> np.ndarray:
@@ -222,12 +219,20 @@ def _searched(source: _Source, pattern: Pattern, roles: list[Role], induced: boo
     return _added_up(source, counts[:, 0], int(np.sum(node_orbits_of(pattern) == 0)))[:, None]
 
 
-def _weighed(orbits: np.ndarray, weights: OrbitWeights) -> np.ndarray:
-    """A sum of orbit counts at each row, int64."""
-    chosen = orbits[:, weights.first : weights.first + weights.weights.size]
-    if (chosen.astype(np.float64) @ weights.weights).max(initial=0) >= _TOO_MANY:
+def _weighed(source: _Source, weights: list[OrbitWeights], devices: Devices) -> np.ndarray:
+    """Sums of orbit counts at each node or edge, int64 ``[rows, weights]``."""
+    count = edge_graphlets if source.per == "edge" else node_orbits
+    given = source.graphs if len(source.graphs) > 1 else source.union
+    orbits = np.asarray(count(given, size=max(4, *(w.size for w in weights)), devices=devices))
+    table = np.zeros((orbits.shape[1], len(weights)), np.int64)
+    for column, w in enumerate(weights):
+        table[w.first : w.first + w.weights.size, column] = w.weights
+    # As floats, of which BLAS makes short work: exact below 2^53, since nothing is negative.
+    near = orbits.astype(np.float64) @ table.astype(np.float64)
+    most = near.max(initial=0)
+    if most >= _TOO_MANY:
         raise OverflowError("counts of subgraphs that are not induced pass 64 bits here; use induced=True")
-    return chosen @ weights.weights
+    return near.astype(np.int64) if most < 2.0**53 else orbits.astype(np.int64) @ table
 
 
 def _added_up(source: _Source, at_nodes: np.ndarray, sharing: int) -> np.ndarray:
