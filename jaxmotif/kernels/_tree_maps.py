@@ -28,6 +28,7 @@ from jax import lax
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import half, take
 from jaxmotif.kernels._lane_body import PLAIN
+from jaxmotif.kernels._pair_index import PairIndex
 from jaxmotif.kernels._subgraphs import Dyads, all_ones, dyad_state
 
 T = TypeVar("T")
@@ -52,6 +53,21 @@ class Tables(NamedTuple):
     prefix: jax.Array
     sums: jax.Array
     ways: jax.Array
+    roots: jax.Array
+    limit: jax.Array
+
+
+class Maps(NamedTuple):
+    """Tables to draw from.
+
+    Attributes:
+      prefix, roots, limit: those of :class:`Tables`.
+      nodes: float64 ``[R, 1 + LEVELS, k]``, ``sums`` and ``ways`` by node: a draw that is at a node reads many of its
+        numbers, which are neighbours in memory.
+    """
+
+    prefix: jax.Array
+    nodes: jax.Array
     roots: jax.Array
     limit: jax.Array
 
@@ -112,6 +128,11 @@ def extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[
     return Tables(prefixes, sums, ways, lax.associative_scan(jnp.add, f), tables.limit), f
 
 
+def by_node(tables: Tables) -> jax.Array:
+    """The numbers of :class:`Maps`."""
+    return jnp.concatenate([tables.sums[None], tables.ways]).transpose(2, 0, 1)
+
+
 def uniform(xp: ModuleType, stream: Any, lane: Any, step: Any) -> Any:
     """Numbers in [0, 1), 53 bits, by a counter (splitmix64: Steele, Lea, Flood 2014); the same in NumPy and JAX.
 
@@ -150,11 +171,11 @@ def _each(first: jax.Array, stop: jax.Array, most: int, step: Callable[[jax.Arra
     return carry
 
 
-def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: int) -> tuple[jax.Array, jax.Array]:
+def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int) -> tuple[jax.Array, jax.Array]:
     """Maps of trees of ``size`` nodes: nodes ``[size, lanes]``, int32, and which maps of the order they are, uint64."""
-    rows, slots = tables.roots.shape[0], dyads.near.shape[0]
+    slots = dyads.near.shape[0]
     lane = order.first + jnp.arange(lanes, dtype=jnp.uint64)
-    prefix, sums, ways = (table.reshape(-1) for table in (tables.prefix, tables.sums, tables.ways))
+    prefix, numbers = tables.prefix.reshape(-1), tables.nodes.reshape(-1)
     # Stratified: one root in each of equal shares, so that lanes side by side have roots side by side.
     shared = order.total > 0
     place = jnp.where(shared, lane.astype(jnp.int64).astype(jnp.float64), 0.0) + uniform(jnp, order.stream, lane, 0)
@@ -162,7 +183,8 @@ def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: i
     last = (dyads.offsets[1:] > dyads.offsets[:-1]).sum(dtype=jnp.int32) - 1
     zero = jnp.zeros(lanes, jnp.int32)
     mass = place / jnp.where(shared, order.total, 1.0) * tables.roots[-1]
-    root = first_above(tables.roots, zero, zero, jnp.broadcast_to(last, (lanes,)), mass, rows.bit_length())
+    steps = tables.roots.shape[0].bit_length()
+    root = first_above(tables.roots, zero, zero, jnp.broadcast_to(last, (lanes,)), mass, steps)
 
     def grow(t: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
         nodes, rest, children = carry  # placed; nodes to come below each; children to come of each, -1: not drawn yet
@@ -170,11 +192,11 @@ def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: i
         for i in range(size - 1, -1, -1):  # the first that has nodes to come
             on = rest[i] > 0
             at, v, r, c = (jnp.where(on, a, b) for a, b in zip((i, nodes[i], rest[i], children[i]), (at, v, r, c)))  # noqa: B905
-        wide = v.astype(jnp.int64)  # tables may have more entries than int32 numbers
+        mine = v.astype(jnp.int64) * ((1 + LEVELS) * size)  # tables may have more entries than int32 numbers
         u = [uniform(jnp, order.stream, lane, 3 * t + number) for number in (-2, -1, 0)]
 
         def way(level: jax.Array, below: jax.Array) -> jax.Array:
-            return take(ways, ((level * size + below) * rows).astype(jnp.int64) + wide)
+            return take(numbers, mine + ((1 + level) * size + below).astype(jnp.int64))
 
         one, two = way(jnp.int32(1), r), way(jnp.int32(2), r)
         c = jnp.where(c < 0, 1 + (one <= u[0] * (one + two)).astype(jnp.int32), c)
@@ -182,7 +204,7 @@ def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: i
 
         def pick(i: jax.Array, so_far: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             j, acc = so_far
-            g = take(sums, (i * rows).astype(jnp.int64) + wide)
+            g = take(numbers, mine + i.astype(jnp.int64))
             term = jnp.where(i <= r, i.astype(jnp.float64) * g * way(c - 1, jnp.maximum(r - i, 0)), 0.0)
             return jnp.where((acc <= whole) & (term > 0), i, j), acc + term
 
@@ -196,9 +218,9 @@ def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: i
         alone = j == 1
         begin, end = jnp.where(alone, leaf, low), jnp.where(alone, leaf, high - 1)
         slot = first_above(prefix, base, begin, end, mass, dyads.search_steps)
-        mine = jnp.arange(size, dtype=jnp.int32)[:, None] == at[None]
-        rest = jnp.where(mine, rest - j[None], rest)
-        children = jnp.where(mine, (c - (tables.limit > 0).astype(jnp.int32))[None], children)
+        here = jnp.arange(size, dtype=jnp.int32)[:, None] == at[None]
+        rest = jnp.where(here, rest - j[None], rest)
+        children = jnp.where(here, (c - (tables.limit > 0).astype(jnp.int32))[None], children)
         put = lax.dynamic_update_index_in_dim
         return put(nodes, take(dyads.near, slot), t, 0), put(rest, j - 1, t, 0), children
 
@@ -208,10 +230,11 @@ def draw_maps(dyads: Dyads, tables: Tables, order: Order, *, size: int, lanes: i
     return nodes, lane
 
 
-def codes_of(dyads: Dyads, nodes: jax.Array, places: jax.Array) -> jax.Array:
+def codes_of(dyads: Dyads, index: PairIndex | None, nodes: jax.Array, places: jax.Array) -> jax.Array:
     """Codes of the subgraphs on ``nodes`` ``[size, lanes]``, uint64; all ones where a node is there twice.
 
     Args:
+      index: of the graph, which must be there if no matrix is.
       places: int32 ``[pairs, 3]``: an older and a younger node, and the lowest bit of their state in a code; then, with
         labels, ``[size, 3]``: a node twice, and that of its label.
     """
@@ -221,9 +244,8 @@ def codes_of(dyads: Dyads, nodes: jax.Array, places: jax.Array) -> jax.Array:
     def add(b: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         code, good = carry
         old, young = nodes[places[b, 0]], nodes[places[b, 1]]
-        # The later node has fewer neighbours: its row is searched.
-        late = jnp.maximum(old, young)
-        state = dyad_state(PLAIN, dyads, late, jnp.minimum(old, young))
+        late, early = jnp.maximum(old, young), jnp.minimum(old, young)
+        state = dyad_state(PLAIN, dyads, late, early) if index is None else index.state(late, early)
         if dyads.entries:  # seen from the older one
             mirrored = state // dyads.entries + state % dyads.entries * dyads.entries
             state = jnp.where(late == old, state, mirrored)

@@ -19,8 +19,9 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree_maps as kernel
+from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, host_index
 from jaxmotif.kernels._subgraphs import Dyads
-from jaxmotif.kernels._tree_maps import Order, Tables
+from jaxmotif.kernels._tree_maps import Maps, Order, Tables
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
 from jaxmotif.motifs._code_counts import MERGE_AT, grouped_codes, merged_codes
 from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
@@ -46,13 +47,17 @@ def _extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple
     return kernel.extended(dyads, tables, f, n)
 
 
+_by_node = jit64(kernel.by_node)
+_indexed = jit64(device_index, static_argnames=("node_bits", "bucket_bits"))
+
+
 @partial(jit64, static_argnames=("size", "lanes"))
 def _drawn(
-    dyads: Dyads, tables: Tables, order: Order, places: jax.Array, *, size: int, lanes: int
+    dyads: Dyads, index: PairIndex | None, tables: Maps, order: Order, places: jax.Array, *, size: int, lanes: int
 ) -> tuple[jax.Array, jax.Array]:
     """Codes of maps, all ones for those that are no subgraph; and their nodes."""
     nodes, lane = kernel.draw_maps(dyads, tables, order, size=size, lanes=lanes)
-    codes = jnp.where(lane < order.stop, kernel.codes_of(dyads, nodes, places), NO_CODE)
+    codes = jnp.where(lane < order.stop, kernel.codes_of(dyads, index, nodes, places), NO_CODE)
     return codes, nodes
 
 
@@ -132,15 +137,16 @@ class Sampler:
         size, edges = draws.size, graph_edges(draws.graph)
         # Room as `census_graphs` makes it: powers of two.
         slots, rows = power_of_two(2 * draws.graph.m, LEAST.slots), power_of_two(draws.graph.n, LEAST.nodes)
-        tables = 8 * ((size - 2) * slots + (4 * size + 2) * rows) + 16 * slots
+        tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 20 * slots  # with the index of pairs
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
         self.graphs = census_graphs(draws.graph, edges, min((allowed - least) // 4, MATRIX_BYTES[self._fast]), device)
+        self.index = pair_index(self.graphs, device)
         self._places = put64(code_places(self.graphs.alphabet, size), device)
-        self._held: tuple[int, Tables] | None = None
+        self._held: tuple[int, Maps] | None = None
 
-    def tables(self, limit: int) -> Tables:
+    def tables(self, limit: int) -> Maps:
         """The tables of a proposal."""
         if self._held is None or self._held[0] != limit:
             self._held = None  # first the old ones go: only one has room
@@ -155,7 +161,9 @@ class Sampler:
         before = None
         for low in range(first, stop, self.lanes):
             given: Any = put64((stream, np.uint64(low), np.uint64(stop), total), self.device)
-            drawn = _drawn(self.graphs.dyads, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes)
+            drawn = _drawn(
+                self.graphs.dyads, self.index, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes
+            )
             # The next are under way before the caller looks at these.
             if before is not None:
                 yield before
@@ -168,14 +176,32 @@ class Sampler:
         return None if lanes <= BLOCK else (lanes // 2, f"{lanes // 2} maps at a time")
 
 
-def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Tables:
+def pair_index(graphs: CensusGraphs, device: jax.Device) -> PairIndex | None:
+    """The index of a graph whose matrix of states is too large."""
+    dyads = graphs.dyads
+    if dyads.matrix is not None:
+        return None
+    bits = bits_for(dyads.offsets.shape[0] - 1, dyads.near.shape[0])
+    # Without directions and labels an edge that is there has state 1.
+    states = None if graphs.alphabet.state_bits == 1 else dyads.states
+    if target_of(device).is_accelerator:
+        found: Any = _indexed(dyads.offsets, dyads.near, states, node_bits=bits[0], bucket_bits=bits[1])
+    else:
+        given = (np.asarray(dyads.offsets), np.asarray(dyads.near), None if states is None else np.asarray(states))
+        found = put64(host_index(*given, *bits), device)
+    starts, tags, states, fullest = found
+    # At least four steps, which nearly all graphs need: one program for them.
+    return PairIndex(starts, tags, states, *bits, steps=max(4, int(fullest).bit_length()))
+
+
+def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:
     """The tables of a proposal on a device."""
     dyads = graphs.dyads
     given = put64(np.int32(limit), device)
     tables, f = _begun(given, slots=dyads.near.shape[0], rows=dyads.offsets.shape[0] - 1, size=size)
     for n in range(1, size):
         tables, f = _extended(dyads, tables, f, put64(np.int32(n), device))
-    return tables
+    return Maps(tables.prefix, _by_node(tables), tables.roots, tables.limit)
 
 
 class DrawTask:

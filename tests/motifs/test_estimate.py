@@ -58,6 +58,21 @@ def test_trees_are_those_of_brute_force(size):
         assert trees(near, limit).tolist() == [brute_force_trees(one, limit) for one in near]
 
 
+@pytest.mark.parametrize(("make", "size"), [(lambda: datasets.load("karate"), 4), (labelled_digraph, 3)])
+def test_a_graph_without_a_matrix_gives_the_same_bits(make, size, monkeypatch):
+    draws = Draws(make(), size, tuple(Proposal(limit, 20_000) for limit in LIMITS), 5)
+    with_matrix = DrawTask(draws, jax.devices()[0], None)
+    monkeypatch.setattr(_proposals, "MATRIX_BYTES", (0, 0))
+    without = DrawTask(draws, jax.devices()[0], None)
+    assert (with_matrix._sampler.index is None, without._sampler.graphs.dyads.matrix) == (True, None)
+    found = []
+    for task in (with_matrix, without):
+        task.step(Span(0, int(draws.starts[-1])))
+        found.append(task.collect())
+    for name, values in found[0].items():
+        np.testing.assert_array_equal(values, found[1][name])
+
+
 def test_trees_of_complete_graphs():
     assert trees(~np.eye(8, dtype=bool)[None], 0).tolist() == [8**7]
     assert trees(~np.eye(8, dtype=bool)[None], 1).tolist() == [40320]
