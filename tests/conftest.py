@@ -1,6 +1,8 @@
 """Set-up shared by all tests: CPU with four devices unless JAXMOTIF_TEST_GPU is set, strict promotion, real data."""
 
 import os
+import warnings
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,6 +27,14 @@ from jaxmotif.arrays._programs import keep_programs_in  # noqa: E402
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+TRITON_WARNING = "The Pallas Triton backend is deprecated", DeprecationWarning
+
+
+def pytest_configure(config):
+    if ON_GPU:  # where kernels take that form as long as it is there
+        config.addinivalue_line("filterwarnings", f"ignore:{TRITON_WARNING[0]}:{TRITON_WARNING[1].__name__}")
 
 
 def pytest_addoption(parser):
@@ -73,6 +83,14 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def abstract_gpu():
     """Gives a context in which functions are lowered for an NVIDIA GPU that need not be there."""
+    pytest.importorskip("jax.experimental.pallas.triton", exc_type=ImportError)
     device = jax.sharding.AbstractDevice("NVIDIA H100 80GB HBM3", num_cores=132, platform="gpu")
     mesh = jax.sharding.AbstractMesh((), (), abstract_device=device)
-    return lambda: jax.sharding.use_abstract_mesh(mesh)
+
+    @contextmanager
+    def lowering():
+        with warnings.catch_warnings(), jax.sharding.use_abstract_mesh(mesh):
+            warnings.filterwarnings("ignore", *TRITON_WARNING)
+            yield
+
+    return lowering

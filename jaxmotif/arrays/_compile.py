@@ -7,7 +7,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import jax
 from jax.core import Tracer
@@ -19,17 +19,29 @@ from jaxmotif.arrays._programs import NEVER, Brief, Kept
 
 T = TypeVar("T")
 
+Kernels = Literal["xla", "triton", "ptx", "ptx-plugin", "interpreted"]
+"""Forms of a kernel: plain XLA; a Pallas body through Triton; as PTX of our own, which XLA launches, or JAX's CUDA
+plugin; or interpreted, as tests do on a CPU."""
+
+PREFERRED: tuple[Kernels, ...] = ("triton", "ptx", "ptx-plugin")
+"""An NVIDIA GPU is given the first of these that works there; plain XLA if none does."""
+
 
 class Target(NamedTuple):
     """What a program is compiled for.
 
     Attributes:
       platform: ``"cpu"``, ``"cuda"``, ``"rocm"`` or ``"tpu"``.
-      fused: whether kernels take their Pallas form instead of plain XLA.
+      kernels: which form they take.
     """
 
     platform: str
-    fused: bool = False
+    kernels: Kernels = "xla"
+
+    @property
+    def fused(self) -> bool:
+        """Whether kernels run their bodies in tiles, instead of plain XLA."""
+        return self.kernels != "xla"
 
     @property
     def is_accelerator(self) -> bool:
@@ -49,14 +61,29 @@ def default_device() -> jax.Device:
 def target_of(device: jax.Device | None = None) -> Target:
     """What is compiled for a device (default: JAX's default device).
 
-    ``JAXMOTIF_KERNELS=xla`` turns the Pallas kernels off.
+    ``JAXMOTIF_KERNELS`` says which form kernels take (one of :data:`Kernels`; on other than NVIDIA GPUs there are no
+    more than ``xla`` and ``interpreted``).
+
+    Raises:
+      ValueError: it is set to something else.
     """
     device = default_device() if device is None else device
     platform = device.platform
     if platform in ("gpu", "cuda", "rocm"):
         platform = "rocm" if "amd" in device.device_kind.lower() else "cuda"
-    # Triton's kernels were written for, and measured on, NVIDIA GPUs alone.
-    return Target(platform, platform == "cuda" and os.environ.get("JAXMOTIF_KERNELS") != "xla")
+    asked = os.environ.get("JAXMOTIF_KERNELS")
+    if asked and asked not in get_args(Kernels):
+        raise ValueError(f"JAXMOTIF_KERNELS must be one of {', '.join(get_args(Kernels))}, got {asked!r}")
+    if asked == "interpreted":
+        return Target(platform, asked)
+    # The kernels were written for, and measured on, NVIDIA GPUs alone.
+    if asked == "xla" or platform != "cuda":
+        return Target(platform)
+    # Of a room above: nothing but a kernel that runs shows that kernels do.
+    from jaxmotif.kernels._launch import first_that_works
+
+    forms = tuple(form for form in get_args(Kernels) if form == asked) or PREFERRED
+    return Target(platform, first_that_works(device, forms))
 
 
 def target() -> Target:

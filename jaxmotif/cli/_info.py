@@ -26,7 +26,7 @@ def _run(args: argparse.Namespace) -> Report:
         "device": [str(device) for device in devices],
         "kind": [device.device_kind for device in devices],
         "memory": [_memory(device) for device in devices],
-        "kernels": ["pallas-triton" if target_of(device).fused else "xla" for device in devices],
+        "kernels": [target_of(device).kernels for device in devices],
     }
     return Report(scalars | {"cores": os.cpu_count()}, columns)
 

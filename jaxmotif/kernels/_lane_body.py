@@ -2,8 +2,8 @@
 
 A body is a function of lanes. It reads arrays through its :class:`Read` alone and returns one int32 value per output.
 :func:`each_position` runs it at flat positions of lists laid end to end, :func:`each_lane` on lanes that are given.
-What the program is compiled for (:func:`jaxmotif.arrays._compile.target`) decides the form. This file knows how a GPU
-backend runs a body; Pallas and its Triton backend are imported where a program takes that form, and only there.
+What the program is compiled for (:func:`jaxmotif.arrays._compile.target`) decides the form; :mod:`_launch` knows how a
+GPU is given one.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import FlatWork, take
+from jaxmotif.kernels._launch import each_alone, kernel_call, load, whole
 
 LANES = 1024
 _INTERPRETED_LANES = 16
@@ -112,26 +112,34 @@ def each_position(
     # XLA cuts the block's own lists out of all of them: a kernel then searches few, and in 32 bits.
     items, starts = ex.window(work, first, block)
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
-    lists, lanes = items.shape[0], min(tile_lanes(), block)
+    lanes = min(tile_lanes(), block)
+    # Sizes are data, so that the kernel is the same one whatever they are.
+    numbers = jnp.stack([count, *(jnp.asarray(0 if x is None else x, jnp.int32) for x in (items.shape[0], *fill))])
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
-        count_ref, items, starts, arrays = inputs
-        count, number = count_ref[0], pl.program_id(0)
+        numbers, items, starts, arrays = inputs
+        count, lists, number = numbers[0], numbers[1], pl.program_id(0)
 
         # Tiles past the last position write what stands for none, and read nothing.
         @pl.when(number * lanes >= count)
         def _() -> None:
-            for ref, value in zip(outputs, fill, strict=True):
+            for place, (ref, value) in enumerate(zip(outputs, fill, strict=True)):
                 if value is not None:
-                    ref[...] = jnp.full((lanes,), value, jnp.int32)
+                    ref[...] = jnp.zeros((lanes,), jnp.int32) + numbers[2 + place]
 
         @pl.when(number * lanes < count)
         def _() -> None:
-            # Invalid lanes get item 0, which is one of the work's, and so indexes safely.
-            index, offset, valid = expand_lanes(starts, lists, count, lanes, number)
-            _write(outputs, body(FUSED, arrays, load(items, index, valid), offset, valid))
+            low, high = tile_lists(starts, lists, count, lanes, number)
 
-    outputs = _tiles(tile, (count[None], items, starts, arrays), (), block, lanes, len(fill), name)
+            def each(items: Any, starts: Any, arrays: Arrays, low: jax.Array, high: jax.Array) -> Outputs:
+                index, position, valid = between(starts, low, high, count, lanes, number)
+                # Invalid lanes get item 0, which is one of the work's, and so indexes safely.
+                item, offset = load(items, index, valid), position - load(starts, index, valid)
+                return body(FUSED, arrays, item, offset, valid)
+
+            _write(outputs, each_alone(each, items, starts, arrays, low, high))
+
+    outputs = _tiles(tile, (numbers, items, starts, arrays), (), block, lanes, len(fill), name)
     return outputs, jnp.arange(block, dtype=jnp.int32) < count
 
 
@@ -152,7 +160,7 @@ def each_lane(
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         arrays, *mine = inputs
         # The operands of the tile's own lanes follow those that it sees whole.
-        _write(outputs, body(FUSED, arrays, *(ref[...] for ref in mine)))
+        _write(outputs, each_alone(lambda *args: body(FUSED, *args), arrays, *(ref[...] for ref in mine)))
 
     return _tiles(tile, (arrays,), per_lane, per_lane[0].shape[0], lanes, outputs, name)
 
@@ -162,40 +170,7 @@ def each_lane(
 
 def tile_lanes(lanes: int = LANES) -> int:
     """Lanes of a tile; few where a kernel is interpreted."""
-    return min(lanes, _INTERPRETED_LANES) if interpreted() else lanes
-
-
-def fused_call(kernel: Callable[..., None], *, warps: int = 4, **options: Any) -> Callable[..., Any]:
-    """``pl.pallas_call``, in 32-bit mode, for the GPU that the program is compiled for."""
-    from jax.experimental import pallas as pl
-
-    if not interpreted():
-        options["compiler_params"] = triton(warps)
-
-    def call(*operands: jax.Array) -> Any:
-        # In 64-bit mode the Python integers of a body, such as its loops' bounds, would be int64.
-        with jax.enable_x64(False):
-            return pl.pallas_call(kernel, interpret=interpreted(), **options)(*operands)
-
-    return call
-
-
-def triton(warps: int = 4) -> Any:
-    from jax.experimental.pallas import triton
-
-    return triton.CompilerParams(num_warps=warps, num_stages=1)
-
-
-def interpreted() -> bool:
-    """Nothing compiles a GPU's kernel for a CPU: a target that asks for it (tests do) has it interpreted."""
-    return target().platform == "cpu"
-
-
-def whole() -> Any:
-    """An operand that a kernel sees whole, not in blocks."""
-    from jax.experimental import pallas as pl
-
-    return pl.BlockSpec()
+    return min(lanes, _INTERPRETED_LANES) if target().kernels == "interpreted" else lanes
 
 
 def _tiles(
@@ -216,8 +191,8 @@ def _tiles(
     def kernel(inputs: tuple[jax.Array, ...], *outputs: jax.Array) -> None:
         tile(inputs, outputs)
 
-    call = fused_call(
-        kernel, grid=(size // lanes,), out_shape=[jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs,
+    call = kernel_call(
+        kernel, lanes=lanes, grid=(size // lanes,), out_shape=[jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs,
         in_specs=(specs,), out_specs=[mine] * outputs, name=name,
     )  # fmt: skip
     return tuple(call(operands))
@@ -231,25 +206,16 @@ def _write(outputs: tuple[jax.Array, ...], values: Outputs) -> None:
 # ---- inside a GPU's kernel
 
 
-def load(ref: Any, index: int | np.ndarray | jax.Array, mask: jax.Array | None = None) -> Any:
-    """Gather from a whole operand; masked lanes read nothing and give 0."""
-    from jax.experimental.pallas import triton
-
-    return triton.load(ref.at[index], mask=mask, other=None if mask is None else 0)
-
-
-def expand_lanes(starts: jax.Array, lists: int, count: jax.Array, lanes: int, tile: jax.Array) -> tuple[Any, Any, Any]:
-    """:func:`jaxmotif.kernels._expand.expand` for one tile of lanes inside a kernel.
+def tile_lists(
+    starts: jax.Array, lists: jax.Array, count: jax.Array, lanes: int, tile: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """The lists that a tile's first and last position lie in, int32 scalars.
 
     Args:
-      starts: operand, the window's relative starts; lists: how many it holds.
+      starts: operand, the window's relative starts; lists: int32 scalar, how many it holds.
       count: int32 scalar, valid positions in the block.
       lanes: positions in a tile; tile: which one.
-
-    Returns:
-      Int32 ``[lanes]`` index into the window, offset in that list, and which lanes are valid.
     """
-    # Scalars search for the tile's first and last list, then its lanes between these two alone.
     first = tile * lanes
     last = jnp.minimum(first + lanes, count) - 1
 
@@ -263,10 +229,10 @@ def expand_lanes(starts: jax.Array, lists: int, count: jax.Array, lanes: int, ti
             jnp.where(cd & above, y, c), jnp.where(cd & ~above, y, d),
         )  # fmt: skip
 
-    zero, all_lists = jnp.int32(0), jnp.int32(lists)
-    low, _, high, _ = lax.fori_loop(0, lists.bit_length(), halve, (zero, all_lists, zero, all_lists))
-    index, position, valid = between(starts, low, high, count, lanes, tile)
-    return index, position - load(starts, index, valid), valid
+    zero = jnp.int32(0)
+    # As many halvings as the number of lists has bits.
+    low, _, high, _ = lax.fori_loop(0, 32 - lax.clz(lists), halve, (zero, lists, zero, lists))
+    return low, high
 
 
 def between(

@@ -17,7 +17,7 @@ from jax.experimental import pallas as pl
 
 from jaxmotif.kernels import _gf256 as gf256
 from jaxmotif.kernels._gf256 import PLANES, TERMS, label_sums
-from jaxmotif.kernels._lane_body import fused_call, interpreted
+from jaxmotif.kernels._launch import kernel_call, sign_of_byte, whole
 from jaxmotif.kernels._sieve_rows import Rows
 
 BLOCK_WORDS = 64
@@ -25,8 +25,6 @@ BLOCK_WORDS = 64
 
 WIDTHS = (2, 1)
 """Neighbour sums taken at once, largest first; each takes 27 registers a word."""
-
-_WHOLE = pl.BlockSpec()
 
 
 def _block(words: int) -> int:
@@ -40,9 +38,9 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
     """:func:`jaxmotif.kernels._sieve_round.start` as one kernel."""
     vertices, total, block = labels.shape[0], forms.shape[0] + 1, _block(num_words)
 
-    def kernel(first_ref, labels_ref, forms_ref, out_ref):
+    def kernel(numbers_ref, labels_ref, forms_ref, out_ref):
         vertex, base = pl.program_id(0), pl.program_id(1) * block
-        first_word = (first_ref[0] + base).astype(jnp.uint32)
+        first_word = (numbers_ref[0] + base).astype(jnp.uint32)
         lanes = jnp.arange(block, dtype=jnp.int32).astype(jnp.uint32)
 
         def sums(plane):
@@ -65,19 +63,19 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
             put(s, grown)
             return tuple(grown)
 
-        if total > 1:
-            lax.fori_loop(1, total, grow, tuple(first))
+        lax.fori_loop(1, numbers_ref[1], grow, tuple(first))
 
-    return fused_call(
+    return kernel_call(
         kernel,
+        lanes=block,
         warps=1,
         grid=(vertices, num_words // block),
-        in_specs=[_WHOLE] * 3,
-        out_specs=_WHOLE,
+        in_specs=[whole()] * 3,
+        out_specs=whole(),
         out_shape=jax.ShapeDtypeStruct((total, vertices, PLANES, num_words), jnp.uint32),
         name="sieve_start",
         # For a motif of one vertex no form is read: any operand that is not empty will do.
-    )(first_word.reshape(1), labels, forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32))
+    )(jnp.stack([first_word, jnp.int32(total)]), labels, forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32))
 
 
 def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
@@ -86,13 +84,13 @@ def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
     # Triton's arrays have powers of two of lanes; weights of 0 fill up.
     lanes, num_pieces = pl.next_power_of_2(forms), rows.pieces
     scalars = jnp.pad(scalars, ((0, 0), (0, lanes - forms)))
-    call = partial(fused_call, warps=1, out_specs=_WHOLE)
+    call = partial(kernel_call, lanes=lanes, warps=1, out_specs=whole())
     inputs = [rows.targets, scalars, labels]
     if num_pieces:
         pieces = call(
             partial(_label_forms_kernel, lanes, False),
             grid=(num_pieces,),
-            in_specs=[_WHOLE] * 5,
+            in_specs=[whole()] * 5,
             out_shape=jax.ShapeDtypeStruct((num_pieces, PLANES, lanes), jnp.uint32),
             name="sieve_label_pieces",
         )(*inputs, rows.piece_starts, rows.piece_stops)
@@ -100,7 +98,7 @@ def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
     out = call(
         partial(_label_forms_kernel, lanes, bool(num_pieces)),
         grid=(vertices,),
-        in_specs=[_WHOLE] * (len(inputs) + 2),
+        in_specs=[whole()] * (len(inputs) + 2),
         out_shape=jax.ShapeDtypeStruct((vertices, PLANES, lanes), jnp.uint32),
         name="sieve_label_forms",
     )(*inputs, rows.starts, rows.stops)
@@ -133,25 +131,25 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
     """:func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
     block = _block(words)
-    # Inline assembly cannot be interpreted.
-    select = _select if interpreted() else _select_by_asm
-    call = partial(fused_call, warps=1, out_specs=_WHOLE)
-    inputs = [jnp.stack([size, first_form]), rows.targets, weights]
+    call = partial(kernel_call, lanes=block, warps=1, out_specs=whole())
+    # Sizes are data, so that the kernel is the same one whatever they are.
+    numbers = jnp.stack([size, first_form, jnp.int32(total), jnp.int32(rows.targets.shape[0] - 1)])
+    inputs = [numbers, rows.targets, weights]
     if rows.pieces:
         pieces = call(
-            partial(_pieces_kernel, total, block, select),
+            partial(_pieces_kernel, block),
             grid=(rows.pieces, words // block),
             # Round 2 takes the most forms of those that get here: (k - 1) // 2.
-            in_specs=[_WHOLE] * 6,
+            in_specs=[whole()] * 6,
             out_shape=jax.ShapeDtypeStruct(((total - 1) // 2, rows.pieces, PLANES, words), jnp.uint32),
             name="sieve_pieces",
         )(*inputs, rows.piece_starts, rows.piece_stops, P)
         inputs += [rows.piece_offsets, pieces]
     inputs += [rows.starts, rows.stops, P]
     return call(
-        partial(_round_kernel, total, block, select, bool(rows.pieces)),
+        partial(_round_kernel, block, bool(rows.pieces)),
         grid=(vertices, words // block),
-        in_specs=[_WHOLE] * len(inputs),
+        in_specs=[whole()] * len(inputs),
         out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
         # In place: P is most of the memory.
         input_output_aliases={len(inputs) - 1: 0},
@@ -159,15 +157,15 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
     )(*inputs)
 
 
-def _pieces_kernel(total, block, select, round_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
+def _pieces_kernel(block, numbers_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
     """Neighbour sums over one piece of a long row."""
     piece, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
-    size, first_form = round_ref[0], round_ref[1]
+    size, first_form, total, last_slot = (numbers_ref[place] for place in range(4))
 
     def value(neighbour):
         return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
 
-    run_sums = _run_sums(starts_ref[piece], stops_ref[piece], value, block, targets_ref, weights_ref, select)
+    run_sums = _run_sums(starts_ref[piece], stops_ref[piece], value, block, last_slot, targets_ref, weights_ref)
 
     def put(form, width):
         for ahead, planes in enumerate(run_sums(first_form + form, width)):
@@ -177,11 +175,11 @@ def _pieces_kernel(total, block, select, round_ref, targets_ref, weights_ref, st
     _by_width((total - 1) // size, put)
 
 
-def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref, *refs):
+def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
     """Neighbour sums of one vertex, attached to its rows; loads run one step ahead of their use."""
     *cut_refs, starts_ref, stops_ref, rows_ref, out_ref = refs
     vertex, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
-    size, first_form = round_ref[0], round_ref[1]
+    size, first_form, total, last_slot = (numbers_ref[place] for place in range(4))
     first, stop = starts_ref[vertex], stops_ref[vertex]
     live = stop > first
     if cut:
@@ -193,7 +191,7 @@ def _round_kernel(total, block, select, cut, round_ref, targets_ref, weights_ref
         # Row t is only read in round t, which writes rows above it: programs need not wait for each other.
         return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
 
-    run_sums = _run_sums(first, stop, value, block, targets_ref, weights_ref, select)
+    run_sums = _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref)
 
     def load(s):
         return tuple(out_ref[s - 1, vertex, b, here] for b in range(PLANES))
@@ -240,13 +238,13 @@ def _by_width(count, work):
         done = done + runs * width
 
 
-def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
+def _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref):
     """Weighted sums over a run of neighbours: a function from forms ``(first, width)`` to 8 planes for each.
 
-    ``value(neighbour)`` loads 8 planes; ``select`` is :func:`_select` or a faster form.
+    ``value(neighbour)`` loads 8 planes.
     """
     # An empty run may begin behind the last slot, and its first scalar is loaded all the same.
-    start_ = jnp.minimum(first, targets_ref.shape[0] - 1)
+    start_ = jnp.minimum(first, last_slot)
 
     def sums(form, width):
         def scalars(slot):
@@ -257,7 +255,7 @@ def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
             terms = gf256.expand(value(neighbour))
             # Loaded a step ahead of use; the last step loads its own again.
             ahead = scalars(jnp.minimum(slot + 1, stop - 1))
-            totals = tuple(select(total, terms, word) for total, word in zip(totals, words, strict=True))
+            totals = tuple(_select(total, terms, word) for total, word in zip(totals, words, strict=True))
             return totals, ahead
 
         zeros = (jnp.zeros(block, jnp.uint32),) * TERMS
@@ -268,27 +266,10 @@ def _run_sums(first, stop, value, block, targets_ref, weights_ref, select):
 
 
 def _select(totals, terms, word):
-    """Adds the terms that the bits of a scalar select."""
-    pairs = zip(totals, terms, strict=True)
-    return tuple(total ^ (term & gf256.selection(word, r)) for r, (total, term) in enumerate(pairs))
-
-
-def _select_by_asm(totals, terms, word):
-    """The same with one instruction a mask (two shifts otherwise): a byte permutation that spreads a sign bit."""
-    from jax.experimental.pallas import triton
-
+    """Adds the terms that the bits of a scalar select, with one instruction a mask (two shifts otherwise)."""
     shape = totals[0].shape
     word = lax.bitcast_convert_type(jnp.broadcast_to(word, shape), jnp.int32)
-    # Bit r goes to the top of its byte r // 8; a selector's nibble 8 + byte repeats that byte's sign.
+    # Bit r goes to the top of its byte r // 8.
     shifted = [word << jnp.int32(places) for places in range(8)]
-    grown = []
-    for r, (total, term) in enumerate(zip(totals, terms, strict=True)):
-        (mask,) = triton.elementwise_inline_asm(
-            f"prmt.b32 $0, $1, 0, 0x{0x8888 + 0x1111 * (r // 8):x};",
-            args=[shifted[7 - r % 8]],
-            constraints="=r,r",
-            pack=1,
-            result_shape_dtypes=[jax.ShapeDtypeStruct(shape, jnp.int32)],
-        )
-        grown.append(total ^ (term & lax.bitcast_convert_type(mask, jnp.uint32)))
-    return tuple(grown)
+    masks = (lax.bitcast_convert_type(sign_of_byte(shifted[7 - r % 8], r // 8), jnp.uint32) for r in range(TERMS))
+    return tuple(total ^ (term & mask) for total, term, mask in zip(totals, terms, masks, strict=True))

@@ -432,11 +432,13 @@ def pair_codes(
 
 
 class _Visits(NamedTuple):
-    """What :func:`visit_codes` reads, of :class:`Rows` (``nodes``: one place after the other) and Candidates."""
+    """What :func:`visit_codes` reads, of :class:`Rows` (``nodes``: one place after the other, so far ``apart``, int32
+    ``[1]``) and Candidates."""
 
     dyads: Dyads
     graph: jax.Array
     nodes: jax.Array
+    apart: jax.Array
     rank: jax.Array
     begin: jax.Array
     row: jax.Array
@@ -456,10 +458,10 @@ def visit_codes(
       Codes at one block of positions of the candidates' walks, all ones where there is no such subgraph: uint32
       ``[block]``, or with ``wide`` (codes over 31 bits) ``[2, block]``, high words first.
     """
-    i, capacity = rows.nodes.shape
+    i = rows.nodes.shape[0]
 
     def visit(read: Read, a: _Visits, at: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
-        d = a.dyads
+        d, capacity = a.dyads, read.at(a.apart, 0)
         slot = jnp.where(valid, read.load(a.begin, at) + offset, 0)
         local, row, low = read.load(d.near, slot), read.load(a.row, at), read.load(a.low, at)
         graph, rank = read.load(a.graph, row), read.load(a.rank, row)
@@ -488,8 +490,8 @@ def visit_codes(
         return tuple(jnp.where(valid, x.astype(jnp.int32), jnp.int32(-1)) for x in words[: 1 + wide])
 
     arrays = _Visits(
-        dyads, rows.graph, rows.nodes.reshape(-1), rows.rank, added.begin, added.row, added.local, added.low,
-        added.high if wide else None,
+        dyads, rows.graph, rows.nodes.reshape(-1), jnp.full(1, rows.nodes.shape[1], jnp.int32), rows.rank, added.begin,
+        added.row, added.local, added.low, added.high if wide else None,
     )  # fmt: skip
     found, _ = each_position(
         visit, arrays, added.work, first, added.work.total, block=block, fill=(-1,) * (1 + wide), name="census"

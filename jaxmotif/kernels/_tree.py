@@ -101,7 +101,8 @@ def open_walks(dyads: Dyads, tree: Tree, rows: Matches, size: jax.Array, phase: 
 
 
 class _Tried(NamedTuple):
-    """What :func:`longer_matches` reads (``nodes``: one place after the other; ``phase``: int32 ``[1]``)."""
+    """What :func:`longer_matches` reads (``nodes``: one place after the other; ``numbers``: int32 ``[2]``, the phase
+    and how far the places are apart)."""
 
     dyads: Dyads
     tree: Any
@@ -109,7 +110,7 @@ class _Tried(NamedTuple):
     graph: jax.Array
     nodes: jax.Array
     at: jax.Array
-    phase: jax.Array
+    numbers: jax.Array
 
 
 def longer_matches(
@@ -124,13 +125,13 @@ def longer_matches(
       ``(valid, row, node, at)``, each ``[block]``: which positions extend their row, the row, the node added (over all
       graphs), and the tree node of the longer row.
     """
-    i, capacity = rows.nodes.shape
+    i = rows.nodes.shape[0]
 
     def extend(read: Read, a: _Tried, row: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
         d = a.dyads
         local = read.load(d.near, jnp.where(valid, read.load(a.begin, row) + offset, 0))
         node = read.load(a.graph, row) * read.at(d.sizes, 0) + local
-        phase = read.at(a.phase, 0)
+        phase, capacity = read.at(a.numbers, 0), read.at(a.numbers, 1)
         pattern, lower = jnp.zeros_like(node).astype(jnp.uint32), jnp.zeros_like(node)
         for place in range(i):
             old = read.load(a.nodes, place * capacity + row)
@@ -152,7 +153,8 @@ def longer_matches(
         # No child fits: -1, which is also what fills a tile without positions.
         return row, node, jnp.where(fits, child, jnp.int32(-1))
 
-    arrays = _Tried(dyads, tree, walks.begin, rows.graph, rows.nodes.reshape(-1), rows.at, phase[None])
+    numbers = jnp.stack([phase, jnp.int32(rows.nodes.shape[1])])
+    arrays = _Tried(dyads, tree, walks.begin, rows.graph, rows.nodes.reshape(-1), rows.at, numbers)
     (row, node, child), _ = each_position(
         extend, arrays, walks.work, first, walks.work.total, block=block, fill=(0, 0, -1), name="tree"
     )

@@ -41,6 +41,7 @@ class _Arcs(NamedTuple):
     out_offsets: jax.Array
     tail: jax.Array
     head: jax.Array
+    none: jax.Array  # int32 [1]: what stands for no arc
 
 
 def triangle_block(
@@ -52,7 +53,7 @@ def triangle_block(
       work: :func:`jaxmotif.kernels._expand.flat_work` of the :func:`triangle_tests`.
       first, stop: int64 scalars. block: static.
     """
-    none, steps = order.edge_capacity, _search_steps(order.edge_capacity)
+    edges, steps = order.edge_capacity, _search_steps(order.edge_capacity)
 
     def test(read: Read, arcs: _Arcs, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
         u, v = read.load(arcs.tail, arc), read.load(arcs.head, arc)
@@ -64,10 +65,11 @@ def triangle_block(
         there, hit = read.find(arcs.head, low, high, w, valid, steps)
         # Whichever was walked: an arc of u's row is u-w, one of v's is v-w.
         found = arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)
-        return tuple(jnp.where(hit, x, jnp.int32(none)) for x in found)
+        none = read.at(arcs.none, 0)
+        return tuple(jnp.where(hit, x, none) for x in found)
 
-    arcs = _Arcs(order.out_offsets, order.tail, order.head)
-    found, _ = each_position(test, arcs, work, first, stop, block=block, fill=(none,) * 3, name="triangles")
+    arcs = _Arcs(order.out_offsets, order.tail, order.head, jnp.full(1, edges, jnp.int32))
+    found, _ = each_position(test, arcs, work, first, stop, block=block, fill=(edges,) * 3, name="triangles")
     uv, uw, vw = found
     return TriangleBlock(uv, uw, vw)
 

@@ -22,7 +22,7 @@ from jax import lax
 
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._lane_body import load
+from jaxmotif.kernels._launch import load
 
 Word = Any
 """An int32 scalar: a Python integer when written, a traced one when read."""
@@ -302,7 +302,7 @@ def array_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
 
 
 def kernel_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
-    """Reading the operands of a Triton kernel."""
+    """Reading the operands of a GPU's kernel."""
     return Reader(load, lambda ref, index: ref[index], op, table, sizes)
 
 

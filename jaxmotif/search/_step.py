@@ -15,7 +15,8 @@ import jax.numpy as jnp
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._lane_body import between, fused_call, load, whole
+from jaxmotif.kernels._lane_body import between
+from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
 from jaxmotif.search._layout import (
     Columns,
     Operands,
@@ -168,7 +169,7 @@ def blank_table(entries: int, sizes: Sizes) -> jax.Array:
         pass
 
     shape = jax.ShapeDtypeStruct((entries + 1,), jnp.int32)
-    return fused_call(kernel, out_shape=shape, out_specs=whole(), name="blank_table")()
+    return kernel_call(kernel, lanes=LANES, out_shape=shape, out_specs=whole(), name="blank_table")()
 
 
 def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes) -> RowLists:
@@ -187,8 +188,8 @@ def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes)
 
     inputs = (jnp.stack(window), table, op)
     vector, tile = jax.ShapeDtypeStruct((sizes.window,), jnp.int32), pl.BlockSpec((lanes,), lambda i: (i,))
-    return fused_call(
-        kernel, grid=(sizes.window // lanes,), out_shape=RowLists(*[vector] * 3),
+    return kernel_call(
+        kernel, lanes=lanes, grid=(sizes.window // lanes,), out_shape=RowLists(*[vector] * 3),
         in_specs=jax.tree.map(lambda _: whole(), inputs), out_specs=RowLists(*[tile] * 3), name="prepare_window",
     )(*inputs)  # fmt: skip
 
@@ -416,7 +417,6 @@ def _extend_fused(
     """Testing and appending as one kernel; programs append in the order in which they come. Returns the tables, rows
     added, counts, and what :func:`_test_arrays` says of the window's rows."""
     from jax.experimental import pallas as pl
-    from jax.experimental.pallas import triton
 
     # Reports have two words for a count at least.
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
@@ -448,7 +448,7 @@ def _extend_fused(
                 out.counts[...] = jnp.zeros((1, limbs), jnp.uint32)
                 # One program after another takes the next places; which comes first is left to the device.
                 # A tile adds all its survivors at once: one atomic operation for 1024 lanes.
-                here = triton.atomic_add(out.added, (tile * 0,), jnp.sum(ok))
+                here = fetch_add(out.added, jnp.sum(ok))
                 place = head.next_base + read.extent[1] + here + jnp.cumsum(ok, 0) - 1
                 columns, appended, next_room, keep = Columns.of(head), head.columns, head.next_room, ok > 0
 
@@ -456,7 +456,7 @@ def _extend_fused(
                     values = io.column(columns, io.word(appended + number), row, lanes.nodes, keep)
                     to = jnp.where(keep, place + number * next_room, 0)
                     # Masked lanes write nothing, wherever their place would be.
-                    triton.store(out.table.at[to], values, mask=keep)
+                    store(out.table, to, values, keep)
                     return carry + number  # nothing reads it, but a loop without a changing value does not lower
 
                 loop(head.num_columns, append, next_room)
@@ -467,8 +467,8 @@ def _extend_fused(
         jax.ShapeDtypeStruct((programs, limbs), jnp.uint32),
     )  # fmt: skip
     specs = _Outputs(whole(), whole(), pl.BlockSpec((1, limbs), lambda i: (i, 0)))
-    table, added, counts = fused_call(
-        kernel, grid=(programs,), out_shape=shapes, out_specs=specs,
+    table, added, counts = kernel_call(
+        kernel, lanes=LANES, grid=(programs,), out_shape=shapes, out_specs=specs,
         in_specs=(jax.tree.map(lambda _: whole(), inputs),),
         input_output_aliases={0: 0, 1: 1},  # table and added, first in both
         name="extend",
@@ -512,8 +512,8 @@ def _test_fused(
     signed, unsigned = (jax.ShapeDtypeStruct((sizes.block,), kind) for kind in (jnp.int32, jnp.uint32))
     words = 2 * bool(sizes.cells)
     each = pl.BlockSpec((LANES,), lambda i: (i,))
-    index, nodes, ok, counts, *ways = fused_call(
-        kernel, grid=(programs,), in_specs=(jax.tree.map(lambda _: whole(), inputs),),
+    index, nodes, ok, counts, *ways = kernel_call(
+        kernel, lanes=LANES, grid=(programs,), in_specs=(jax.tree.map(lambda _: whole(), inputs),),
         out_shape=(*[signed] * 3, jax.ShapeDtypeStruct((programs, limbs), jnp.uint32), *[unsigned] * words),
         out_specs=(*[each] * 3, pl.BlockSpec((1, limbs), lambda i: (i, 0)), *[each] * words), name="test",
     )(inputs)  # fmt: skip

@@ -74,7 +74,8 @@ def mixed(monkeypatch):
     if jax.device_count("cpu") < 3:
         pytest.skip("needs three devices")
     devices = jax.devices("cpu")[:3]
-    monkeypatch.setattr(_compile, "target_of", lambda device=None: Target("cpu", fused=device in devices[:2]))
+    forms = {device: Target("cpu", "interpreted") for device in devices[:2]}
+    monkeypatch.setattr(_compile, "target_of", lambda device=None: forms.get(device, Target("cpu")))
     tuning = choose_tuning(CAPACITY[0], CAPACITY[1] // 2, devices[0])
     accelerated = tuning._replace(light_block=2048, most_light=512, fill=64, slots=4096)
     helper = tuning._replace(

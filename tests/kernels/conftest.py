@@ -1,4 +1,4 @@
-"""The three forms in which a kernel is tested."""
+"""The forms in which a kernel is tested."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,7 @@ import jax
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
+from tests import emulated
 
 
 class Form(NamedTuple):
@@ -28,14 +29,25 @@ class Form(NamedTuple):
 FORMS = {
     "xla": Form(Target("cpu"), 16),
     # Nothing compiles a GPU's kernel for a CPU: it is interpreted, in tiles of 16 lanes.
-    "interpreted": Form(Target("cpu", fused=True), 16),
-    "gpu": Form(Target("cuda", fused=True), 1024),
+    "interpreted": Form(Target("cpu", "interpreted"), 16),
+    # Translated to CUDA C++, which a C++ compiler takes too.
+    "translated": Form(emulated.TARGET, 1024),
+    "triton": Form(Target("cuda", "triton"), 1024),
+    "ptx": Form(Target("cuda", "ptx"), 1024),
+    "ptx-plugin": Form(Target("cuda", "ptx-plugin"), 1024),
 }
 
 
-@pytest.fixture(params=["xla", "interpreted", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(
+    params=[
+        "xla",
+        "interpreted",
+        pytest.param("translated", marks=emulated.NEEDS),
+        *(pytest.param(name, marks=pytest.mark.gpu) for name in ("triton", "ptx", "ptx-plugin")),
+    ]
+)
 def form(request) -> Form:
-    """Plain XLA; the GPU's kernels interpreted; the GPU's kernels on a GPU."""
+    """Plain XLA; a GPU's kernels interpreted, and translated, on a CPU; each form of them on a GPU."""
     return FORMS[request.param]
 
 
@@ -45,7 +57,7 @@ def lowered_for_cuda(abstract_gpu):
 
     def lower(function: Any, *args: Any, **static: Any) -> str:
         jitted = jax.jit(lambda *args: function(*args, **static))
-        with compiling_for(FORMS["gpu"].target), jax.enable_x64(True), abstract_gpu():
+        with compiling_for(FORMS["triton"].target), jax.enable_x64(True), abstract_gpu():
             return jitted.trace(*args).lower(lowering_platforms=("cuda",)).as_text()
 
     return lower

@@ -13,6 +13,7 @@ from jaxmotif.kernels import _sieve_pallas as sieve_pallas
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.kernels import _sieve_rows as sieve_rows
 from jaxmotif.kernels._gf256 import multiply_bytes
+from tests import emulated
 
 SIZE, VERTICES, MAX_ROW = 7, 9, 4
 
@@ -96,13 +97,18 @@ def test_xla_equals_reference(instance):
     np.testing.assert_array_equal(run(instance, 2, MAX_ROW, *jitted), instance[-1])
 
 
-def test_pallas_equals_reference(instance):
+@pytest.mark.parametrize(
+    "target",
+    [Target("cpu", "interpreted"), pytest.param(emulated.TARGET, marks=emulated.NEEDS)],
+    ids=lambda x: x.kernels,
+)
+def test_pallas_equals_reference(instance, target):
     kernels = [
         jit64(sieve_round.label_forms),
         jit64(sieve_round.start, static_argnums=3),
         jit64(sieve_round.extend),
     ]
-    with compiling_for(Target("cpu", fused=True)):
+    with compiling_for(target):
         np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
 
 
@@ -115,7 +121,7 @@ def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
     scalar, labels = shape((), jnp.int32), shape((vertices, 8), jnp.uint32)
 
     def lower(function, *args, **options):
-        with compiling_for(Target("cuda", fused=True)), abstract_gpu():
+        with compiling_for(Target("cuda", "triton")), abstract_gpu():
             text = jax.jit(function, **options).trace(*args).lower(lowering_platforms=("cuda",)).as_text()
         assert "triton" in text
 

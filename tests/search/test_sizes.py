@@ -29,7 +29,7 @@ def test_too_little_memory_is_refused():
 
 
 def test_accelerators_of_all_kinds_get_their_sizes():
-    tpu, amd, fused = Target("tpu"), Target("rocm"), Target("cuda", fused=True)
+    tpu, amd, fused = Target("tpu"), Target("rocm"), Target("cuda", "triton")
     assert step_sizes(tpu) == step_sizes(amd)
     assert step_sizes(tpu).counting > step_sizes(Target("cpu")).counting
     assert step_sizes(fused).counting > step_sizes(tpu).counting

@@ -10,8 +10,10 @@ import pytest
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
 from jaxmotif.search import Operands, Pair, Placement, Progress, Sizes, Tally, advance, build_program, start_state
 from jaxmotif.search._step import Window, extend, prepare_window
+from tests import emulated
 
 N, BLOCK, WINDOW = 32, 64, 16
+FORMS = [Target("cpu"), Target("cpu", "interpreted"), pytest.param(emulated.TARGET, marks=emulated.NEEDS)]
 
 
 def adjacency(seed):
@@ -103,12 +105,12 @@ def tallied_path(near, cells):
     return program, Sizes(1024, 1024, False, limbs=0, cells=cells)
 
 
-@pytest.mark.parametrize("fused", [False, True])
-def test_matches_are_added_up_by_nodes_and_pairs(fused):
+@pytest.mark.parametrize("target", FORMS, ids=lambda x: x.kernels)
+def test_matches_are_added_up_by_nodes_and_pairs(target):
     near = adjacency(4)
     pairs, degree = np.argwhere(near), near.sum(axis=1)
     program, sizes = tallied_path(near, 1024)
-    with compiling_for(Target("cpu", fused=fused)):
+    with compiling_for(target):
         state = start_state(entries=program.entries, tables=4, sizes=sizes)
         state, report = advance(operands(near, program, False), state, jnp.int32(99), sizes=sizes)
     first, second, third, opening, closing, rest = np.split(
@@ -127,9 +129,9 @@ def test_a_fused_step_keeps_order_when_asked_to():
     near = adjacency(5)
     program = build_program(path_steps(), rooms=[1536, 1536, 8192], stride=1, longest=N, whole=True)
     found = []
-    for fused in (False, True):
+    for kernels in ("xla", "interpreted"):
         sizes = Sizes(1024, 1024, False, limbs=0, in_order=True)
-        with compiling_for(Target("cpu", fused=fused)):
+        with compiling_for(Target("cpu", kernels)):
             state = start_state(entries=program.entries, tables=4, sizes=sizes)
             state, _ = advance(operands(near, program, False), state, jnp.int32(99), sizes=sizes, ordered=True)
         count = int(state.rows[0, 3])
@@ -148,7 +150,7 @@ def test_the_search_lowers_for_a_gpu(abstract_gpu, bitmap, limbs, more):
 
     sizes = Sizes(2**16, 2**13, bitmap, limbs=limbs, **more)
     op = Operands(*(vector((size,)) for size in (4096, 4096, 4096, 1024, 64, 64, 64)))
-    with compiling_for(Target("cuda", fused=True)), jax.enable_x64(True), abstract_gpu():
+    with compiling_for(Target("cuda", "triton")), jax.enable_x64(True), abstract_gpu():
         state = jax.eval_shape(lambda: start_state(entries=2**20, tables=16, sizes=sizes))
         traced = jax.jit(partial(advance, sizes=sizes)).trace(op, state, vector(()))
         assert traced.lower(lowering_platforms=("cuda",)).as_text().count("triton") > 0
