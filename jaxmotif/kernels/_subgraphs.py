@@ -111,11 +111,11 @@ class Rows(NamedTuple):
 
 def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
     """The nodes from ``first`` on (int32 scalar), each as a subgraph of one; ``nodes``: room in a row."""
-    node = first + jnp.arange(capacity, dtype=jnp.int32)
-    node = jnp.minimum(node, jnp.maximum(dyads.sizes[1] - 1, 0))  # rows past the last repeat it: safe to gather with
+    number = first + jnp.arange(capacity, dtype=jnp.int32)
+    node = jnp.minimum(number, jnp.maximum(dyads.sizes[1] - 1, 0))  # rows past the last repeat it: safe to gather with
     graph = node // jnp.maximum(dyads.n, 1)
     # Later nodes alone: a row's first node is its lowest.
-    begin = _first_after(dyads, node, node - graph * dyads.n)
+    begin = _first_after(dyads, node, node - graph * dyads.n, number < dyads.sizes[1])
     none = jnp.zeros(capacity, jnp.uint32)
     low = none if dyads.node_codes is None else take(dyads.node_codes, node).astype(jnp.uint32)
     room = nodes, capacity
@@ -228,21 +228,22 @@ def dyad_state(read: Read, dyads: Dyads, node: jax.Array, local: jax.Array) -> j
     return jnp.where(there, read.load(dyads.states, at, there).astype(jnp.int32), jnp.int32(0))
 
 
-def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array) -> jax.Array:
-    """The first slot of each node's neighbours that come after ``local``."""
+def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array, asked: jax.Array | bool = True) -> jax.Array:
+    """The first slot of each node's neighbours that come after ``local``; some slot where that is not asked."""
     low, high = take(dyads.offsets, node), take(dyads.offsets, node + 1)
     if target().is_accelerator:
         return ex.find(dyads.near, low, high, local + 1, steps=dyads.search_steps)[0]
     last = dyads.near.shape[0] - 1
 
-    def halve(_: jax.Array, bounds: Words) -> Words:
+    def halve(bounds: Words) -> Words:
         low, high = bounds
         middle = ex.half(low + high)
         active, before = low < high, take(dyads.near, jnp.minimum(middle, last)) <= local
         return jnp.where(active & before, middle + 1, low), jnp.where(active & ~before, middle, high)
 
-    # The same as a loop, which a CPU's compiler takes a third of the time for.
-    return lax.fori_loop(jnp.int32(0), jnp.int32(dyads.search_steps), halve, (low, high))[0]
+    high = jnp.where(asked, high, low)
+    # The same as a loop, which a CPU's compiler takes a third of the time for, and which ends when all have found.
+    return lax.while_loop(lambda bounds: (bounds[0] < bounds[1]).any(), halve, (low, high))[0]
 
 
 def _with_label(read: Read, dyads: Dyads, states: jax.Array, node: jax.Array, nodes: jax.Array | int) -> jax.Array:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._programs import Brief
 from jaxmotif.arrays._sizes import power_of_two
 from jaxmotif.kernels import _subgraphs as kernel
@@ -106,6 +106,27 @@ def host_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, int]:
     return Runs(rows, patterns, counts, walks), int(work.total), real.size
 
 
+def host_walks(dyads: Dyads, rows: Rows, i: int, size: int) -> tuple[Walks, int]:
+    """What :func:`jaxmotif.kernels._subgraphs.open_walks` gives, and how long all are together: NumPy looks at the rows
+    that there are, a device at all that there is room for."""
+    room, capacity = rows.nodes.shape
+    nodes, begins = (np.asarray(x)[:i, :size] for x in (rows.nodes, rows.begins))
+    length = np.asarray(dyads.offsets)[nodes + 1] - begins
+    lists = np.zeros((size, room), np.int64)
+    lists[:, :i] = np.where(np.arange(i)[:, None] >= np.asarray(rows.rank)[:size], length, 0).T
+    items, ends = np.flatnonzero(lists), lists.cumsum()
+    starts = ends[items] - lists.reshape(-1)[items]
+    total = int(ends[-1])
+    laid_out = (
+        np.pad(items.astype(np.int32), (0, room * capacity - items.size)),
+        np.pad(starts, (0, room * capacity + 1 - starts.size), constant_values=total),
+        np.pad(ends[room - 1 :: room], (0, capacity - size), mode="edge"),
+    )
+    (device,) = dyads.offsets.devices()
+    ready = put64(laid_out, device)
+    return Walks(FlatWork(*ready[:2]), ready[2]), total
+
+
 def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes) -> np.ndarray:
     """How many subgraphs of each class each node lies in.
 
@@ -181,8 +202,11 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
 
     def descend(rows: Rows, i: int, count: int) -> None:
         # How long the walks are decides what follows: the one wait of a level.
-        walks, positions = _walks(dyads, rows, np.array([i, count], np.int32))
-        positions = int(positions)
+        if sizes.sorts_on_host:
+            walks, positions = host_walks(dyads, rows, i, count)
+        else:
+            walks, total = _walks(dyads, rows, np.array([i, count], np.int32))
+            positions = int(total)
         if i == size:
             close(rows, count, walks, positions)
             return
@@ -191,7 +215,8 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
         first, held = 0, 0
         block = sizes.fit(positions, sizes.block)
         capacity = sizes.fit(max(positions, block, likely), sizes.table)
-        table = _table(dyads, np.int32(0), nodes=size, capacity=capacity)  # its rows are written over
+        # Past all nodes, where nothing is searched for: its rows are written over.
+        table = _table(dyads, np.int32(nodes), nodes=size, capacity=capacity)
         # The table is handed to the call, and comes back: no copy.
         while first < positions:
             table, numbers = _fill(dyads, rows, walks.work, table, np.array([i, first, held]), block=block)
@@ -233,7 +258,7 @@ def _fill(
     return table, _numbers(held, first)
 
 
-@partial(jit64, brief=_ONE_PASS)
+@jit64
 def _walks(dyads: Dyads, rows: Rows, at: jax.Array) -> tuple[Walks, jax.Array]:
     """``at``: nodes of a row, and how many rows there are."""
     walks = kernel.open_walks(dyads, rows, at[0], at[1])
