@@ -58,7 +58,7 @@ def _as_whole(value: float) -> int:
 
 def _run(args: argparse.Namespace) -> Report:
     if not args.estimate:
-        of_estimates = ("samples", "error", "level", "seed", "checkpoint")
+        of_estimates = ("samples", "error", "level", "seed")
         if extra := [f"--{name}" for name in of_estimates if getattr(args, name) is not None]:
             raise ValueError(f"{', '.join(extra)}: of estimates; add --estimate")
     if args.estimate and (extra := [name for name in ("occurrences", "report") if getattr(args, name) is not None]):
@@ -71,7 +71,10 @@ def _counted(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import subgraph_census
 
     with timed("counted"):
-        census = subgraph_census(graph, args.size, devices=args.device, memory=args.memory, progress=not args.quiet)
+        census = subgraph_census(
+            graph, args.size, devices=args.device, memory=args.memory, checkpoint=args.checkpoint,
+            progress=not args.quiet,
+        )  # fmt: skip
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
     table = class_report(census.table(), graph, ["count"])
     write_occurrences(args, graph, class_rows(table.columns, census.table()["class"]), how(args))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many
+from jaxmotif.motifs._census_job import divided_census
 from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes, count_participation
@@ -70,6 +72,7 @@ def subgraph_census(
     per_node: bool = False,
     devices: Devices = None,
     memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
     progress: bool = False,
 ) -> Census:
     """Count every connected induced subgraph of ``size`` nodes by isomorphism class.
@@ -81,8 +84,9 @@ def subgraph_census(
         :func:`jaxmotif.graph.as_graphs` takes, with one result for each.
       size: 2 to 8.
       per_node: also count the occurrences that each node lies in, in a second pass.
-      devices: as everywhere; one is used.
-      memory: bytes to work in.
+      devices: as everywhere; they share the work, of two nodes and of many graphs the first does it.
+      memory: bytes to work in, on each device.
+      checkpoint: a folder in which finished work is kept (of three nodes or more): the same call goes on there.
       progress: show a meter.
 
     Returns:
@@ -90,7 +94,8 @@ def subgraph_census(
       counts each, of the classes that occur in any.
 
     Raises:
-      ValueError: a size out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
+      ValueError: a size out of range, too little memory, labels too many to encode a subgraph in 63 bits, or a
+        checkpoint that is damaged or of other work, or for many graphs.
 
     Reference:
       Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017, section 6.
@@ -103,7 +108,11 @@ def subgraph_census(
     """
     graph = as_graph(graph)
     check_size(graph, size)
-    device = select_devices(devices).main
+    selection = select_devices(devices)
+    device = selection.main
+    if size > SMALLEST and (len(selection.devices) > 1 or selection.helper is not None or checkpoint is not None):
+        found = divided_census(graph, size, per_node, selection, memory, checkpoint, progress)
+        return _census(graph, size, found["classes"].tolist(), found["counts"], found["nodes"] if per_node else None)
 
     def attempt(memory: int | None) -> Census:
         sizes, matrix_bytes = plan(device, memory)
@@ -124,10 +133,14 @@ def subgraph_census(
     return with_smaller_steps(attempt, memory, halve, device)[0]
 
 
-def census_of_many(graphs: Graphs, size: int, **options: Any) -> PerGraph[Census]:
+def census_of_many(
+    graphs: Graphs, size: int, *, checkpoint: str | os.PathLike | None = None, **options: Any
+) -> PerGraph[Census]:
     """:func:`subgraph_census` of every graph of a data set."""
     from jaxmotif.motifs._census_many import count_many  # which needs this module
 
+    if checkpoint is not None:
+        raise ValueError("many graphs run batch by batch: they take no checkpoint")
     return count_many(graphs, size, **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,18 +23,45 @@ from jaxmotif.motifs._code_counts import code_counts, wide_codes
 from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
 
+class Part(NamedTuple):
+    """Where searches begin, from a first to before a stop: adjacent pairs, in the order of the dyads, or nodes.
+
+    Attributes:
+      later: int64 ``[n + 1]``, how many pairs there are before each node as their lower one; ``None``: nodes.
+    """
+
+    first: int
+    stop: int
+    later: np.ndarray | None
+
+    def nodes(self) -> tuple[int, int]:
+        if self.later is None:
+            return self.first, self.stop
+        low, high = np.searchsorted(self.later, [self.first, self.stop - 1], side="right")
+        return int(low) - 1, int(high)
+
+    def within(self, first: int, count: int) -> tuple[int, int] | None:
+        """Of the pairs at so many nodes from a first on, the first and past the last."""
+        if self.later is None:
+            return None
+        low, high = self.later[[first, first + count]].tolist()
+        return max(self.first - low, 0), min(self.stop, high) - low
+
+
 def count_classes(
     graphs: CensusGraphs,
     size: int,
     classifier: Classifier,
     sizes: Sizes,
     advance: Callable[[int], None] = lambda rows: None,
+    part: Part | None = None,
 ) -> np.ndarray:
     """Count the connected induced subgraphs of ``size`` nodes of every graph by class.
 
     Args:
       size: at least 2.
       advance: told how many subgraphs of one node less were extended, now and then.
+      part: of one graph, only what begins there; for three nodes of nodes, for more of pairs.
 
     Returns:
       int64 ``[graphs, classes]``, as many classes as the classifier knows at the end.
@@ -84,7 +111,7 @@ def count_classes(
             found.add(np.asarray(codes)[..., : blocks * block] if sizes.sorts_on_host else codes)
             first += blocks * block
 
-    search(graphs, size - 2, sizes, close)
+    search(graphs, size - 2, sizes, close, part)
     return found.counts()
 
 
@@ -127,11 +154,13 @@ def host_walks(dyads: Dyads, rows: Rows, i: int, size: int) -> tuple[Walks, int]
     return Walks(FlatWork(*ready[:2]), ready[2]), total
 
 
-def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes) -> np.ndarray:
+def count_participation(
+    graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes, part: Part | None = None
+) -> np.ndarray:
     """How many subgraphs of each class each node lies in.
 
     Args:
-      size: at least 3. classifier: that knows every form that occurs.
+      size: at least 3. classifier: that knows every form that occurs. part: as in :func:`count_classes`.
 
     Returns:
       int64 ``[graphs * n, classes]``, nodes in the order of the dyads.
@@ -153,7 +182,7 @@ def count_participation(graphs: CensusGraphs, size: int, classifier: Classifier,
             dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=width, block=sizes.block
         )
 
-    search(graphs, size - 1, sizes, close)
+    search(graphs, size - 1, sizes, close, part)
     return np.asarray(counts).reshape(-1, width)[: graphs.num_nodes, :classes]
 
 
@@ -187,20 +216,24 @@ def _participate(
     return lax.fori_loop(jnp.int64(0), -(-work.total // block), body, counts)
 
 
-def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows, int, Walks, int], None]) -> None:
+def search(
+    graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows, int, Walks, int], None],
+    part: Part | None = None,
+) -> None:  # fmt: skip
     """Make every connected subgraph of ``size`` nodes, in tables of bounded size.
 
     All tables have room for ``size`` nodes a row, so that one program serves every level.
 
     Args:
       close: called with a table of them, how many it holds, their walks, and how long these are together.
+      part: where to begin (of pairs: ``size`` is at least 2); ``None`` for everywhere.
     """
     dyads, nodes = graphs.dyads, graphs.num_nodes
     # An accelerator gives all tables one size from the start, that of the last as far as can be told (each level has
     # some times the rows of the one before): empty rows cost it less than programs for several sizes.
     likely = 0 if sizes.sorts_on_host or size == 1 else min(dyads.near.shape[0] * 8 ** (size - 2), sizes.table)
 
-    def descend(rows: Rows, i: int, count: int) -> None:
+    def descend(rows: Rows, i: int, count: int, pairs: tuple[int, int] | None = None) -> None:
         # How long the walks are decides what follows: the one wait of a level.
         if sizes.sorts_on_host:
             walks, positions = host_walks(dyads, rows, i, count)
@@ -210,9 +243,12 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
         if i == size:
             close(rows, count, walks, positions)
             return
-        if not positions:
-            return
         first, held = 0, 0
+        if pairs is not None:  # the nodes' own walks: each position is a pair
+            first, positions = pairs
+            walks = _until(walks, np.int64(positions))
+        if first >= positions:
+            return
         block = sizes.fit(positions, sizes.block)
         capacity = sizes.fit(max(positions, block, likely), sizes.table)
         # Past all nodes, where nothing is searched for: its rows are written over.
@@ -229,9 +265,10 @@ def search(graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows,
     # The nodes themselves: in a table like the others, or in as little room as they take where there is no other.
     room = dyads.offsets.shape[0] - 1
     capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(max(nodes, likely), sizes.table), sizes.table)
-    for first in range(0, nodes, capacity):
-        rows = _table(dyads, np.int32(first), nodes=size, capacity=capacity)
-        descend(rows, 1, min(capacity, nodes - first))
+    begin, end = (0, nodes) if part is None else part.nodes()
+    for first in range(begin, end, capacity):
+        rows, count = _table(dyads, np.int32(first), nodes=size, capacity=capacity), min(capacity, end - first)
+        descend(rows, 1, count, None if part is None else part.within(first, count))
 
 
 # A step looks at each entry of its table, or at a block of positions, a few times.
@@ -263,6 +300,12 @@ def _walks(dyads: Dyads, rows: Rows, at: jax.Array) -> tuple[Walks, jax.Array]:
     """``at``: nodes of a row, and how many rows there are."""
     walks = kernel.open_walks(dyads, rows, at[0], at[1])
     return walks, for_host(walks.work.total)
+
+
+@jit64
+def _until(walks: Walks, stop: jax.Array) -> Walks:
+    """Walks that end at a position."""
+    return walks._replace(work=FlatWork(walks.work.items, jnp.minimum(walks.work.starts, stop)))
 
 
 @partial(jit64, brief=_BLOCKS, static_argnames="block")

@@ -1,4 +1,4 @@
-"""The four jobs on small inputs that are cut into many units; also a program, to be run in several processes or killed.
+"""The jobs on small inputs that are cut into many units; also a program, to be run in several processes or killed.
 
     python -m tests.devices.jobs JOB,... [--devices N] [--cluster I/N@HOST:PORT] [--checkpoint DIR] [--slow SECONDS]
 
@@ -50,6 +50,13 @@ def motifs(**options):
     return list(found.classes), found.counts, found.random_counts, found.significance.z, found.accepted
 
 
+def census(**options):
+    from jaxmotif.motifs import subgraph_census
+
+    found = subgraph_census(_skewed(), 4, per_node=True, **options)
+    return list(found.classes), found.counts, found.per_node
+
+
 def sieve(**options):
     from jaxmotif.sieve import find_color_motif
 
@@ -59,7 +66,7 @@ def sieve(**options):
     return found.vertices, found.matches, found.repetitions
 
 
-JOBS = {job.__name__: job for job in (graphlets, matching, motifs, sieve)}
+JOBS = {job.__name__: job for job in (graphlets, matching, motifs, census, sieve)}
 
 
 def digest(name: str, **options) -> str:
@@ -71,12 +78,14 @@ def cut_small(patch) -> None:
     """Cuts the jobs into many small units, saved at every step; ``patch(object, name, value)`` changes settings."""
     from jaxmotif.graphlets import _run as run
     from jaxmotif.matching import _divided as shares
+    from jaxmotif.motifs import _census_job as census_job
     from jaxmotif.motifs import _discovery as discovery
     from jaxmotif.sieve import _runner as sieve_runner
 
     patch(run, "_LONG", {"cpu": -1, "accelerator": -1})
     patch(shares, "FEW_STEPS", 0)
     patch(discovery, "_batch", lambda *_: 2)
+    patch(census_job, "_UNITS", 6)
     patch(sieve_runner, "_STEP_WORK", {"cpu": 1e6, "accelerator": 1e6})
     patch(sieve_runner, "_ITEMS", 4)
     patch(record, "SAVE_SECONDS", 0.0)

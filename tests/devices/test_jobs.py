@@ -1,4 +1,4 @@
-"""All four jobs: the same bits on any devices, in several processes, killed and resumed; and clear errors."""
+"""All jobs: the same bits on any devices, in several processes, killed and resumed; and clear errors."""
 
 import functools
 import os
@@ -82,7 +82,7 @@ def test_resumed_and_done(small, monkeypatch, tmp_path, name):
     assert digest(name, checkpoint=tmp_path, devices=2) == expected(name)
     kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert all(name.endswith(".checkpoint") for name in kept)
-    if name in ("graphlets", "matching"):  # the others end in something that is not kept
+    if name in ("graphlets", "matching", "census"):  # the others end in something that is not kept
         monkeypatch.setattr(runner, "run_queue", pytest.fail)
     assert digest(name, checkpoint=tmp_path) == expected(name)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
@@ -98,9 +98,10 @@ def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path
         digest(name, checkpoint=tmp_path, devices=2)
 
 
-@pytest.mark.parametrize("name", MOST)
+@pytest.mark.parametrize("name", [name for name in MOST if name.values != ("census",)])
 def test_memory_that_runs_out(small, monkeypatch, name):
-    """Every second step fails until steps are smaller; at last even the smallest do not fit."""
+    """Every second step fails until steps are smaller; at last even the smallest do not fit (a census
+    has but one size on a CPU)."""
     step, calls = runner._Running.step, []
 
     class Failing:
@@ -171,7 +172,7 @@ def in_two_processes(names, *arguments):
     return [output.splitlines() for output, _ in outputs]
 
 
-@pytest.mark.parametrize("names", ["matching", pytest.param("graphlets,motifs,sieve", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("names", ["matching", pytest.param("graphlets,motifs,census,sieve", marks=pytest.mark.slow)])
 def test_two_processes_of_two_devices(small, tmp_path, names):
     """On all four devices, with a checkpoint that one process alone then goes on from."""
     lines = [f"{name} {expected(name)}" for name in names.split(",")]

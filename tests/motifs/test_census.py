@@ -256,3 +256,25 @@ def test_too_many_labels():
     graph = Graph.from_edges([(i, i + 1) for i in range(40)], edge_labels=range(40), directed=True)
     with pytest.raises(ValueError, match="use fewer labels"):
         subgraph_census(graph, 5)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_nodes_and_edges_are_not_divided_like_the_rest(tmp_path, size):
+    graph = random_graph(12, 0.3, 5, True)
+    alone = subgraph_census(graph, size, per_node=True)
+    kept = subgraph_census(graph, size, per_node=True, checkpoint=tmp_path)
+    assert kept.as_dict() == alone.as_dict() == brute_force(graph, size)
+    np.testing.assert_array_equal(np.asarray(kept.per_node), np.asarray(alone.per_node))
+
+
+def test_a_checkpoint_is_of_one_graph(tmp_path):
+    with pytest.raises(ValueError, match="they take no checkpoint"):
+        subgraph_census([[(0, 1), (1, 2)], [(0, 1)]], 3, checkpoint=tmp_path)
+    subgraph_census(random_graph(12, 0.3, 5, True), 3, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="other input or options"):
+        subgraph_census(random_graph(12, 0.3, 6, True), 3, checkpoint=tmp_path)
+
+
+def test_no_subgraphs_in_a_job(tmp_path):
+    found = subgraph_census(Graph.from_edges(np.array([[0, 1]]), 4), 3, per_node=True, checkpoint=tmp_path)
+    assert (found.classes, found.total, np.asarray(found.per_node).shape) == ((), 0, (4, 0))
