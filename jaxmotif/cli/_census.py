@@ -7,7 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_size, how, timed
+from jaxmotif.cli._command import Command, add_size, how, timed, whole_number
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Report
@@ -25,7 +25,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument(
-        "--samples", type=_whole, metavar="N", help="with --estimate: draws, for example 1e9 (default: a million)"
+        "--samples", type=whole_number, metavar="N", help="with --estimate: draws, for example 1e9 (default: a million)"
     )
     wanted.add_argument(
         "--error", type=float, metavar="E",
@@ -35,25 +35,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="S", help="with --estimate: random seed (default: 0)")
     add_occurrences_option(parser)
     add_report_options(parser)
-
-
-def _whole(text: str) -> int:
-    """A whole number, also as ``1e9``.
-
-    Example:
-      >>> _whole("1e9"), _whole("250000")
-      (1000000000, 250000)
-    """
-    try:
-        return int(text) if text.lstrip("-").isdecimal() else _as_whole(float(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write for example 1000000 or 1e6") from None
-
-
-def _as_whole(value: float) -> int:
-    if not value.is_integer():  # infinity is none, either
-        raise ValueError
-    return int(value)
 
 
 def _run(args: argparse.Namespace) -> Report:

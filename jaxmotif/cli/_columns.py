@@ -49,6 +49,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "total, total_low, total_high": "all connected subgraphs of this size, estimated, and the interval",
         "samples, accepted": "maps of trees that were drawn, and those that were subgraphs",
     },
+    "sample": {"node_0 ... node_9": "the nodes of a subgraph, by name, in the order of their ids"},
     "motifs": _CLASS | {
         "mean": "of the counts in the random graphs",
         "sd": "their standard deviation",

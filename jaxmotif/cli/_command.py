@@ -107,6 +107,25 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
 
 
+def whole_number(text: str) -> int:
+    """A whole number, also as ``1e9``.
+
+    Example:
+      >>> whole_number("1e9"), whole_number("250000")
+      (1000000000, 250000)
+    """
+    try:
+        return int(text) if text.lstrip("-").isdecimal() else _as_whole(float(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write for example 1000000 or 1e6") from None
+
+
+def _as_whole(value: float) -> int:
+    if not value.is_integer():  # infinity is none, either
+        raise ValueError
+    return int(value)
+
+
 def limit(text: str) -> int | None:
     """A number of matches, or ``all``: ``None``.
 

@@ -47,7 +47,7 @@ def test_without_a_command_there_is_help(capsys):
     assert "count the induced subgraphs" in shown.err
 
 
-@pytest.mark.parametrize("command", ["graphlets", "match", "motifs", "census", "search"])
+@pytest.mark.parametrize("command", ["graphlets", "match", "motifs", "census", "sample", "search"])
 def test_bad_usage_is_told_in_two_lines(command, capsys):
     with pytest.raises(SystemExit, match="2"):
         main([command])

@@ -16,6 +16,7 @@ JOBS = {
     "match": ("jaxmotif.matching.count_matches", []),
     "motifs": ("jaxmotif.motifs.find_motifs", []),
     "census": ("jaxmotif.motifs.subgraph_census", []),
+    "sample": ("jaxmotif.motifs.sample_subgraphs", []),
     "search": ("jaxmotif.sieve.find_color_motif", ["--colors", "colors.txt", "--motif", "red:2"]),
 }
 
@@ -26,7 +27,7 @@ class Reached(Exception):
 
 def parsers():
     (action,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
-    return {name: action.choices[name] for name in ("graphlets", "match", "motifs", "census", "search")}
+    return {name: action.choices[name] for name in ("graphlets", "match", "motifs", "census", "sample", "search")}
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -75,6 +76,18 @@ def test_a_size_is_not_needed(capsys, tmp_path):
     (tmp_path / "g.txt").write_text("0 1\n1 2\n0 2\n2 3\n")
     assert main(["census", str(tmp_path / "g.txt"), "--quiet"]) == 0
     assert "size      3" in capsys.readouterr().out
+
+
+def test_sampled_subgraphs_are_written_by_name(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("ann bob\nbob cid\ncid dan\neve fay\n")
+    command = ["sample", str(tmp_path / "g.txt"), "--num", "5", "--quiet", "--seed", "3"]
+    assert main([*command, "--format", "csv"]) == 0
+    header, *rows = (line for line in capsys.readouterr().out.splitlines() if not line.startswith("#"))
+    assert header == "node_0,node_1,node_2"
+    assert len(rows) == 5
+    assert {tuple(row.split(",")) for row in rows} == {("ann", "bob", "cid"), ("bob", "cid", "dan")}
+    assert main([*command, "--size", "5"]) == 1
+    assert "no component of this graph has 5 nodes" in capsys.readouterr().err
 
 
 def test_every_column_is_explained(capsys, tmp_path):
