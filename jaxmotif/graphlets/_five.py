@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets import _five_cycles as cycles
+from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
 from jaxmotif.graphlets._hubs import Places, Ranked
@@ -57,7 +59,12 @@ def _with_leaves(graph: Ranked, arcs: Arcs, d: jax.Array, p2: jax.Array, sums: d
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
     tau = arcs.out(sums["t"])
     fixed = dict(sums)
-    fixed["w4"] = sums["w4"] + sums["leaves"]
+    if "walks4" in sums:
+        fixed["w4"] = sums["walks4"] + sums["leaves"]
+    else:  # 5-cycles, and the walks of length 4 that are no path
+        t, cycles = sums["t"], sums["cycles"]
+        again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
+        fixed["w4"] = cycles + arcs.back(cycles) + again
     fixed["q"] = 6 * sums["q"]  # maps of the three others
     # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
     from_leaf = {"w3": arcs.head(d), "far": arcs.head(d * d), "wing": arcs.head(d * d), "arm": arcs.head(tau),
@@ -151,6 +158,10 @@ def _largest(graph: Ranked) -> jax.Array:
     return jnp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
 
 
+GIANT = 4096
+"""Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
+
+
 class FiveOrbits(NamedTuple):
     """Orbits of up to five nodes: ``[N, 73]`` at nodes, and where wanted ``[m, 68]`` at edges; uint32 where no count
     can be larger, else int64, or Python integers in host memory. ``notes``: what had to be done differently, in words.
@@ -181,26 +192,26 @@ def five_node_orbits(
     device = selection.main
     slots = jax.device_put((graph.out_offsets, graph.out_targets), device)
     with jax.default_device(device):
-        given, places, largest = _given(slots, graph.node_capacity, graph.slot_capacity, edges, memory)
+        given, places, largest = _given(slots, graph.node_capacity, graph.slot_capacity, edges, memory, device)
         sums, notes = _all_sums(given, device, selection, show, store)
-        # What can be summed around the hubs only once the sums before are there.
-        late = _late_values(given.graph, sums["t"], sums["l2"])[: 3 if edges else 1]
-        again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("leaves", "triples", "end")[: len(late)]).values())
-        size, cells = given.size, given.cells(device)
-        bits = hubs.bit_rows(given.graph, size=size)
-        for b in hubs.blocks(given.lengths, given.core, cells):
-            again = hubs.sum_around(again, late, given.graph, bits, b.ids, b.steps, width=b.size)
-        sums["leaves"] = again[0]
+        if given.giants:
+            sums["chord"] = _from_hubs(given.graph, sums["chord"], giants=given.giants)
         narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
         at_nodes = _node_result(given.graph, places, sums, wide=wide).held(narrow)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
-        at_edges = _edge_result(given.graph, places, sums, (again[1], again[2]), slots, edges=graph.m, wide=wide)
+        # What can be summed around the hubs only once the sums before are there.
+        late = _late_values(given.graph, sums["t"], sums["l2"])
+        again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("triples", "end")).values())
+        bits = hubs.bit_rows(given.graph, size=given.size)
+        for b in hubs.blocks(given.lengths, given.core, given.cells(device)):
+            again = hubs.sum_around(again, late, given.graph, bits, b.ids, b.steps, width=b.size)
+        at_edges = _edge_result(given.graph, places, sums, again, slots, edges=graph.m, wide=wide)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 
 def _given(
-    slots: tuple[jax.Array, jax.Array], nodes: int, arcs: int, edges: bool, memory: int | None
+    slots: tuple[jax.Array, jax.Array], nodes: int, arcs: int, edges: bool, memory: int | None, device: jax.Device
 ) -> tuple[_Given, Places, float]:
     """The graph as the passes take it, where its nodes and slots went, and a bound of all results."""
     ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=arcs)
@@ -215,8 +226,15 @@ def _given(
             f"are below {largest:.2g}); size=4 stays exact"
         )
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
-    core = int(core)
-    given = _Given(ranked, core, int(starts[-1]), (degrees - leaves)[core:], later[core:], most, edges, memory)
+    core, lengths = int(core), degrees - leaves
+    # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
+    giants = 0 if edges or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > GIANT).sum())
+    lengths[nodes - giants :] = 0
+    given = _Given(
+        ranked, core, int(starts[-1]), lengths[core:], later[core:], most, edges, memory, places.later, giants, False
+    )  # fmt: skip
+    # Walks of length 4 are products of rows of a table, where these are held all at once.
+    given = given._replace(sparse=bool(giants) or given.rows(device) < len(given.lengths))
     return given, places, float(largest)
 
 
@@ -234,6 +252,9 @@ class _Given(NamedTuple):
       most: above all degrees.
       edges: whether what edge orbits need is wanted too.
       memory: what the user allows on each device.
+      above: as ``later``, of all nodes, on the device.
+      giants: how many nodes, those of highest rank, are no hubs: their ``lengths`` are 0.
+      sparse: whether 5-cycles are found path by path.
     """
 
     graph: Ranked
@@ -244,6 +265,9 @@ class _Given(NamedTuple):
     most: int
     edges: bool
     memory: int | None
+    above: jax.Array
+    giants: int
+    sparse: bool
 
     @property
     def size(self) -> int:
@@ -306,23 +330,30 @@ class _Hand:
 
     def __init__(self, given: _Given, device: jax.Device):
         # All is put where it is worked on: what a program is compiled for follows from there.
-        self.given, self._device = given._replace(graph=put64(given.graph, device)), device
+        self.given = given._replace(graph=put64(given.graph, device), above=put64(given.above, device))
+        self._device = device
         self._cells, self._rows = given.cells(device), given.rows(device)
         self._bits = hubs.bit_rows(self.given.graph, size=given.size)
         self._node = _node_sums(self.given.graph)
+        self._giants = None
+        if given.giants:
+            self._giants, self._beside = big.giants(self.given.graph, given.giants)
+        if given.sparse:
+            self._paths = cycles.lists(self.given.graph, self._bits, self.given.above, block=self._cells)
         self._up = hubs.upward(self.given.graph)
         self._up_starts = np.concatenate([[0], np.cumsum(given.later)]).astype(np.int32)
         self._clear()
 
     def _clear(self) -> None:
-        given, self._tables = self.given, None
+        given, self._tables, self._meets = self.given, None, None
         self._hubs = hubs.blocks(given.lengths, given.core, self._cells)
         self._lowest = hubs.blocks(given.later, given.core, self._cells // 4)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
             self._held = put64(hubs.nothing_gathered(arcs=arcs, edges=given.edges), self._device)
-            empty = hubs.empty(arcs=arcs, names=("w4", "q"))
-        self._walks, self._cliques = (put64(empty[name], self._device) for name in ("w4", "q"))
+            empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
+        self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
+        self._of_giants: dict[str, jax.Array] = {}
 
     def step(self, span: Span) -> None:
         """A stretch of hubs."""
@@ -332,16 +363,47 @@ class _Hand:
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
             self._cliques = hubs.five_cliques(self._cliques, graph, bits, b.ids, b.steps, width=b.size)
+        if given.sparse:
+            for row in range(span.first, span.stop, rows):
+                self._walks = cycles.five_cycles(
+                    self._walks, graph, bits, self._paths, np.int32(row), np.int32(span.stop), rows=rows,
+                    size=given.size, block=self._cells,
+                )  # fmt: skip
+        # Giants come last, with the last stretch.
+        giants = self._giants if span.stop == len(given.lengths) else None
+        of_tables = self._no_sums_of_tables() if giants is not None else None
         # A block of rows of all tables at a time: written by all hubs, then read by these.
         for row in range(0, max(len(given.lengths), 1), rows):
             tables = self._filled(row)
-            for b in hubs.within(self._hubs, first, stop):
+            for b in hubs.within(self._hubs, first, stop, self._meeting(row) if row else None):
                 self._held = hubs.gather(
                     self._held, tables, graph, bits, self._node, b.ids, b.steps, np.int32(row), width=b.size,
-                    edges=given.edges, most=given.most,
+                    edges=given.edges, most=given.most, own=not row,
                 )  # fmt: skip
-            self._walk(tables.codegree, row, span)
+            if giants is not None and of_tables is not None:
+                part = max(1, 64 * self._cells // self._beside.nodes.size)
+                of_tables = big.around(of_tables, tables, graph, giants, self._beside, np.int32(row), part=part)
+            if not given.sparse:
+                self._walk(tables.codegree, row, span)
+        if giants is not None and of_tables is not None:
+            self._of_giants = big.sums(graph, giants, of_tables, self._node, self._device)
         jax.block_until_ready((self._held, self._walks, self._cliques))
+
+    def _meeting(self, row: int) -> np.ndarray | None:
+        """Which nodes have a neighbour in the block of rows from one on; ``None`` where the block is all there is."""
+        blocks = -(-len(self.given.lengths) // self._rows)
+        if blocks <= 1:
+            return None
+        if self._meets is None:  # of all blocks in one wait
+            self._meets = np.asarray(hubs.meet(self.given.graph, rows=self._rows, blocks=blocks))
+        return self._meets[row // self._rows]
+
+    def _those_meeting(self, row: int) -> Iterator[hubs.Blocks]:
+        return hubs.within(self._hubs, self.given.core, 2**31, self._meeting(row))
+
+    def _no_sums_of_tables(self) -> jax.Array:
+        shape = 2, len(self.given.lengths), self.given.giants
+        return put64(big.no_sums_of_tables(shape=shape), self._device)
 
     def _filled(self, row: int) -> hubs.Tables:
         """The tables from a row on; kept where they are all there is."""
@@ -351,10 +413,13 @@ class _Hand:
         tables = hubs.empty_tables(
             given.graph, np.int32(row), rows=self._rows, size=given.size, edges=given.edges
         )  # fmt: skip
-        for b in self._hubs:
+        if self._giants is not None:
+            tables = big.begin(tables, given.graph, self._giants, np.int32(row))
+        for b in self._those_meeting(row):
             tables = hubs.scatter(
-                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size, edges=given.edges
-            )
+                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size, edges=given.edges,
+                giants=given.giants,
+            )  # fmt: skip
         if self._rows >= len(given.lengths):
             self._tables = tables
         return tables
@@ -362,14 +427,11 @@ class _Hand:
     def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
         """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows."""
         given, rows, nodes = self.given, self._rows, len(self.given.lengths)
-        first, stop = max(span.first, row), min(span.stop, row + rows)
-        if first >= stop:
-            return
         narrow = hubs.short if given.most <= 2**16 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
-        which = (self._up, self._up_starts[first], self._up_starts[stop])
-        # Each is a product of two rows: a block of rows meets every later one.
-        for other in range(row, nodes, rows):
+        which = (self._up, self._up_starts[span.first], self._up_starts[span.stop])
+        # Each is a product of two rows: a block of rows meets every other one.
+        for other in range(0, nodes, rows):
             high = low if other == row else narrow(self._codegrees(other))
             firsts = np.int32(row), np.int32(other)
             self._walks = hubs.fourth_walks(self._walks, low, high, given.graph, which, firsts, block=block)
@@ -379,13 +441,16 @@ class _Hand:
         table = hubs.empty_tables(
             given.graph, np.int32(row), rows=self._rows, size=given.size, edges=False
         ).codegree  # fmt: skip
-        for b in self._hubs:
+        for b in self._those_meeting(row):
             table = hubs.scatter_codegrees(table, given.graph, b.ids, b.steps, np.int32(row), width=b.size)
         return table
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
-        return self._held.by_name(self.given.edges) | {"w4": self._walks, "q": self._cliques}
+        found = self._held.by_name(self.given.edges)
+        for name, x in self._of_giants.items():
+            found[name] += x
+        return found | {"cycles" if self.given.sparse else "walks4": self._walks, "q": self._cliques}
 
     def collect(self) -> Arrays:
         # What counts are the true arcs, not padding.
@@ -402,11 +467,18 @@ class _Hand:
         return f"{self._rows} rows of tables"
 
 
+@partial(jit64, static_argnames="giants")
+def _from_hubs(graph: Ranked, x: jax.Array, *, giants: int) -> jax.Array:
+    """What is the same at both arcs of an edge, taken from that which leaves a hub where the other leaves a giant."""
+    first = graph.leaves.shape[0] - giants
+    return jnp.where((graph.tails >= first) & (graph.heads < first), x[graph.back], x)
+
+
 @jit64
-def _late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """At each arc: the leaves at its head, the closed walks of length 3 there, and ``l2`` of the reversed arc."""
+def _late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """At each arc: the closed walks of length 3 at its head, and ``l2`` of the reversed arc."""
     arcs = _arcs(graph)
-    return arcs.head(graph.leaves.astype(jnp.int64)), arcs.head(arcs.out(t)), arcs.back(l2)
+    return arcs.head(arcs.out(t)), arcs.back(l2)
 
 
 @jit64

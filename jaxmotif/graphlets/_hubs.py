@@ -4,14 +4,15 @@ Nodes are numbered by degree. Those of degree 0 and 1 come first and take no par
 known in closed form. The others, the core, are hubs in turn: a hub of D neighbours is a D x D
 matrix, and hubs of about one size go together. Two tables over pairs of core nodes, common neighbours and edges between
 those, are scattered by one pass over the hubs and read back by the next; a table is held for a block of rows at a time,
-as many as memory allows.
+as many as memory allows. Rows are in the order of the graph's own nodes: in many networks neighbours have near numbers,
+so that few hubs meet a block.
 
 What the sums are is in :mod:`jaxmotif.graphlets._homs`; :mod:`jaxmotif.graphlets._five` puts them together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ class Ranked(NamedTuple):
       back: ``[S]``, the reversed arc of each.
       leaves: ``[N]``, neighbours of degree 1, which lead every row.
       core: scalar, the first node of degree 2 or more.
+      rows, at_rows: ``[N]``, the row of each core node in tables, and the core node of each row; N where there is none.
     """
 
     offsets: jax.Array
@@ -43,6 +45,8 @@ class Ranked(NamedTuple):
     back: jax.Array
     leaves: jax.Array
     core: jax.Array
+    rows: jax.Array
+    at_rows: jax.Array
 
 
 class Places(NamedTuple):
@@ -85,7 +89,12 @@ def ranked(offsets: jax.Array, targets: jax.Array, *, nodes: int, arcs: int) -> 
         return jnp.zeros(nodes, jnp.int32).at[jnp.where(which & there, tails, nodes)].add(1, mode="drop")
 
     place = jnp.zeros(arcs, jnp.int32).at[came].set(slot, unique_indices=True)
-    graph = Ranked(starts, heads, tails, back, counted(heads < core), core)
+    # Table rows: the core in the graph's own order.
+    none = jnp.full(nodes, nodes, jnp.int32)
+    row = jnp.where(rank >= core, jnp.cumsum(rank >= core, dtype=jnp.int32) - 1, nodes)
+    rows = none.at[jnp.where(rank >= core, rank - core, nodes)].set(row, mode="drop")
+    at_rows = none.at[row].set(rank - core, mode="drop")
+    graph = Ranked(starts, heads, tails, back, counted(heads < core), core, rows, at_rows)
     return graph, Places(rank, place, counted(heads > tails))
 
 
@@ -107,10 +116,13 @@ def blocks(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
     return found
 
 
-def within(blocks: list[Blocks], first: int, stop: int) -> Iterator[Blocks]:
-    """Those hubs of some blocks that are in a stretch, in arrays of the same shapes."""
+def within(blocks: list[Blocks], first: int, stop: int, wanted: np.ndarray | None = None) -> Iterator[Blocks]:
+    """Those hubs of some blocks that are in a stretch, and of those ``wanted``, bool ``[N]``, in arrays of the same
+    shapes."""
     for b in blocks:
         chosen = b.ids[(b.ids >= first) & (b.ids < stop)]
+        if wanted is not None:
+            chosen = chosen[wanted[chosen]]
         if chosen.size:
             rows = np.full_like(b.ids, -1)
             rows.reshape(-1)[: chosen.size] = chosen
@@ -229,18 +241,33 @@ class Tables(NamedTuple):
     bent: jax.Array
 
 
-def _cells(lists: _Lists, first: jax.Array, rows: int, size: int) -> jax.Array:
+@partial(jit64, static_argnames=("rows", "blocks"))
+def meet(graph: Ranked, *, rows: int, blocks: int) -> jax.Array:
+    """Which nodes have a neighbour in each block of rows, bool ``[blocks, N]``."""
+    nodes = graph.leaves.shape[0]
+    head = graph.heads - graph.core
+    row = jnp.where(head >= 0, graph.rows.at[head].get(mode="fill", fill_value=nodes), nodes)
+    block = jnp.where(row < nodes, row // rows, blocks)
+    return jnp.zeros((blocks, nodes), bool).at[block, graph.tails].set(True, mode="drop")
+
+
+def _rows_of(graph: Ranked, lists: _Lists, first: jax.Array, rows: int) -> jax.Array:
+    """The rows of a hub's neighbours in a block, int32 ``[B, D]``; ``rows`` for those outside it."""
+    row = graph.rows[jnp.maximum(lists.nodes, 0)] - first
+    return jnp.where(lists.real & (row >= 0) & (row < rows), row, rows)
+
+
+def _cells(graph: Ranked, lists: _Lists, first: jax.Array, rows: int, size: int) -> jax.Array:
     """Where the pairs of a hub's neighbours are in a table, int32 ``[B, D, D]``; one past its end elsewhere."""
-    row = lists.nodes - first
-    here = lists.real & (row >= 0) & (row < rows)
-    inside = here[:, :, None] & lists.real[:, None, :]
+    row = _rows_of(graph, lists, first, rows)
+    inside = (row < rows)[:, :, None] & lists.real[:, None, :]
     return jnp.where(inside, row[:, :, None] * size + lists.nodes[:, None, :], rows * size)
 
 
 @partial(jit64, static_argnames=("rows", "size", "edges"))
 def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, edges: bool) -> Tables:
     """Only what leaves add: to the diagonal of ``codegree``. ``bent`` is ``[1, 1]`` where edges are not wanted."""
-    node = first + jnp.arange(rows, dtype=jnp.int32)
+    node = graph.at_rows.at[first + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     none = jnp.zeros((rows, size), jnp.int32)
     codegree = none.at[jnp.arange(rows), node].set(leaves, mode="drop")
@@ -255,28 +282,32 @@ def scatter_codegrees(
 
     def step(number: jax.Array, table: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width)
-        return table.at[_cells(lists, first, rows, size)].add(1, mode="drop")
+        return table.at[_cells(graph, lists, first, rows, size)].add(1, mode="drop")
 
     return lax.fori_loop(jnp.int32(0), steps, step, table.reshape(-1)).reshape(rows, size)
 
 
-@partial(jit64, static_argnames=("width", "edges"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "edges", "giants"), donate_argnums=0)
 def scatter(
     tables: Tables, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int,
-    edges: bool,
+    edges: bool, giants: int,
 ) -> Tables:  # fmt: skip
-    """Add to all tables (``bent``: where edges are wanted) what the hubs of one size give."""
+    """Add to all tables (``bent``: where edges are wanted) what the hubs of one size give; ``giants``: the nodes of
+    highest rank that are no hubs."""
     rows, size = tables.codegree.shape
+    hubs_end = graph.leaves.shape[0] - giants
 
     def step(number: jax.Array, flat: Tables) -> Tables:
         lists = _lists(graph, ids[number], width)
-        cells = _cells(lists, first, rows, size)
+        cells = _cells(graph, lists, first, rows, size)
         near = _adjacent(bits, lists)
         # One value for every cell, since XLA is slow to scatter a constant.
         one = jnp.broadcast_to(lists.real[:, :, None].astype(jnp.int32), cells.shape)
+        # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
+        twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None] if giants else near
         flat = flat._replace(
             codegree=flat.codegree.at[cells].add(one, mode="drop"),
-            pairs=flat.pairs.at[cells].add(join(near, near, 2), mode="drop"),
+            pairs=flat.pairs.at[cells].add(join(near, twice, 3 if giants else 2), mode="drop"),
         )
         if edges:
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
@@ -297,112 +328,131 @@ def empty(*, arcs: int, names: tuple[str, ...]) -> dict[str, jax.Array]:
 
 
 SHARED = ("w3", "far", "side", "wing", "arm", "chord", "roof")
-OWN = ("t", "degrees", "walks", "spread", "l2", "l3", "cube", "s", "kt", "ls", "c", "k2", "tip")
+OWN = ("t", "degrees", "walks", "spread", "l2", "l3", "cube", "s", "kt", "ls", "c", "k2", "tip", "leaves")
 SHARED_RIMS = ("floor", "eave", "middle", "side_pairs")
 OWN_RIMS = ("squares", "dart", "tail")
-"""Sums at arcs: those that need the tables, added up over their blocks of rows, and those that do not."""
+"""Sums at arcs: those that need the tables, added up over their blocks of rows, and those that do not; with edges."""
 
 
 class Gathered(NamedTuple):
-    """Int64 sums at all arcs: ``[S, K]``, columns as :func:`columns` says; and those that do not come arc by arc from
-    the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted)."""
+    """Int64 sums at all arcs: ``[S, K]``, columns as :func:`shared_columns` and :func:`own_columns` say; and those that
+    do not come arc by arc from the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted)."""
 
-    sums: jax.Array
+    shared: jax.Array
+    own: jax.Array
     rim: jax.Array
 
     def by_name(self, edges: bool) -> dict[str, jax.Array]:
-        return dict(zip(columns(edges), self.sums.T, strict=True)) | ({"rim": self.rim} if edges else {})
+        return (
+            dict(zip(shared_columns(edges), self.shared.T, strict=True))
+            | dict(zip(own_columns(edges), self.own.T, strict=True))
+            | ({"rim": self.rim} if edges else {})
+        )
 
 
-def columns(edges: bool) -> tuple[str, ...]:
-    """Of :class:`Gathered`."""
-    return SHARED + OWN + (SHARED_RIMS + OWN_RIMS if edges else ())
+def shared_columns(edges: bool) -> tuple[str, ...]:
+    return SHARED + (SHARED_RIMS if edges else ())
+
+
+def own_columns(edges: bool) -> tuple[str, ...]:
+    return OWN + (OWN_RIMS if edges else ())
 
 
 @partial(jit64, static_argnames=("arcs", "edges"))
 def nothing_gathered(*, arcs: int, edges: bool) -> Gathered:
-    return Gathered(jnp.zeros((arcs, len(columns(edges))), jnp.int64), jnp.zeros(arcs if edges else 1, jnp.int64))
+    shared, own = (jnp.zeros((arcs, len(names(edges))), jnp.int64) for names in (shared_columns, own_columns))
+    return Gathered(shared, own, jnp.zeros(arcs if edges else 1, jnp.int64))
 
 
-@partial(jit64, static_argnames=("width", "edges", "most"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "edges", "most", "own"), donate_argnums=0)
 def gather(
     held: Gathered, tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array], ids: jax.Array,
-    steps: jax.Array, first: jax.Array, *, width: int, edges: bool, most: int,
+    steps: jax.Array, first: jax.Array, *, width: int, edges: bool, most: int, own: bool,
 ) -> Gathered:  # fmt: skip
     """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes;
-    ``most``: above all degrees."""
+    ``most``: above all degrees; ``own``: with what does not need the tables, which one block of rows has to add."""
     rows, size = tables.codegree.shape
 
     def step(number: jax.Array, held: Gathered) -> Gathered:
         hubs = ids[number]
         lists = _lists(graph, hubs, width)
-        cells = _cells(lists, first, rows, size)
         near = _adjacent(bits, lists)
-        found = _hub_sums(near, lists, cells, tables, graph, hubs, node, first, rows, edges, most)
-        # All sums of an arc at once: few writes, side by side.
-        row = jnp.stack([found[name] for name in columns(edges)], axis=-1)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-        sums, rim = held.sums.at[place].add(row, mode="drop"), held.rim
+
+        def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
+            # All sums of an arc at once: few writes, side by side.
+            return sums.at[place].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
+
+        def at(x: jax.Array) -> jax.Array:
+            return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
+
+        d, row = at(node[0]), _rows_of(graph, lists, first, rows)
+        within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
+        cells = _cells(graph, lists, first, rows, size)
+        found = _with_tables(near, lambda table: table.reshape(-1).at[cells].get(mode="fill", fill_value=0), tables,
+                             d, within, edges, most)  # fmt: skip
+        held = held._replace(shared=added(held.shared, found, shared_columns(edges)))
+        if not own:
+            return held
+        found = _of_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), edges)
+        held = held._replace(own=added(held.own, found, own_columns(edges)))
         if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
-            walks = near * join(near, join(near, near, 2), width)
-            once = jnp.where(first == 0, walks, 0).astype(jnp.int64)
-            rim = rim.at[_arcs_between(graph, bits, lists, near)].add(once, mode="drop")
-        return Gathered(sums, rim)
+            walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
+            held = held._replace(rim=held.rim.at[_arcs_between(graph, bits, lists, near)].add(walks, mode="drop"))
+        return held
 
     return lax.fori_loop(jnp.int32(0), steps, step, held)
 
 
-def _hub_sums(
-    near: jax.Array, lists: _Lists, cells: jax.Array, tables: Tables, graph: Ranked, hubs: jax.Array,
-    node: tuple[jax.Array, jax.Array], first: jax.Array, rows: int, edges: bool, most: int,
+def _squares(x: jax.Array, most: int) -> jax.Array:
+    """Sums over rows of the squares of numbers below ``most``."""
+    x = x if most <= 2**15 else x.astype(jnp.int64)
+    return _total(x * x)
+
+
+def _with_tables(
+    near: jax.Array, read: Callable[[jax.Array], jax.Array], tables: Tables, d: jax.Array, leaves: jax.Array,
+    edges: bool, most: int,
 ) -> dict[str, jax.Array]:  # fmt: skip
-    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name."""
-
-    def at(x: jax.Array) -> jax.Array:
-        return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
-
-    def read(table: jax.Array) -> jax.Array:
-        return table.reshape(-1).at[cells].get(mode="fill", fill_value=0)
-
-    d, p2 = at(node[0]), at(node[1])
+    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the rows of the tables that are
+    there; ``leaves``: of the hub, at arcs that lead to these rows."""
     shared = read(tables.codegree)
-    both = join(near, near, 2)
-    k = near * both  # 4-cliques on the triangle of the hub and two neighbours
     G = near * join(near, shared, most)
-    within = (lists.nodes >= first) & (lists.nodes < first + rows)
-    leaves = jnp.where(within, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
+    t = _total(near)
     w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
-    t, s = _total(near), _total(k)
-    l2, cube, degrees, walks, ls, roof, *more = _apply(near, t, t * t, d, p2, s, w3, *((d * d, t * d) if edges else ()))
-    l3, spread = _apply(near, l2, degrees)
     side, far = _apply(shared, t, d)
-    kt, *tail = _apply(k, t, *((d,) if edges else ()))
-
-    def squares(x: jax.Array, most: int) -> jax.Array:
-        x = x if most <= 2**15 else x.astype(jnp.int64)
-        return _total(x * x)
-
-    size = near.shape[1]
-    # What does not need the tables is added with the first block of rows alone.
-    own = {
-        "t": t, "degrees": degrees, "walks": walks, "spread": spread, "l2": l2, "l3": l3, "cube": cube, "s": s,
-        "kt": kt, "ls": ls, "c": squares(both, size), "k2": squares(k, size),
-        "tip": _total(near * join(near, k, size)),
-    }  # fmt: skip
     found = {
-        "w3": w3, "far": far + leaves, "side": side, "wing": squares(shared, most) + leaves,
-        "arm": _total(read(tables.pairs)), "chord": _total(G), "roof": roof,
+        "w3": w3, "far": far + leaves, "side": side, "wing": _squares(shared, most) + leaves,
+        "arm": _total(read(tables.pairs)), "chord": _total(G), "roof": _apply(near, w3)[0],
     }  # fmt: skip
     if edges:
         triangles = near * shared  # of each edge: the common neighbours of its ends
-        own |= {"squares": more[0], "dart": more[1], "tail": tail[0]}
         found |= {
             "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64), "eave": G.sum(axis=1, dtype=jnp.int64),
             "middle": (triangles.astype(jnp.int64) * t[:, :, None]).sum(axis=1),
             "side_pairs": _total(near * join(near, triangles, most)),
         }  # fmt: skip
-    once = (first == 0).astype(jnp.int64)
-    return found | {name: x * once for name, x in own.items()}
+    return found
+
+
+def _of_neighbourhoods(
+    near: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, edges: bool
+) -> dict[str, jax.Array]:
+    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone."""
+    both, size = join(near, near, 2), near.shape[1]
+    k = near * both  # 4-cliques on the triangle of the hub and two neighbours
+    t, s = _total(near), _total(k)
+    l2, cube, degrees, walks, ls, around, *more = _apply(
+        near, t, t * t, d, p2, s, leaves, *((d * d, t * d) if edges else ())
+    )
+    l3, spread = _apply(near, l2, degrees)
+    kt, *tail = _apply(k, t, *((d,) if edges else ()))
+    found = {
+        "t": t, "degrees": degrees, "walks": walks, "spread": spread, "l2": l2, "l3": l3, "cube": cube, "s": s,
+        "kt": kt, "ls": ls, "c": _squares(both, size), "k2": _squares(k, size),
+        "tip": _total(near * join(near, k, size)), "leaves": around,
+    }  # fmt: skip
+    return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if edges else {})
 
 
 @jit64
@@ -424,15 +474,18 @@ def fourth_walks(
     walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, up: tuple[jax.Array, jax.Array, jax.Array],
     firsts: tuple[jax.Array, jax.Array], *, block: int,
 ) -> jax.Array:  # fmt: skip
-    """Add, at both arcs of the edges from one block of rows up to another, the walks of length 4 over core nodes: inner
-    products of rows of codegrees. ``up``: the upward arcs, and the first and past the last that are wanted."""
+    """Add, at both arcs of the edges whose lower end is in one block of rows and the other in another, the walks of
+    length 4 over core nodes: inner products of rows of codegrees. ``up``: the upward arcs, and the first and past the
+    last that are wanted."""
     rows, arcs = low.shape[0], graph.heads.shape[0]
 
     def step(number: jax.Array, walks: jax.Array) -> jax.Array:
         place = up[1] + number * block + jnp.arange(block, dtype=jnp.int32)
         at = jnp.where(place < up[2], up[0].at[place].get(mode="fill", fill_value=arcs), arcs)
-        u = graph.tails.at[at].get(mode="clip") - graph.core - firsts[0]
-        v = graph.heads.at[at].get(mode="clip") - graph.core - firsts[1]
+        u, v = (
+            graph.rows.at[ends.at[at].get(mode="clip") - graph.core].get(mode="clip") - start
+            for ends, start in zip((graph.tails, graph.heads), firsts, strict=True)
+        )
         here = (at < arcs) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
         # C(u, .) times C(., v): where two walks of length 2 meet.
         x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]

@@ -131,6 +131,23 @@ def test_tables_in_blocks_of_rows():
     assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
 
 
+def test_giants(monkeypatch):
+    """Nodes of more core neighbours than a hub may have, among tables in two blocks of rows."""
+    graph = nx.barabasi_albert_graph(60, 5, seed=1)
+    graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
+    made = built(graph, (64, 1024))
+    monkeypatch.setattr(five, "GIANT", 16)
+    with pytest.raises(ValueError, match="allow at least") as refused:
+        five_node_orbits(made, ONE, memory=1)
+    least = int(str(refused.value).split("at least ")[1].split()[0])
+    given = five._given((made.out_offsets, made.out_targets), 64, 1024, False, least, ONE.main)[0]
+    assert given.giants > 5
+    assert given.rows(ONE.main) == 32
+    assert np.array_equal(np.asarray(five_node_orbits(made, ONE, memory=least).nodes)[:63], by_orca(graph))
+    two = Selection(tuple(jax.devices()[:2]))
+    assert np.array_equal(np.asarray(five_node_orbits(made, two).nodes)[:63], by_orca(graph))
+
+
 @pytest.mark.parametrize("seed", [4])
 def test_all_counts_are_those_of_all_sets(seed):
     graph = nx.gnp_random_graph(10, 0.25 * seed / 2, seed=seed)

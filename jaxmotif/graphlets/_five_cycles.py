@@ -1,0 +1,187 @@
+"""5-cycles at every arc by rank, for graphs of many nodes: work by 3-paths and wedges, memory by rows of two tables.
+
+Each cycle is found once: as a 3-path i - j - k - l with k < j < i, k < l, and a common neighbour x of i and l below the
+higher of them. T(i, l) counts these x, less those that are on the path; Q(i, l) counts the paths, less those through x.
+Both are dense rows, i by i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets._hubs import BitRows, Ranked
+from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
+
+T = TypeVar("T")
+
+
+class Lists(NamedTuple):
+    """The work, laid out flat by arc, so that a block of rows of the tables is a stretch of it.
+
+    Attributes:
+      lower: int32 ``[N]``, neighbours of lower rank, which lead every row.
+      wedges: for arcs i -> x: the neighbours l of x, those above x where x > i.
+      wedge_starts: int64 ``[S + 1]``, first position of each arc.
+      bends, bend_starts: for arcs i -> j, j < i: the neighbours k < j of j.
+      below, between: int64 ``[S]`` by arc: triangles whose third node is below both ends; between them.
+    """
+
+    lower: jax.Array
+    wedges: FlatWork
+    wedge_starts: jax.Array
+    bends: FlatWork
+    bend_starts: jax.Array
+    below: jax.Array
+    between: jax.Array
+
+
+def _starts(lengths: jax.Array) -> jax.Array:
+    return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
+
+
+def _adjacent(graph: Ranked, bits: BitRows, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Whether core nodes are adjacent, int32; also where there are none such, anything."""
+    row, column = jnp.maximum(x - graph.core, 0), jnp.maximum(y - graph.core, 0)
+    word = bits.words.at[row, column >> 5].get(mode="clip")
+    return ((word >> (column & 31).astype(jnp.uint32)) & jnp.uint32(1)).astype(jnp.int32)
+
+
+def _loop(
+    first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T
+) -> T:  # fmt: skip
+    return lax.fori_loop(jnp.int32(0), (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32), step, start)
+
+
+@partial(jit64, static_argnames=("block",))
+def lists(graph: Ranked, bits: BitRows, later: jax.Array, *, block: int) -> Lists:
+    """The work of a graph; ``later``: int32 ``[N]``, how many neighbours of higher rank each node has."""
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    degree = jnp.diff(graph.offsets)
+    lower = degree - later
+    real = graph.tails < nodes
+    tail, head = jnp.minimum(graph.tails, nodes - 1), jnp.minimum(graph.heads, nodes - 1)
+    down = real & (head < tail)
+    wedges = jnp.where(real & (graph.heads >= graph.core), jnp.where(down, degree[head], later[head]), 0)
+    bends = jnp.where(down, lower[head], 0)
+    # Triangles k < x < l: for arcs k -> l the arcs k -> x before them.
+    slot = jnp.arange(arcs, dtype=jnp.int32)
+    first = graph.offsets[tail] + lower[tail]
+    work = flat_work(jnp, jnp.where(real & ~down, slot - first, 0))
+
+    def triangles(number: jax.Array, sums: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        arc, offset, valid = expand(work, long(number) * block, work.total, block)
+        x, high = take(head, take(first, arc) + jnp.where(valid, offset, 0)), take(head, arc)
+        there = valid & (_adjacent(graph, bits, x, high) > 0)
+        row, column = jnp.maximum(x - graph.core, 0), jnp.maximum(high - graph.core, 0)
+        mask = (jnp.uint32(1) << (column & 31).astype(jnp.uint32)) - jnp.uint32(1)
+        place = lax.population_count(bits.words.at[row, column >> 5].get(mode="clip") & mask).astype(jnp.int32)
+        place += bits.before.at[row, column >> 5].get(mode="clip") + graph.offsets[x] + graph.leaves[x]
+        below, between = sums
+        one = there.astype(jnp.int64)
+        below = below.at[jnp.where(there, place, arcs)].add(one, mode="drop")
+        return below, between.at[jnp.where(there, arc, arcs)].add(one, mode="drop")
+
+    none = jnp.zeros(arcs, jnp.int64)
+    below, between = _loop(jnp.int64(0), work.total, block, triangles, (none, none))
+    # Known at the arcs that lead up; the same from either end.
+    below, between = (x + x[graph.back] for x in (below, between))
+    return Lists(lower, flat_work(jnp, wedges), _starts(wedges), flat_work(jnp, bends), _starts(bends), below, between)
+
+
+@partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
+def five_cycles(
+    counts: jax.Array, graph: Ranked, bits: BitRows, work: Lists, first: jax.Array, stop: jax.Array,
+    *, rows: int, size: int, block: int,
+) -> jax.Array:  # fmt: skip
+    """Add, int64 ``[S]``, at one of the two arcs of each edge, the 5-cycles whose node i is one of the core's
+    ``first .. min(stop, first + rows)``."""
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    ends = jnp.minimum(jnp.stack([first, jnp.minimum(stop, first + rows)]) + graph.core, nodes)
+    bounds = take(graph.offsets, ends)
+
+    def cell(i: jax.Array, other: jax.Array, valid: jax.Array) -> jax.Array:
+        return jnp.where(valid, (i - graph.core - first) * size + other - graph.core, rows * size)
+
+    start, end = take(work.wedge_starts, bounds)
+
+    def wedge(number: jax.Array) -> tuple[jax.Array, ...]:
+        """i - x - l: arcs i -> x and x -> l, the nodes, which are there."""
+        arc, offset, valid = expand(work.wedges, start + long(number) * block, end, block)
+        i, x = take(graph.tails, arc), take(graph.heads, arc)
+        valid = valid & (i < nodes) & (x < nodes)
+        i, x = jnp.where(valid, i, 0), jnp.where(valid, x, 0)
+        on = take(graph.offsets, x) + jnp.where(x < i, 0, take(work.lower, x)) + jnp.where(valid, offset, 0)
+        on = jnp.where(valid, on, 0)
+        l = jnp.minimum(take(graph.heads, on), nodes - 1)
+        return arc, on, i, x, l, valid & (l != i) & (l >= graph.core)
+
+    def common(number: jax.Array, table: jax.Array) -> jax.Array:
+        _, _, i, _, l, valid = wedge(number)
+        return table.at[cell(i, l, valid)].add(jnp.ones_like(i), mode="drop")
+
+    none = jnp.zeros(rows * size, jnp.int32)
+    table = _loop(start, end, block, common, none)
+    counts, paths = _paths(counts, none, table, cell, graph, bits, work, bounds, block)
+
+    def close(number: jax.Array, counts: jax.Array) -> jax.Array:
+        arc, on, i, x, l, valid = wedge(number)
+        found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
+        # Less the paths through x: as their j, and as their k.
+        found -= jnp.where(x < i, take(work.below, on), 0)
+        also = (l < i) & (x < l) & (_adjacent(graph, bits, l, i) > 0)
+        found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
+        for place in (arc, on):
+            counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
+        return counts
+
+    return _loop(start, end, block, close, counts)
+
+
+def _paths(
+    counts: jax.Array, paths: jax.Array, table: jax.Array, cell: Callable[..., jax.Array], graph: Ranked, bits: BitRows,
+    work: Lists, bounds: jax.Array, block: int,
+) -> tuple[jax.Array, jax.Array]:  # fmt: skip
+    """3-paths i - j - k - l whose arcs i -> j are from the first to the second of ``bounds``: adds what closes them,
+    from ``table``, to the ``counts`` of their arcs, and themselves to ``paths``; ``cell`` is the place of i and l."""
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    start, end = take(work.bend_starts, bounds)
+    later = jnp.diff(graph.offsets) - work.lower
+
+    def bends(number: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        ij, offset, there = expand(work.bends, start + long(number) * block, end, block)
+        i, j = (jnp.where(there, take(ends, ij), 0) for ends in (graph.tails, graph.heads))
+        jk = jnp.where(there, take(graph.offsets, j) + offset, 0)
+        k = jnp.minimum(take(graph.heads, jk), nodes - 1)
+        onward = flat_work(jnp, jnp.where(there, take(later, k), 0))
+
+        def walk(number: jax.Array, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+            counts, paths, closed = state
+            w, offset, valid = expand(onward, long(number) * block, onward.total, block)
+            a, b, c = take(i, w), take(j, w), take(k, w)
+            kl = jnp.where(valid, take(graph.offsets, c) + take(work.lower, c) + offset, 0)
+            l = jnp.minimum(take(graph.heads, kl), nodes - 1)
+            valid = valid & (l != a) & (l != b)
+            place = cell(a, l, valid)
+            found = table.at[place].get(mode="fill", fill_value=0)
+            # Those x that are j, and k.
+            found = found - _adjacent(graph, bits, b, l) - _adjacent(graph, bits, c, a)
+            found = jnp.where(valid, found, 0).astype(jnp.int64)
+            counts = counts.at[jnp.where(valid, kl, arcs)].add(found, mode="drop")
+            return counts, paths.at[place].add(jnp.ones_like(a), mode="drop"), closed.at[w].add(found)
+
+        counts, paths = state
+        counts, paths, closed = _loop(
+            jnp.int64(0), onward.total, block, walk, (counts, paths, jnp.zeros(block, jnp.int64))
+        )
+        for place in (ij, jk):
+            counts = counts.at[jnp.where(there, place, arcs)].add(closed, mode="drop")
+        return counts, paths
+
+    return _loop(start, end, block, bends, (counts, paths))
