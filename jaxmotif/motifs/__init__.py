@@ -6,6 +6,7 @@ from jaxmotif.motifs._discovery import Motifs, find_motifs
 from jaxmotif.motifs._estimate import CensusEstimate, estimate_census
 from jaxmotif.motifs._null_models import NULL_MODELS, NullModel
 from jaxmotif.motifs._random_graphs import RandomGraphs, random_graphs
+from jaxmotif.motifs._rewire import rewire_edges
 from jaxmotif.motifs._sample import sample_subgraphs
 from jaxmotif.motifs._significance import Mixing, Significance
 
@@ -23,6 +24,7 @@ __all__ = [
     "estimate_census",
     "find_motifs",
     "random_graphs",
+    "rewire_edges",
     "sample_subgraphs",
     "subgraph_census",
 ]

@@ -1,0 +1,162 @@
+"""The null model inside a user's program: a pure function for ``jax.jit`` and ``jax.vmap``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._keys import as_key
+from jaxmotif.kernels._chains import run_chains
+from jaxmotif.kernels._switching import TRIPLES_EVERY, Ends, Fixed, mix
+from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
+from jaxmotif.motifs._null_models import NULL_MODELS, null_model_of
+
+if TYPE_CHECKING:
+    from chex import PRNGKey
+    from jax.typing import ArrayLike
+
+
+def rewire_edges(
+    edges: ArrayLike,
+    key: int | PRNGKey,
+    *,
+    num_nodes: int,
+    directed: bool = True,
+    keep: str = "bidegree",
+    attempts: float = 100.0,
+) -> jax.Array:
+    """Edges of a random graph with the degrees of a given one, drawn by the chains of :func:`random_graphs`.
+
+    Pure: jit it, and vmap it over keys, and over graphs padded to one size. The arrays may be traced, and nothing is
+    looked at but shapes.
+
+    Args:
+      edges: integers ``[m, 2]``. Rows with an id outside 0..num_nodes-1 are padding; self loops and repeated edges (of
+        an undirected graph also the other way round) are left out.
+      key: of the chain.
+      num_nodes: static.
+      directed: static, whether rows are arcs.
+      keep: static, of a directed graph ``"bidegree"`` (in-, out- and reciprocal degree) or ``"degree"`` (in- and
+        out-degree).
+      attempts: static, pair switches to try for each edge, about; at most a million. Sparse graphs accept most of
+        them, dense ones few: :func:`random_graphs` finds out how many are needed, and says what came of them.
+
+    Returns:
+      int32 ``[m, 2]``: a new edge in each row, of an undirected graph either way round; -1 in rows that were padding or
+      left out. Graphs of at most 32 nodes and 256 rows also walk, as there, so that dense ensembles hang together.
+
+    Raises:
+      ValueError: edges of another shape, or an option out of range, when traced.
+      TypeError: edges that are no integers, or a ``keep`` that is no name.
+
+    Example:
+      >>> ring = jax.numpy.array([(i, (i + 1) % 40) for i in range(40)])
+      >>> draw = jax.jit(jax.vmap(lambda key: rewire_edges(ring, key, num_nodes=40)))
+      >>> rings = draw(jax.random.split(jax.random.key(0), 3))
+      >>> rings.shape, np.sort(rings[1, :, 1]).tolist() == list(range(40))
+      ((3, 40, 2), True)
+    """
+    edges = jnp.asarray(edges)
+    if edges.ndim != 2 or edges.shape[1] != 2:
+        raise ValueError(f"edges must have shape (m, 2), got {edges.shape}; vmap over batches")
+    if not jnp.issubdtype(edges.dtype, np.integer):
+        raise TypeError(f"edges must hold integers, got {edges.dtype}")
+    if not 0 <= num_nodes < 2**31:
+        raise ValueError(f"num_nodes must be at least 0 and less than 2**31, got {num_nodes}")
+    if not (0 <= attempts <= 10**6 and math.isfinite(attempts)):
+        raise ValueError(f"attempts must be from 0 to a million for each edge, got {attempts}")
+    if not isinstance(keep, str):  # others are divided on the host
+        raise TypeError(f"keep must be the name of a null model, got {type(keep).__name__}")
+    model = null_model_of(keep, directed)
+    if not edges.shape[0] or not attempts:
+        steps = 0
+    else:
+        # A step tries one for every two labels; whole rounds, so that each has its triples and its walk.
+        steps = -(-math.ceil(2 * attempts) // TRIPLES_EVERY) * TRIPLES_EVERY
+    mutual = directed and model is NULL_MODELS["bidegree"]
+    return _rewired(
+        edges, as_key(key), np.int32(steps), nodes=int(num_nodes), directed=directed, mutual=mutual,
+        ordered=model.ordered,
+    )  # fmt: skip
+
+
+class _Division(NamedTuple):
+    """What rows are: int32 ``[m]``, 0 an arc, 1 a pair, 2 the other arc of a pair, 3 nothing; and of the other arcs the
+    row of the pair."""
+
+    kind: jax.Array
+    pair: jax.Array
+
+
+def _divided(u: jax.Array, v: jax.Array, inside: jax.Array, nodes: int, directed: bool, mutual: bool) -> _Division:
+    """The rows of :func:`jaxmotif.motifs._null_models.Wiring.of`, of traced edges."""
+    row, none = jnp.arange(u.shape[0], dtype=jnp.int32), np.iinfo(np.int64).max
+
+    def name(a: jax.Array, b: jax.Array) -> jax.Array:
+        return jnp.where(inside, a.astype(jnp.int64) * nodes + b.astype(jnp.int64), none)
+
+    key = name(u, v) if directed else name(jnp.minimum(u, v), jnp.maximum(u, v))
+    keys, rows = lax.sort((key, row), num_keys=1, is_stable=True)
+
+    def first(wanted: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The first row of that name, and whether there is one."""
+        at = jnp.minimum(jnp.searchsorted(keys, wanted), keys.shape[0] - 1)
+        return rows[at], (keys[at] == wanted) & (wanted != none)
+
+    real = inside & (first(key)[0] == row)
+    if not directed:
+        return _Division(jnp.where(real, 1, 3), row)
+    if not mutual:
+        return _Division(jnp.where(real, 0, 3), row)
+    back, both = first(name(v, u))
+    return _Division(jnp.where(real, jnp.where(both, jnp.where(u < v, 1, 2), 0), 3), back)
+
+
+@jit64(static_argnames=("nodes", "directed", "mutual", "ordered"))
+def _rewired(
+    edges: jax.Array, key: PRNGKey, steps: jax.Array, *, nodes: int, directed: bool, mutual: bool, ordered: bool
+) -> jax.Array:
+    rows = edges.shape[0]
+    if not rows:
+        return edges.astype(jnp.int32)
+    inside = ((edges >= 0) & (edges < nodes)).all(axis=1) & (edges[:, 0] != edges[:, 1])
+    u, v = jnp.where(inside[None], edges.T, 0).astype(jnp.int32)
+    kind, pair = _divided(u, v, inside, nodes, directed, mutual)
+    moved = kind < 2
+    # Nodes without edges take no part: the others are numbered without them.
+    there = jnp.zeros(max(nodes, 1), jnp.int32).at[jnp.where(moved[None], jnp.stack([u, v]), nodes)].set(1, mode="drop")
+    number = jnp.cumsum(there, dtype=jnp.int32) - there
+    # Labels: arcs before pairs, in an order that has nothing to do with the rows'.
+    row = jnp.arange(rows, dtype=jnp.int32)
+    shuffled = mix(row.astype(jnp.uint32), jnp.uint32(0))
+    _, _, order = lax.sort((jnp.minimum(kind, 2), shuffled, row), num_keys=2)
+    tail, head = number[u[order]], number[v[order]]
+    arcs, pairs = (kind == 0).sum(dtype=jnp.int32), (kind == 1).sum(dtype=jnp.int32)
+    by_tail, tails = _grouped(jnp.where(row < arcs, tail, np.iinfo(np.int32).max))
+    starts = jnp.searchsorted(tails, jnp.arange(2 * rows + 1, dtype=jnp.int32)).astype(jnp.int32)
+    fixed = Fixed(by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), ordered=ordered)
+    one = jnp.zeros(1, jnp.int32)
+    walks = nodes <= WALK_NODES and rows <= WALK_LABELS
+    ends, _ = run_chains(
+        fixed, Ends(tail, head), one, key, one, jnp.int32(1), jnp.int32(0), steps, lanes=rows, step="reject",
+        walks=walks,
+    )  # fmt: skip
+    # Back to the nodes' own numbers, and to the rows.
+    node = jnp.zeros(max(nodes, 1), jnp.int32).at[jnp.where(there > 0, number, nodes)].set(
+        jnp.arange(max(nodes, 1), dtype=jnp.int32), mode="drop"
+    )  # fmt: skip
+    found = jnp.zeros((rows, 2), jnp.int32).at[order].set(node[jnp.stack(ends, axis=-1)])
+    found = jnp.where((kind == 2)[:, None], found[pair][:, ::-1], found)
+    return jnp.where((kind < 3)[:, None], found, -1)
+
+
+def _grouped(tail: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Labels by their tails, and these in order."""
+    tails, label = lax.sort((tail, jnp.arange(tail.shape[0], dtype=jnp.int32)), num_keys=1, is_stable=True)
+    return label, tails
