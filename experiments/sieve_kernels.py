@@ -50,6 +50,7 @@ def rounds(size: int, words: int, repeats: int = 5) -> None:
     extend = jit64(sieve_round.extend, donate_argnums=0)
     forms = sieve_round.num_forms(size)
     arguments = drawn.labels, drawn.forms, jnp.int32(0)
+    begin = partial(begin, live=drawn.rows.live)
     P = jax.block_until_ready(begin(*arguments))
     at = time.perf_counter()
     for _ in range(repeats):

@@ -34,7 +34,7 @@ def _block(words: int) -> int:
     return block
 
 
-def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words: int) -> jax.Array:
+def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words: int, live: jax.Array) -> jax.Array:
     """:func:`jaxmotif.kernels._sieve_round.start` as one kernel."""
     vertices, total, block = labels.shape[0], forms.shape[0] + 1, _block(num_words)
 
@@ -63,7 +63,8 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
             put(s, grown)
             return tuple(grown)
 
-        lax.fori_loop(1, numbers_ref[1], grow, tuple(first))
+        # Without neighbours there is no further row.
+        lax.fori_loop(1, jnp.where(vertex < numbers_ref[2], numbers_ref[1], 1), grow, tuple(first))
 
     return kernel_call(
         kernel,
@@ -75,7 +76,11 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
         out_shape=jax.ShapeDtypeStruct((total, vertices, PLANES, num_words), jnp.uint32),
         name="sieve_start",
         # For a motif of one vertex no form is read: any operand that is not empty will do.
-    )(jnp.stack([first_word, jnp.int32(total)]), labels, forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32))
+    )(
+        jnp.stack([first_word, jnp.int32(total), jnp.asarray(live, jnp.int32)]),
+        labels,
+        forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32),
+    )
 
 
 def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:

@@ -41,7 +41,7 @@ def num_forms(size: int) -> list[int]:
     return [0, 0, *((size - 1) // t for t in range(2, size))][: max(size, 2)]
 
 
-def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int) -> jax.Array:
+def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live) -> jax.Array:
     """Rows after round 1, where every child is a single vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
 
     Args:
@@ -49,28 +49,36 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int) -> ja
       forms: uint32 ``[k - 1, V, 8]``, the weighted neighbour sums of ``labels``.
       first_word: first word of the block of subsets.
       num_words: words in the block (static).
+      live: int32, vertices with neighbours, which come first (:class:`~jaxmotif.kernels._sieve_rows.Rows`).
 
     Returns:
-      uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``.
+      uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``, past ``P[1]`` of live vertices alone.
     """
     first_word = jnp.asarray(first_word, jnp.int32)
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
 
-        return fused.start(labels, forms, first_word, num_words)
+        return fused.start(labels, forms, first_word, num_words, live)
     words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
 
     def sums(planes):
         return label_sums(planes[..., None], words.reshape(1, 1, -1))
 
-    def grow(s, state):
-        P, previous = state
-        grown = _multiply(previous, sums(forms[s - 1]))
-        return lax.dynamic_update_index_in_dim(P, grown, s, 0), grown
-
     first = sums(labels)
     P = jnp.zeros((forms.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
-    return lax.fori_loop(1, P.shape[0], grow, (P, first))[0] if P.shape[0] > 1 else P
+    if P.shape[0] == 1:
+        return P
+
+    def tile(index, P):
+        def grow(s, state):
+            P, previous = state
+            own = lax.dynamic_slice(forms, _indices(s - 1, index * TILE, 0), (1, TILE, PLANES))[0]
+            grown = _multiply(previous, sums(own))
+            return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, 0, 0)), grown
+
+        return lax.fori_loop(1, P.shape[0], grow, (P, _rows_of(P, 0, index)))[0]
+
+    return lax.fori_loop(0, _tiles(jnp.asarray(live, jnp.int32)), tile, P)
 
 
 def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> jax.Array:

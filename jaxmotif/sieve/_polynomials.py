@@ -116,9 +116,11 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
     # Where the weights of each round begin: rounds take fewer and fewer.
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
 
+    reached = jnp.arange(draw.labels.shape[0], dtype=jnp.int32)[:, None] < draw.rows.live if size > 1 else True
+
     def block(index, total):
         # Round 1 is `start`: its neighbour sums are linear in the labels, and `forms` has them.
-        P = sieve_round.start(draw.labels, draw.forms, index * words, words)
+        P = sieve_round.start(draw.labels, draw.forms, index * words, words, draw.rows.live)
 
         def round_(t, P):
             return sieve_round.extend(P, t, first_forms[t], draw.weights, draw.rows)
@@ -126,7 +128,9 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
         if size > 2:
             P = lax.fori_loop(2, size, round_, P)
         # The sum over the subsets of the block; those within a word are left apart until the end.
-        return total ^ lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, (2,))
+        found = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, (2,))
+        # Vertices without neighbours have but their first row.
+        return total ^ jnp.where(reached, found, jnp.uint32(0))
 
     return lax.fori_loop(first, stop, block, jnp.zeros_like(draw.labels))
 
