@@ -1,11 +1,17 @@
 """What the first call of a process compiles: seconds, programs, and what each of them took.
 
-    python experiments/first_calls.py [motifs] [census] [--data FOLDER] [--shapes] [--small]
+    python experiments/first_calls.py [JOB ..] [--data FOLDER] [--shapes] [--small]
 
-Each job runs in a process of its own, without any cache of compiled code: `motifs` is yeast, size 6, 1,000 random
-graphs, `census` yeastppi, size 6. A line for each program: when it was ready (seconds from the start of the call), how
-long XLA took, its name; with `--shapes` also what it is given. A last line: the call, XLA, tracing and lowering (all
-threads together), and the least of three further calls.
+Each job runs in a process of its own, without any cache of compiled code:
+
+    motifs       yeast, size 6, 1,000 random graphs      census     yeastppi, size 6
+    motifs3      yeast, size 3, 1,000 random graphs      estimate   yeast, size 7
+    graphlets    email-Enron, up to 4 nodes              graphlets5 email-Enron, node orbits of 5 nodes
+    match        a labelled query in string_yeast_u32    sieve      20 colors, 1,024 nodes of degree 20
+
+A line for each program: when it was ready (seconds from the start of the call), how long XLA took, its name; with
+`--shapes` also what it is given. A last line: the call, XLA, tracing and lowering (all threads together), and the least
+of three further calls.
 """
 
 from __future__ import annotations
@@ -18,28 +24,59 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 EVENTS = "/jax/core/compile/"
 
 
+JOBS = ("motifs", "motifs3", "census", "estimate", "graphlets", "graphlets5", "match", "sieve")
+
+
+def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
+    """What is called."""
+    import jax
+    import numpy as np
+
+    import jaxmotif
+    from jaxmotif.graph import synthetic
+
+    def read(name: str, directed: bool) -> jaxmotif.Graph:
+        folder = "directed" if directed else "undirected"
+        return jaxmotif.read_graph(next((data / folder).glob(f"{name}.edges*")), directed=directed)
+
+    if job.startswith("motifs"):
+        size, number = (3, 100) if small else (3, 1000) if job == "motifs3" else (6, 1000)
+        graph = read("yeast", directed=True)
+        return lambda: jaxmotif.find_motifs(graph, size, number)
+    if job == "census":
+        graph = read("yeastppi_listed", directed=True)
+        return lambda: jaxmotif.subgraph_census(graph, 3 if small else 6)
+    if job == "estimate":
+        graph = read("yeast", directed=True)
+        return lambda: jaxmotif.estimate_census(graph, 4 if small else 7)
+    if job == "sieve":
+        n, k = (64, 6) if small else (1 << 10, 20)
+        colors = np.random.default_rng(0).integers(0, k, n)
+        regular = synthetic.random_regular(n, k, seed=1)
+        return lambda: jaxmotif.find_color_motif(regular, colors, dict.fromkeys(range(k), 1), 0, limit=0)
+    if job == "match":
+        folder = data / "labelled" / "string_yeast_u32"
+        target = jaxmotif.read_graph(folder / "target.txt.gz")
+        query = jaxmotif.read_graph(folder / "queries" / "sparse_e8_0.txt")
+        return lambda: jaxmotif.count_matches(query, target)
+    graph = read("karate" if small else "email-Enron", directed=False)
+    if job == "graphlets":
+        return lambda: jaxmotif.graphlet_counts(graph)
+    return lambda: jax.block_until_ready(jaxmotif.node_orbits(graph, size=5).values)
+
+
 def work(job: str, data: Path, shapes: bool, small: bool) -> None:
     """Run one job in this process."""
     import jax
 
-    import jaxmotif
-
-    name = "yeast" if job == "motifs" else "yeastppi_listed"
-    size, number = (3, 100) if small else (6, 1000)
-    graph = jaxmotif.read_graph(data / "directed" / f"{name}.edges", directed=True)
-
-    def call() -> None:
-        if job == "motifs":
-            jaxmotif.find_motifs(graph, size, number)
-        else:
-            jaxmotif.subgraph_census(graph, size)
-
+    call = _job(job, data, small)
     jax.devices()  # starting the backend is no part of the call
     ready, spent, given = [], defaultdict[str, float](float), defaultdict[str, list[str]](list)
     started = time.perf_counter()
@@ -68,7 +105,7 @@ def work(job: str, data: Path, shapes: bool, small: bool) -> None:
         clock = time.perf_counter()
         call()
         warm.append(time.perf_counter() - clock)
-    print(f"\n{job} {name} size {size}" + f", {number} random graphs" * (job == "motifs"))
+    print(f"\n{job}" + " (small)" * small)
     for at, seconds, what in ready[:programs]:
         print(f"{at:7.2f} {seconds:7.2f}  {what}")
         for text in given[what][:1]:  # of one name in the order in which they were begun
@@ -80,10 +117,10 @@ def work(job: str, data: Path, shapes: bool, small: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("jobs", nargs="*", default=["motifs", "census"])
+    parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join(JOBS))
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--shapes", action="store_true", help="also what each program is given")
-    parser.add_argument("--small", action="store_true", help="size 3, 100 random graphs")
+    parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:

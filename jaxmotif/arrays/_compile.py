@@ -14,6 +14,7 @@ from jax.core import Tracer
 from jax.sharding import Sharding
 from jax.stages import Lowered, Wrapped
 
+from jaxmotif.arrays._ahead import rehearsal
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._programs import NEVER, Brief, Kept
 
@@ -136,7 +137,11 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
         is_part = _traced_for.get() is not None  # of a program that is being traced, perhaps for elsewhere
         now, run = form(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
-            return run(*args, **kwargs) if is_part else kept.call(now, run, args, kwargs)
+            if is_part:
+                return run(*args, **kwargs)
+            if (ahead := rehearsal()) is not None:
+                return ahead.take(kept, now, run, args, kwargs)
+            return kept.call(now, run, args, kwargs)
 
     def lower(*args: object, **kwargs: object) -> Lowered:
         now, run = form(args, kwargs)
@@ -152,6 +157,8 @@ def _where(args: tuple[object, ...]) -> Target:
     """The target of the device that the arguments are bound to; without such, that of JAX's default device."""
     for leaf in jax.tree.leaves(args):
         if isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer) and leaf.committed:
+            return target_of(next(iter(leaf.sharding.device_set)))
+        if isinstance(leaf, jax.ShapeDtypeStruct) and leaf.sharding is not None:
             return target_of(next(iter(leaf.sharding.device_set)))
     return target_of()
 

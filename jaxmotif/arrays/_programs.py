@@ -117,9 +117,31 @@ class Kept:
 
     def call(self, target: Hashable, jitted: Wrapped, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """The function's result, by a program that was kept or is kept now; or by ``jitted`` itself."""
+        program = self._program(target, jitted, args, kwargs)
+        if program is None or program.run is jitted:
+            return jitted(*args, **kwargs)
+        # A compiled program takes no static arguments.
+        free = (x for name, x in zip(self._names, args, strict=False) if name not in self._static)
+        return program.run(*free, **{name: x for name, x in kwargs.items() if name not in self._static})
+
+    def make(self, target: Hashable, jitted: Wrapped, *args: object, **kwargs: object) -> None:
+        """Has the program ready that a call with such arguments will take; some may be a ``jax.ShapeDtypeStruct``."""
+        program = self._program(target, jitted, args, kwargs)
+        if program is None or program.run is jitted:
+            jitted.lower(*args, **kwargs).compile()
+
+    def has(self, target: Hashable, args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
+        """Whether that program was kept, by this process or an earlier one."""
+        asked = self._asked(target, args, kwargs) if self._apt and _folder is not None else None
+        file = None if asked is None else self._file(asked, {})
+        return file is not None and file.exists()
+
+    def _program(
+        self, target: Hashable, jitted: Wrapped, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> _Program | None:
         asked = self._asked(target, args, kwargs) if self._apt and _folder is not None else None
         if asked is None:
-            return jitted(*args, **kwargs)
+            return None
         program = self._programs.get(asked)
         if program is None or program.is_due:
             with self._locks.setdefault(asked, threading.Lock()):  # threads of a job come for it at the same time
@@ -128,11 +150,7 @@ class Kept:
                     options = _quick_options(self._brief, args, kwargs) if quick else {}
                     self._programs[asked] = self._made(asked, options, jitted, args, kwargs)
                 program = self._programs[asked]
-        if program.run is jitted:
-            return jitted(*args, **kwargs)
-        # A compiled program takes no static arguments.
-        free = (x for name, x in zip(self._names, args, strict=False) if name not in self._static)
-        return program.run(*free, **{name: x for name, x in kwargs.items() if name not in self._static})
+        return program
 
     def _asked(self, target: Hashable, args: tuple[object, ...], kwargs: dict[str, object]) -> _Asked | None:
         named = [*zip(self._names, args, strict=False), *kwargs.items()]
@@ -248,13 +266,15 @@ class _Asked(NamedTuple):
 
 def _kind(x: object) -> Hashable:
     """What a program knows of an argument; ``None`` for a kind of argument that it is not kept for."""
-    if isinstance(x, jax.Array) and not isinstance(x, Tracer):
+    if isinstance(x, jax.ShapeDtypeStruct) and x.sharding is None:
+        return None
+    if isinstance(x, jax.Array | jax.ShapeDtypeStruct) and not isinstance(x, Tracer):
         where = x.sharding
         if not isinstance(where, SingleDeviceSharding):
             return None
         (device,) = where.device_set
         weak = getattr(x, "weak_type", False)  # random keys are never
-        return x.shape, str(x.dtype), weak, x.committed, str(device), where.memory_kind
+        return x.shape, str(x.dtype), weak, getattr(x, "committed", True), str(device), where.memory_kind
     if isinstance(x, np.ndarray | np.generic) and x.dtype != object:
         return x.shape, str(x.dtype), type(x).__name__
     return type(x).__name__ if isinstance(x, bool | int | float) else None
@@ -262,11 +282,11 @@ def _kind(x: object) -> Hashable:
 
 def _one_device(leaves: list[object]) -> jax.Device | None:
     """Where ``jax.jit`` would run: where arguments are bound to, else JAX's default; ``None`` unless all lie there."""
-    arrays = [x for x in leaves if isinstance(x, jax.Array)]
-    if any(isinstance(x, Tracer) or len(x.sharding.device_set) > 1 for x in arrays):
+    arrays: list[Any] = [x for x in leaves if isinstance(x, jax.Array | jax.ShapeDtypeStruct)]
+    if any(isinstance(x, Tracer) or x.sharding is None or len(x.sharding.device_set) > 1 for x in arrays):
         return None
     places = {device for x in arrays for device in x.sharding.device_set}
-    if any(x.committed for x in arrays):
+    if any(getattr(x, "committed", True) for x in arrays):
         return next(iter(places)) if len(places) == 1 else None
     given = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     default = given if isinstance(given, jax.Device) else jax.local_devices(backend=given)[0]

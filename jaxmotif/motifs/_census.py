@@ -10,7 +10,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._present import Column, PerGraph, counted
+from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
@@ -20,7 +22,7 @@ from jaxmotif.motifs._census_job import divided_census
 from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes, count_participation
-from jaxmotif.motifs._pair_states import Alphabet, census_graphs, degree_rank, graph_edges
+from jaxmotif.motifs._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank, graph_edges
 from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns
 
@@ -116,11 +118,16 @@ def subgraph_census(
 
     def attempt(memory: int | None) -> Census:
         sizes, matrix_bytes = plan(device, memory)
-        graphs = census_graphs(graph, graph_edges(graph), matrix_bytes, device)
-        classifier, nodes = Classifier(graphs.alphabet, size), None
+
+        def by_class() -> tuple[CensusGraphs, Classifier, np.ndarray]:
+            graphs = census_graphs(graph, graph_edges(graph), matrix_bytes, device)
+            classifier = Classifier(graphs.alphabet, size)
+            return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
+
+        nodes, programs = None, ("census", device, size, sizes, bucket_size(graph.n), bucket_size(graph.m))
         with jax.default_device(device):
             with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-                counts = count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
+                graphs, classifier, counts = rehearsed(by_class, device, programs)
             if per_node:
                 # Back from the order of degrees to the graph's.
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]

@@ -45,11 +45,30 @@ class Sizes:
         return min(most, power_of_four(need, self.least))
 
     def portion(self, need: int) -> int:
-        """Codes to group together where there are so many: not the most where less than half of these would be there,
-        since the empty ones are sorted too."""
-        size = self.fit(need, self.codes)
-        return max(size // 4, self.least) if size == self.codes and 2 * need < size else size
+        """Codes to group together where there are so many: of the most, or few where that will do, since the empty ones
+        are sorted too."""
+        few = self.codes // 16
+        return few if need <= few and self.codes >= MANY_CODES else self.fit(need, self.codes)
 
+    def settled(self, slots: int, size: int) -> Sizes:
+        """One size of each kind, whatever is found, for a search of rows of ``size`` nodes in graphs of so many
+        neighbours together: an accelerator takes longer to compile for several sizes than to pass over empty rows, and
+        programs that follow from the graph alone are compiled while the search is begun. A CPU's sizes stay."""
+        if self.sorts_on_host:
+            return self
+        # A guess: each level has GROWTH times the rows of the one before. Tables that are too small are filled again.
+        rows = slots * GROWTH ** max(size - 2, 0)
+        table = self.fit(rows, self.table)
+        candidates = self.fit(max(rows, slots // 2 * GROWTH ** (size - 1)), self.candidates)
+        codes = min(self.codes, 4 * candidates)
+        # A table takes whole blocks alone.
+        block = min(self.block, table // 2)
+        # None below the least, none above the most: each is the most.
+        return dataclasses.replace(self, block=block, table=table, candidates=candidates, codes=codes, least=codes)
+
+
+GROWTH = 16  # of rows from level to level
+MANY_CODES = 1 << 27  # so many that it pays to sort fewer where there are fewer
 
 CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0, 1 << 15)
 ACCELERATOR_SIZES = Sizes(1 << 22, 1 << 23, 1 << 25, 1 << 27, 1 << 22, 1 << 17)

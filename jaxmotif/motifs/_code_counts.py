@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import power_of_four, power_of_two
@@ -233,7 +234,7 @@ class DeviceCounts:
         self._graphs, self._classifier, self._distinct = graphs, classifier, distinct
         # Static, and so compiled for: of an alphabet, not of a graph.
         self._form = {"codes": graphs.alphabet.codes, "nodes": size}
-        (self._device,) = graphs.dyads.offsets.devices()
+        (self._device,) = graphs.dyads.offsets.sharding.device_set
         self._graph_bits = np.uint64(graphs.graph_bits)
         # Columns grow with the classes that are met.
         rows = power_of_two(graphs.count)
@@ -250,13 +251,15 @@ class DeviceCounts:
         portion = _Portion(ordered, different, 0)
         length = codes.shape[-1]
         if length not in self._expected:  # what the first portion of a length has, the next ones will have
-            self._expected[length] = min(self._distinct, power_of_four(int(different.number), LEAST_DISTINCT))
+            (number,) = fetched(different.number, (1,))
+            self._expected[length] = min(self._distinct, power_of_four(number, LEAST_DISTINCT))
         # The next portion is under way before the host looks at what was new in the last.
         last, self._pending = self._pending, self._window(portion, 0, self._expected[length])
         self._settle(last)
 
     def counts(self) -> np.ndarray:
         self._settle(self._pending)
+        end_rehearsal()
         self._pending = None
         counts = np.asarray(self._counts)[: self._graphs.count, : len(self._classifier)].copy()
         for classes, times in self._late:
@@ -279,7 +282,7 @@ class DeviceCounts:
         """Counts what was not known of a window, and the portion's other windows."""
         while pending is not None:
             portion, first, size, found = pending
-            number, several, missing = np.asarray(found.numbers).tolist()
+            number, several, missing = fetched(found.numbers, (1, 1, 0))
             if missing > NEW:  # then nothing was counted
                 self._classifier.of_forms(np.asarray(found.forms)[:several])
                 # Now they are known: the same window again counts all of it.

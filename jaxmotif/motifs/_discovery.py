@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import jax
 import numpy as np
 
+from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
@@ -297,7 +298,9 @@ class _Task:
         """Counts the next batch of what was dealt, and sizes the one after it."""
         batch, self._dealt = self._dealt[: self._batch], self._dealt[self._batch :]
         started = time.monotonic()
-        self._made.append(self._counted(batch))
+        graph, size = self._work.chains.graph, self._work.size
+        programs = "motifs", self._device, size, len(batch), self._memory, bucket_size(graph.n), bucket_size(graph.m)
+        self._made.append(rehearsed(lambda: self._counted(batch), self._device, programs))
         seconds = time.monotonic() - started
         if self._batch not in self._compiled:  # its time was that of compiling
             self._compiled.add(self._batch)

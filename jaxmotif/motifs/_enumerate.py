@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._ahead import fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._programs import Brief
 from jaxmotif.arrays._sizes import power_of_two
@@ -66,6 +67,7 @@ def count_classes(
     Returns:
       int64 ``[graphs, classes]``, as many classes as the classifier knows at the end.
     """
+    sizes = sizes.settled(graphs.slots, size - 2)
     dyads, found = graphs.dyads, code_counts(graphs, size, classifier, sizes.distinct)
     wide = wide_codes(graphs, size)
     if size == 2:
@@ -86,7 +88,8 @@ def count_classes(
                 stop, visits = np.asarray(numbers).tolist()
             else:
                 added, runs, numbers = _added_in_runs(dyads, rows, walks, at, block=block, bits=bits)
-                stop, visits, total, extended = np.asarray(numbers).tolist()
+                # As if all were done at once, and visits filled more than one portion.
+                stop, visits, total, extended = fetched(numbers, (count, sizes.codes + 1, 1, 0))
             if stop == first:  # a row that no block holds
                 # Room for it, then: a row is never split.
                 block *= 4
@@ -182,7 +185,7 @@ def count_participation(
             dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=width, block=sizes.block
         )
 
-    search(graphs, size - 1, sizes, close, part)
+    search(graphs, size - 1, sizes.settled(graphs.slots, size - 1), close, part)
     return np.asarray(counts).reshape(-1, width)[: graphs.num_nodes, :classes]
 
 
@@ -229,9 +232,6 @@ def search(
       part: where to begin (of pairs: ``size`` is at least 2); ``None`` for everywhere.
     """
     dyads, nodes = graphs.dyads, graphs.num_nodes
-    # An accelerator gives all tables one size from the start, that of the last as far as can be told (each level has
-    # some times the rows of the one before): empty rows cost it less than programs for several sizes.
-    likely = 0 if sizes.sorts_on_host or size == 1 else min(dyads.near.shape[0] * 8 ** (size - 2), sizes.table)
 
     def descend(rows: Rows, i: int, count: int, pairs: tuple[int, int] | None = None) -> None:
         # How long the walks are decides what follows: the one wait of a level.
@@ -239,7 +239,7 @@ def search(
             walks, positions = host_walks(dyads, rows, i, count)
         else:
             walks, total = _walks(dyads, rows, np.array([i, count], np.int32))
-            positions = int(total)
+            (positions,) = fetched(total, (1,))
         if i == size:
             close(rows, count, walks, positions)
             return
@@ -250,13 +250,13 @@ def search(
         if first >= positions:
             return
         block = sizes.fit(positions, sizes.block)
-        capacity = sizes.fit(max(positions, block, likely), sizes.table)
+        capacity = sizes.fit(max(positions, block), sizes.table)
         # Past all nodes, where nothing is searched for: its rows are written over.
         table = _table(dyads, np.int32(nodes), nodes=size, capacity=capacity)
         # The table is handed to the call, and comes back: no copy.
         while first < positions:
             table, numbers = _fill(dyads, rows, walks.work, table, np.array([i, first, held]), block=block)
-            held, first = np.asarray(numbers).tolist()
+            held, first = fetched(numbers, (1, positions))
             # Depth first: a full table is worked off before more is put into it, and so memory is bounded.
             if held + block > capacity or (first >= positions and held):
                 descend(table, i + 1, held)
@@ -264,7 +264,7 @@ def search(
 
     # The nodes themselves: in a table like the others, or in as little room as they take where there is no other.
     room = dyads.offsets.shape[0] - 1
-    capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(max(nodes, likely), sizes.table), sizes.table)
+    capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(nodes, sizes.table), sizes.table)
     begin, end = (0, nodes) if part is None else part.nodes()
     for first in range(begin, end, capacity):
         rows, count = _table(dyads, np.int32(first), nodes=size, capacity=capacity), min(capacity, end - first)

@@ -140,12 +140,14 @@ class CensusGraphs:
     Attributes:
       dyads: the arrays, with room for more than there is.
       n: nodes of each graph, in the order of :func:`degree_rank`; count: how many graphs.
+      slots: neighbours of all nodes together, at most.
       alphabet: what states and node codes stand for.
     """
 
     dyads: Dyads
     n: int
     count: int
+    slots: int
     alphabet: Alphabet
 
     @property
@@ -242,7 +244,7 @@ def census_graphs(
         # All graphs have the labels of the one.
         node_codes = np.tile(codes, count)
     degree = int(_total_degrees(graph).max(initial=0))
-    return _on_device(alphabet, arrays, node_codes, (nodes, n, count), degree, device)
+    return _on_device(alphabet, arrays, node_codes, (nodes, n, count), 2 * graph.m * count, degree, device)
 
 
 def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype) -> int:
@@ -253,7 +255,7 @@ def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype
 
 def _on_device(
     alphabet: Alphabet, arrays: tuple[Any, ...], node_codes: np.ndarray | None, room: tuple[int, int, int],
-    degree: int, device: jax.Device,
+    slots: int, degree: int, device: jax.Device,
 ) -> CensusGraphs:  # fmt: skip
     """Graphs for a census. ``room``: for nodes, the nodes of a graph, and how many graphs; ``degree``: the largest."""
     nodes, n, count = room
@@ -268,7 +270,7 @@ def _on_device(
         # In threes, so that few depths of the search are compiled.
         label_bits=alphabet.label_bits, search_steps=max(9, -(-degree.bit_length() // 3) * 3),
     )  # fmt: skip
-    return CensusGraphs(dyads, n, count, alphabet)
+    return CensusGraphs(dyads, n, count, slots, alphabet)
 
 
 def mixed_graphs(
@@ -300,7 +302,8 @@ def mixed_graphs(
     if alphabet.label_bits:
         codes = np.zeros(count * n, np.int32)
         codes[place] = alphabet.ranks(np.asarray(union.node_labels)[: union.n], alphabet.node_labels, union.n) - 1
-    return _on_device(alphabet, arrays, codes, (nodes, n, count), int(degrees.max(initial=0)), device), place
+    degree = int(degrees.max(initial=0))
+    return _on_device(alphabet, arrays, codes, (nodes, n, count), 2 * union.m, degree, device), place
 
 
 CPU_SAMPLE = Room(2**15, 2**17, 2**23)

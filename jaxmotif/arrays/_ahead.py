@@ -1,0 +1,134 @@
+"""Programs compiled side by side, before they are called.
+
+XLA compiles a program on one core, one after the other as they are called, and a first call has some dozens. Most of
+these follow from shapes, not from what is counted, so a call is *rehearsed* while it is begun in earnest: its own code
+runs once more, in a thread in which functions of :func:`jaxmotif.arrays._compile.jit64` give but the shapes of their
+results, and have further threads compile them; numbers that decide what comes next are guessed (:func:`fetched`).
+What is compiled lies in JAX's own tables: the call finds it there, waits for it while it is under way, and compiles
+itself what nobody has begun.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+import os
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import jax
+import numpy as np
+from jax.core import Tracer
+from jax.stages import Wrapped
+
+from jaxmotif.arrays._programs import Kept
+
+T = TypeVar("T")
+
+THREADS = 16  # at most; one of them rehearses
+LEAST_CORES = 4  # fewer have enough to do
+
+on_cpus = False
+"""Whether work of a CPU is rehearsed, too (tests)."""
+
+_logger = logging.getLogger("jaxmotif")
+_rehearsal: ContextVar[Rehearsal | None] = ContextVar("rehearsal", default=None)
+_known: set[Hashable] = set()  # what was rehearsed in this process
+
+
+class Rehearsed(Exception):
+    """Ends a rehearsal."""
+
+
+def rehearsal() -> Rehearsal | None:
+    """That of this thread, if it rehearses."""
+    return _rehearsal.get()
+
+
+class Rehearsal:
+    """The programs that a piece of work will need, compiled by a pool of threads."""
+
+    def __init__(self, pool: Executor):
+        self._pool = pool
+
+    def run(self, work: Callable[[], object], default: Any) -> None:
+        """``default``: JAX's default device where the work is done: each thread has its own, and programs heed it."""
+        token = _rehearsal.set(self)
+        try:
+            with jax.default_device(default):
+                work()
+        except Rehearsed:
+            pass
+        except Exception as error:  # the work itself will raise it, or knows the number that was missing
+            _logger.debug("a rehearsal ended early: %s", error)
+        finally:
+            _rehearsal.reset(token)
+
+    def take(self, kept: Kept, target: Hashable, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
+        """Has the program of a call compiled by another thread.
+
+        Returns:
+          What stands for the call's results.
+        """
+        args, kwargs = jax.tree.map(_stand_in, (args, kwargs))
+        if kept.has(target, args, kwargs):  # then the others are kept, too
+            raise Rehearsed
+        here, default = contextvars.copy_context(), _default_device()
+
+        def compile_() -> None:
+            with jax.default_device(default), jax.enable_x64(True), contextlib.suppress(Exception):
+                here.run(kept.make, target, jitted, *args, **kwargs)
+
+        results = jitted.trace(*args, **kwargs).out_info
+        self._pool.submit(compile_)
+        # Results lie where arguments are bound to.
+        places = (x.sharding for x in jax.tree.leaves((args, kwargs)) if isinstance(x, jax.ShapeDtypeStruct))
+        place = next((where for where in places if where is not None), None)
+        return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), results)
+
+
+def _default_device() -> Any:
+    return jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _stand_in(x: Any) -> Any:
+    if not isinstance(x, jax.Array) or isinstance(x, Tracer):
+        return x
+    weak = getattr(x, "weak_type", False)  # random keys are never
+    return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding if x.committed else None, weak_type=weak)
+
+
+def fetched(numbers: jax.Array, as_if: Sequence[int]) -> list[int]:
+    """Integers ``[N]``, or one, that decide what is done next, from their device; in a rehearsal the likeliest."""
+    return list(as_if) if rehearsal() is not None else np.asarray(numbers).reshape(-1).tolist()
+
+
+def end_rehearsal() -> None:
+    """What follows needs no program: a rehearsal, if this is one, ends here."""
+    if rehearsal() is not None:
+        raise Rehearsed
+
+
+def rehearsed(work: Callable[[], T], device: jax.Device, what: Hashable) -> T:
+    """What ``work()`` returns, rehearsed by another thread where that makes the first call of its kind shorter.
+
+    Args:
+      work: changes nothing but what it returns: it is run twice.
+      device: where it works.
+      what: all that its programs follow from: rehearsed once in a process.
+    """
+    cores = os.cpu_count() or 1
+    worth = (device.platform != "cpu" and cores >= LEAST_CORES) or on_cpus
+    if not worth or what in _known or rehearsal() is not None:
+        return work()
+    _known.add(what)
+    pool = ThreadPoolExecutor(max(2, min(THREADS, cores)), "jaxmotif-ahead")
+    pool.submit(contextvars.copy_context().run, Rehearsal(pool).run, work, _default_device())
+    try:
+        return work()
+    finally:
+        # Nobody waits for what has proved useless, and it is not begun any more.
+        pool.shutdown(wait=False, cancel_futures=True)

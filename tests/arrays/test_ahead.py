@@ -1,0 +1,124 @@
+"""A rehearsal: programs are compiled by other threads, and are those that the work calls."""
+
+import threading
+from concurrent.futures import Executor, Future
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental.compilation_cache import compilation_cache
+
+from jaxmotif.arrays import _ahead
+from jaxmotif.arrays._ahead import Rehearsal, end_rehearsal, fetched, rehearsal, rehearsed
+from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._programs import keep_programs_in
+from tests.compilations import compilations
+
+CPU = jax.devices("cpu")[0]
+
+
+@jit64(static_argnames="times")
+def grown(x, *, times):
+    return jnp.concatenate([x] * times).astype(jnp.int64) + 2**40, x.max()
+
+
+@jit64
+def summed(x):
+    return x.sum()
+
+
+class Here(Executor):
+    """A pool that does at once what it is given."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        fn(*args, **kwargs)
+        return Future()
+
+
+def rehearse(work):
+    Rehearsal(Here()).run(work, None)
+
+
+@pytest.mark.parametrize("bound", [True, False], ids=["on a device", "on the host"])
+def test_the_call_finds_what_was_compiled(bound):
+    given = np.arange(7 if bound else 9, dtype=np.int32)
+
+    def work():
+        x = put64(given, CPU) if bound else given
+        twice, most = grown(x, times=2)
+        (number,) = fetched(most, (3,))
+        return int(summed(twice)), number
+
+    with compilations() as told:
+        rehearse(work)
+    assert len(told) == 2
+    with compilations() as late:
+        assert work() == (2 * int(given.sum()) + 2 * given.size * 2**40, given.size - 1)
+    assert late == []
+
+
+def test_threads_of_several_workers(monkeypatch):
+    """One rehearsal of a kind of work; a call waits for the program that is being compiled."""
+    monkeypatch.setattr(_ahead, "on_cpus", True)
+    rehearsals = []
+
+    def work():
+        if rehearsal() is not None:
+            rehearsals.append(threading.current_thread().name)
+        return int(summed(grown(put64(np.arange(11), CPU), times=3)[0]))
+
+    results = []
+    with compilations() as found:
+        workers = [
+            threading.Thread(target=lambda: results.append(rehearsed(work, CPU, "several workers"))) for _ in range(3)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        results.append(rehearsed(work, CPU, "several workers"))
+    assert results == [3 * 55 + 33 * 2**40] * 4
+    assert len(rehearsals) <= 1
+    assert len(found) == 2
+
+
+def test_what_fails_in_a_rehearsal_is_raised_by_the_work_alone(monkeypatch):
+    monkeypatch.setattr(_ahead, "on_cpus", True)
+
+    def work():
+        return grown(put64(np.zeros(2, np.int32), CPU), times=())
+
+    with pytest.raises(TypeError):
+        rehearsed(work, CPU, "a failure")
+    done = []
+    rehearse(lambda: (end_rehearsal(), done.append(1)))
+    end_rehearsal()  # no rehearsal
+    assert done == []
+
+
+def plain(x):
+    return x.sum()
+
+
+def test_kept_programs(tmp_path, monkeypatch):
+    """A rehearsal keeps what it compiles, and ends where a program was kept before."""
+    monkeypatch.setattr(plain, "__module__", "jaxmotif.plain")  # as one of the package's
+    first, again = jit64(plain), jit64(plain)
+    x = put64(np.arange(13, dtype=np.int32), CPU)
+    keep_programs_in(tmp_path)
+    jax.config.update("jax_enable_compilation_cache", False)  # what it holds is not written
+    compilation_cache.reset_cache()
+    try:
+        rehearse(lambda: first(x))
+        (kept,) = tmp_path.iterdir()
+        went_on = []
+        with compilations() as found:
+            rehearse(lambda: (again(x), went_on.append(1)))
+            assert (int(again(x)), int(first(x))) == (78, 78)
+        assert found == went_on == []
+        assert list(tmp_path.iterdir()) == [kept]
+    finally:
+        keep_programs_in(None)
+        jax.config.update("jax_enable_compilation_cache", True)
+        compilation_cache.reset_cache()
