@@ -19,11 +19,8 @@ from jax import lax
 
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
-from jaxmotif.kernels._scatter import accumulator, add_at, put_at
+from jaxmotif.kernels._scatter import WHOLE_LINES, accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
-
-WHOLE_LINES = 63
-"""Spare entries lie at a multiple of 64 less one: an array of odd length takes a GPU four times as long to clear."""
 
 _FIELDS = ("heavy", "light", "heavy_row", "heavy_starts", "light_starts", "heavy_count")
 

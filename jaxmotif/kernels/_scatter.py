@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxmotif.arrays._compile import target
 
 if TYPE_CHECKING:
     from jax.typing import ArrayLike, DTypeLike
+
+
+WHOLE_LINES = 63
+"""Spare entries lie at a multiple of 64 less one: an array of odd length takes a GPU four times as long to clear."""
 
 
 def accumulator(size: int, dtype: DTypeLike) -> jax.Array:
@@ -44,15 +49,42 @@ def how_often(size: int, index: jax.Array, asked: jax.Array, most: int) -> jax.A
     """How often each of ``asked``, int32 in ``0 .. size - 1``, occurs among ``index`` (in ``0 .. size``).
 
     Args:
-      size: even; most: static, no position occurs more often than this.
+      size: a multiple of 4; most: static, no position occurs more often than this.
     """
-    if _unchecked() or most > 2**16:
+
+    def one_by_one() -> jax.Array:
         return count_at(size, index).at[asked].get(mode="promise_in_bounds").astype(jnp.int32)
-    # Two counts in a word: of half the bytes, more stay in the cache of a GPU, on which atomic additions wait. 2**16
-    # occurrences of one position alone carry into its neighbour's count, which was 0, and leave 0: neither reads 1.
-    one = jnp.int32(1) << ((index & 1) << 4)
-    words = add_at(accumulator(size // 2, jnp.int32), index >> 1, one)
-    return (words.at[asked >> 1].get(mode="promise_in_bounds") >> ((asked & 1) << 4)) & 0xFFFF
+
+    if _unchecked():
+        return one_by_one()
+    # Several counts in a word: of fewer bytes, more stay in the cache of a GPU, on which atomic additions wait.
+    if most <= 2**16:
+        # 2**16 occurrences of one position alone carry into its neighbour's count, which was 0, and leave 0: neither
+        # reads 1.
+        return _read_in_words(_count_in_words(size, index, 2), asked, 2)
+    words = _count_in_words(size, index, 4)
+    total = sum(((words >> shift) & 0xFF).sum(dtype=jnp.int32) for shift in (0, 8, 16, 24))
+    # A count of 256 loses at least 255 of the sum of all: where nothing is lost, all of them fit.
+    fit = total == (index < size).sum(dtype=jnp.int32)
+    return lax.cond(fit, lambda: _read_in_words(words, asked, 4), one_by_one)
+
+
+def _count_in_words(size: int, index: jax.Array, together: int) -> jax.Array:
+    """How often each index occurs, so many counts (2 or 4) in an int32 word."""
+    spare = size // together | WHOLE_LINES
+    word, shift = _word_of(index, together)
+    return add_at(accumulator(spare, jnp.int32), jnp.where(index == size, spare, word), jnp.int32(1) << shift)
+
+
+def _read_in_words(words: jax.Array, asked: jax.Array, together: int) -> jax.Array:
+    word, shift = _word_of(asked, together)
+    return (words.at[word].get(mode="promise_in_bounds") >> shift) & ((1 << 32 // together) - 1)
+
+
+def _word_of(index: jax.Array, together: int) -> tuple[jax.Array, jax.Array]:
+    """In which word a count is, and at which bit it begins."""
+    bits = together.bit_length() - 1
+    return index >> bits, (index & (together - 1)) << (5 - bits)
 
 
 def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:

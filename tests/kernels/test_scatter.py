@@ -57,8 +57,9 @@ def test_sums_and_counts_of_several_rows(batched):
 
 
 @pytest.mark.parametrize("most", [2**16, 2**16 + 1])
-def test_how_often(most):
-    """Also a position that fills its half of a word: that it is met 2**16 - 1 times does not reach its neighbour."""
-    index = np.concatenate([np.full(2**16 - 1, 2), np.repeat([1, 6], 9), [0, 4, 4]]).astype(np.int32)
-    found = jax.jit(lambda index: how_often(6, index, jnp.arange(6, dtype=jnp.int32), most))(index)
-    assert found.tolist() == [1, 9, 2**16 - 1, 0, 2, 0]
+@pytest.mark.parametrize("many", [255, 256, 2**16 - 1])
+def test_how_often(most, many):
+    """Also a position that fills its part of a word, and one that does not fit there: neither reaches its neighbour."""
+    index = np.concatenate([np.full(many, 2), np.repeat([1, 8], 9), [0, 4, 4], np.full(2**16 - many, 8)])
+    found = jax.jit(lambda index: how_often(8, index, jnp.arange(8, dtype=jnp.int32), most))(index.astype(np.int32))
+    assert found.tolist() == [1, 9, many, 0, 2, 0, 0, 0]
