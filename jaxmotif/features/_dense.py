@@ -1,72 +1,236 @@
-"""Pattern features of small graphs, thousands at a time: a pure function for ``jax.jit`` and ``jax.vmap``."""
+"""Pattern features of small graphs, thousands at a time: a pure function for ``jax.jit`` and ``jax.vmap``.
+
+Patterns that graphlet orbits tell are sums of these. Others are searched for, one after another in one compiled loop:
+what differs between them is data, so that a data set takes a program for each padded size, however many patterns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._int64 import Int64
-from jaxmotif.features._patterns import all_roles
-from jaxmotif.features._roles import Per, orbit_weights
-from jaxmotif.graph import Graph
+from jaxmotif.arrays._rows import places_of as row_numbers
+from jaxmotif.arrays._sizes import power_of_two
+from jaxmotif.features._roles import Per, Role, all_roles, known_weights, places_of, weight_table
+from jaxmotif.graph import Graph, Graphs
+from jaxmotif.graph._groups import size_groups
 from jaxmotif.graphlets import dense_edge_columns, dense_node_orbits
-from jaxmotif.patterns import Pattern, named_pattern
+from jaxmotif.kernels._expand import take
+from jaxmotif.matching._dense import Found, Tallied, search_dense
+from jaxmotif.patterns import Pattern, named_pattern, symmetry_constraints
+
+MOST_NODES, MOST_QUERY = 128, 16
+"""Graphs and patterns of at most so many nodes are searched in stacks."""
+
+TOGETHER, TOGETHER_ON_ACCELERATOR = 2**9, 2**14
+"""Graphs of a stack: all wait for the one that takes longest, and on accelerators a step takes as long for few."""
+
+LANES, MOST_STEPS = 4, 2**10
+"""Partial matches of a graph that are extended in a step; and steps after which what is not done is left to a search
+of its own."""
 
 
 def dense_pattern_features(
     graph: Graph, patterns: Sequence[str | Pattern], *, per: Per = "graph", induced: bool = True
 ) -> Int64:
-    """Counts as :func:`pattern_features` does, inside a user's ``jit``: of a small undirected graph.
+    """Counts as :func:`pattern_features` does, inside a user's ``jit``: of a small graph.
 
     Pure: jit it, and vmap it over a stacked batch. Sizes, patterns and options are static.
 
     Args:
-      graph: undirected, capacity up to 512 nodes (patterns of five nodes: 128).
-      patterns: names or small graphs: undirected, connected, unlabelled, of 2 to 5 nodes (per edge of 3 to 5).
+      graph: directed or not, labelled or not; capacity up to 512 nodes (patterns of five nodes: 128).
+      patterns: names or small graphs, directed if and only if the graph is. Undirected connected ones of up to 5
+        nodes without labels are sums of orbits; any others, up to 64 nodes, are searched for.
       per, induced: as there.
 
     Returns:
-      Exact 64-bit counts ``[F]``, per node ``[N, F]``, per edge ``[S / 2, F]`` in the order of ``Graph.edge_list()``;
-      the columns are those of :func:`pattern_features`; padding rows are zero.
+      Exact 64-bit counts ``[F]``, per node ``[N, F]``, per edge ``[S / 2, F]`` (directed: ``[S, F]``) in the order of
+      ``Graph.edge_list()``; the columns are those of :func:`pattern_features`; padding rows are zero.
 
     Raises:
-      ValueError: when traced, for other patterns or a graph that is too large.
+      ValueError: when traced, for a graph that is too large, or a pattern that does not suit it.
 
     Example:
       >>> import jax, jaxmotif
       >>> count = jax.jit(lambda graph: dense_pattern_features(graph, ["triangle", "wedge"], induced=False))
       >>> count(jaxmotif.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])).to_numpy().tolist()
       [1, 5]
+      >>> loops = jaxmotif.Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True)
+      >>> dense_pattern_features(loops, ["ffl"], per="node").to_numpy()[:3].tolist()
+      [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
-    found = [p if isinstance(p, Pattern) else named_pattern(p, directed=False) for p in patterns]
-    weights, size = [], 4
-    for pattern, given, roles in zip(found, patterns, all_roles(found, patterns, per), strict=True):
-        for role in roles:
-            weighed = orbit_weights(pattern, role.places[0] or (0,), induced)
-            if weighed is None:
-                raise ValueError(
-                    f"{given!r} is no connected undirected pattern of 2 to 5 nodes (per edge: 3 to 5) without labels; "
-                    "use jaxmotif.matching.dense_match_count, or jaxmotif.pattern_features outside jit"
-                )
-            size = max(size, weighed.size)
-            before = (0,) * weighed.first
-            weights.append(((*before, *weighed.weights.tolist()), weighed.sharing if per == "graph" else 1))
-    return _weighed(graph, weights=tuple(weights), size=size, per=per)
+    given = [p if isinstance(p, Pattern) else named_pattern(p, directed=graph.directed) for p in patterns]
+    roles = all_roles(given, patterns, per)
+    weights = known_weights(given, roles, induced)
+    known = [w for found in weights for w in found]
+    rest = [i for i, found in enumerate(weights) if not found and roles[i]]
+    searches = searches_for([given[i] for i in rest], [roles[i] for i in rest], per)
+    # What is found: first all sums of orbits, then what is searched for, a row of so many columns a pattern.
+    first = iter(range(len(known)))
+    order = [
+        next(first) if found else len(known) + searches.number * rest.index(i) + column
+        for i, found in enumerate(weights)
+        for column in range(len(roles[i]))
+    ]
+    size, table = weight_table(known, per)
+    sharing = np.array([w.sharing for w in known], np.int64)
+    return _columns(
+        graph, searches.arrays, table, sharing, np.array(order, np.int32), size=size, number=searches.number, per=per,
+        induced=induced,
+    )  # fmt: skip
 
 
-@partial(jit64, static_argnames=("weights", "size", "per"))
-def _weighed(graph: Graph, weights: tuple[tuple[tuple[int, ...], int], ...], size: int, per: Per) -> Int64:
-    count = dense_edge_columns if per == "edge" else dense_node_orbits
-    orbits = count(graph, size=5 if size == 5 else 4)
-    values = lax.bitcast_convert_type(orbits.words, jnp.int64)
-    table = np.zeros((values.shape[1], len(weights)), np.int64)
-    for column, (row, _) in enumerate(weights):
-        table[: len(row), column] = row
-    counts = (values[:, :, None] * table[None]).sum(axis=1)
-    sharing = np.array([shared for _, shared in weights], np.int64)
-    return Int64.of(counts.sum(axis=0) // sharing if per == "graph" else counts)
+class SearchArrays(NamedTuple):
+    """Patterns as data: a stack of graphs of ``K`` nodes, bool ``[P, K, K]`` and int32 ``[P, nodes or edges]`` as
+    :func:`search_dense` takes them, and the label that patterns have where any will do."""
+
+    queries: Graph
+    below: np.ndarray
+    parts: np.ndarray
+    wildcard: np.int32
+
+
+class Searches(NamedTuple):
+    """``number``: columns for each pattern, of which the first are its roles'."""
+
+    arrays: SearchArrays | None
+    number: int
+
+
+def searches_for(patterns: list[Pattern], roles: list[list[Role]], per: Per) -> Searches:
+    """Patterns to be searched for, one occurrence of each orbit of maps."""
+    if not patterns:
+        return Searches(None, 0)
+    nodes, directed = [p.num_nodes for p in patterns], patterns[0].directed
+    ends = [np.array(places_of(p, "edge"), np.int64).reshape(-1, 2) for p in patterns]
+    K, S = power_of_two(max(nodes), 4), power_of_two(max(map(len, ends)) * (1 if directed else 2), 8)
+    node_labels = [p.node_labels for p in patterns]
+    edge_labels = [
+        None if p.edge_labels is None else p.edge_labels[tuple(e.T)] for p, e in zip(patterns, ends, strict=True)
+    ]
+    used = {int(x) for labels in (*node_labels, *edge_labels) if labels is not None for x in labels}
+    wildcard = next(x for x in range(len(used) + 1) if x not in used)
+    labels = _filled(node_labels, nodes, wildcard), _filled(edge_labels, [len(e) for e in ends], wildcard)
+    queries = Graphs.from_edges(ends, nodes, directed, *labels).stack(pad=(K, S))
+    below = np.zeros((len(patterns), K, K), bool)
+    for constraints, pattern in zip(below, patterns, strict=True):
+        for a, b in symmetry_constraints(pattern)[0]:
+            constraints[a, b] = True
+    number = max(map(len, roles))
+    parts = np.full((len(patterns), K if per == "node" else S // (1 if directed else 2)), number, np.int32)
+    if per != "graph":
+        for row, pattern, held in zip(parts, patterns, roles, strict=True):
+            place = {place: i for i, place in enumerate(places_of(pattern, per))}
+            for number_of_role, role in enumerate(held):
+                row[[place[x] for x in role.places]] = number_of_role
+    return Searches(SearchArrays(queries, below, parts, np.int32(wildcard)), number)
+
+
+def _filled(labels: list[np.ndarray | None], counts: list[int], wildcard: int) -> list[np.ndarray] | None:
+    """Labels for all patterns or none: a wildcard where a pattern has none."""
+    if all(x is None for x in labels):
+        return None
+    return [np.full(n, wildcard, np.int32) if x is None else x for x, n in zip(labels, counts, strict=True)]
+
+
+@partial(jit64, static_argnames=("size", "number", "per", "induced"))
+def _columns(
+    graph: Graph, searches: SearchArrays | None, table: jax.Array, sharing: jax.Array, order: jax.Array, *,
+    size: Literal[4, 5], number: int, per: Per, induced: bool,
+) -> Int64:  # fmt: skip
+    found = []
+    if table.shape[1]:
+        orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size)
+        values = lax.bitcast_convert_type(orbits.words, jnp.int64)
+        sums = (values[:, :, None] * table[None]).sum(axis=1)
+        found.append(sums.sum(axis=0) // sharing if per == "graph" else sums)
+    if searches is not None:
+        found.append(search_roles(searches, graph, number, per, induced, lanes=32, max_steps=2**31 - 1).values)
+    if not found:
+        rows = {"graph": (), "node": (graph.node_capacity,), "edge": (_edge_rows(graph),)}[per]
+        return Int64.of(jnp.zeros((*rows, 0), jnp.int64))
+    return Int64.of(take(jnp.concatenate(found, axis=-1).T, order).T)
+
+
+def search_roles(
+    searches: SearchArrays, graph: Graph, number: int, per: Per, induced: bool, *, lanes: int, max_steps: int
+) -> Found:
+    """What each pattern's search finds, ``[P]``, or ``[rows, P * number]``; whether each is done, bool ``[P]``."""
+
+    def one(search: tuple[Graph, jax.Array, jax.Array]) -> Found:
+        query, below, parts = search
+        tallied = None if per == "graph" else Tallied(per, parts, number)
+        return search_dense(
+            query, graph, tallied, below, induced=induced, wildcard=searches.wildcard, lanes=lanes, max_steps=max_steps
+        )
+
+    # In turn, not side by side: each loop ends when its own pattern is done.
+    found = lax.map(one, (searches.queries, searches.below, searches.parts))
+    values = found.values
+    if per != "graph":
+        values = jnp.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
+    return found._replace(values=values)
+
+
+def stacked_roles(
+    graphs: Graphs, which: np.ndarray, patterns: list[Pattern], roles: list[list[Role]], per: Per, induced: bool,
+    devices: tuple[jax.Device, ...],
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
+    """Search some small graphs for patterns, a stack at a time.
+
+    Yields:
+      Indices of graphs; int64 ``[rows, roles]``, the rows of these graphs side by side; and whether each is done.
+    """
+    searches = searches_for(patterns, roles, per)
+    order = [searches.number * i + column for i, held in enumerate(roles) for column in range(len(held))]
+    together = TOGETHER_ON_ACCELERATOR if target_of(devices[0]).is_accelerator else TOGETHER
+    under_way: list[tuple[np.ndarray, int, tuple[jax.Array, jax.Array]]] = []
+
+    def fetched() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        some, width, found = under_way.pop(0)
+        values, done = jax.device_get(found)
+        if per == "graph":
+            return some, values[: some.size].astype(np.int64), done[: some.size]
+        counts = graphs.n[some] if per == "node" else graphs.m[some]
+        rows = values.reshape(-1, len(order))[row_numbers(np.arange(some.size) * width, counts)]
+        return some, rows.astype(np.int64), done[: some.size]
+
+    turn = 0
+    # Stacked, a graph works with matrices as wide as its nodes, not with its slots.
+    for group in size_groups(graphs, which, lambda nodes, slots: 2.0**8 * nodes):
+        width = group.nodes if per == "node" else group.slots // (1 if graphs.directed else 2)
+        for some, batch in group.stacks(graphs, together * group.slots):
+            given = jax.device_put((batch, searches.arrays, np.array(order, np.int32)), devices[turn % len(devices)])
+            found = _stack(*given, number=searches.number, per=per, induced=induced)
+            under_way.append((some, width, found))
+            turn += 1
+            if len(under_way) > 2 * len(devices):
+                yield fetched()
+    while under_way:
+        yield fetched()
+
+
+@partial(jit64, static_argnames=("number", "per", "induced"))
+def _stack(
+    batch: Graph, searches: SearchArrays, order: jax.Array, *, number: int, per: Per, induced: bool
+) -> tuple[jax.Array, jax.Array]:
+    """Columns of each graph of a stack, and whether all its searches are done."""
+
+    def one(graph: Graph) -> tuple[jax.Array, jax.Array]:
+        found = search_roles(searches, graph, number, per, induced, lanes=LANES, max_steps=MOST_STEPS)
+        return take(found.values.T, order).T, found.exact.all()
+
+    return jax.vmap(one)(batch)
+
+
+def _edge_rows(graph: Graph) -> int:
+    """Rows by edge."""
+    return graph.slot_capacity // (1 if graph.directed else 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Literal, NamedTuple, cast
 
@@ -11,16 +11,18 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
-from jaxmotif.devices._select import Devices
+from jaxmotif.arrays._rows import places_of as row_numbers
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.features._dense import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.features._roles import (
     OrbitWeights,
     Per,
     Role,
-    called,
+    all_roles,
     connected_names,
-    orbit_weights,
+    known_weights,
     places_of,
-    roles_of,
+    weight_table,
 )
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
 from jaxmotif.graphlets import edge_graphlets, node_orbits
@@ -106,9 +108,7 @@ def pattern_features(
     source, first = _Source.of(many, per), many[0]
     given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
     roles = all_roles(given, patterns, per)
-    values = np.concatenate([
-        np.zeros((len(source.graph), 0), np.int64), *_counts(source, given, roles, induced, devices)
-    ], axis=1)  # fmt: skip
+    values = _counts(source, given, roles, induced, devices)
     if normalize == "density":
         sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
         values = values / source.sets(sizes)
@@ -116,21 +116,13 @@ def pattern_features(
         sums = values.sum(axis=1, keepdims=True)
         values = values / np.where(sums == 0, 1, sums)
     columns = tuple(role.name for found in roles for role in found)
-    return Features(columns, np.log1p(values) if log else values, per, source.graph, source.edges)
+    return Features(columns, np.log1p(values) if log else values, per, source.graph, source.edges())
 
 
 def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
     """The columns of :func:`pattern_features` of whole graphs, for graphs of one's kind."""
     given = [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
     return tuple(role.name for found in all_roles(given, patterns, "graph") for role in found)
-
-
-def all_roles(patterns: list[Pattern], given: Sequence[PatternLike], per: Per) -> list[list[Role]]:
-    """The columns of each pattern, called as it was given."""
-    return [
-        roles_of(pattern, name if isinstance(name, str) else called(pattern, number), per)
-        for number, (pattern, name) in enumerate(zip(patterns, given, strict=True))
-    ]
 
 
 def all_patterns(size: int, directed: bool = False) -> list[str]:
@@ -152,28 +144,27 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
 
 
 class _Source(NamedTuple):
-    """Graphs side by side.
-
-    ``owner``: the graph of each node of the union; ``graph``, ``edges``: of each row of the result, its graph, and the
-    ends of an edge there.
-    """
+    """Graphs side by side, and rows of the result: ``rows`` int64 ``[B]``, of each graph."""
 
     graphs: Graphs
-    union: Graph
     per: Per
-    owner: np.ndarray
-    graph: np.ndarray
-    edges: np.ndarray | None
+    rows: np.ndarray
 
     @classmethod
     def of(cls, graphs: Graphs, per: Per) -> _Source:
-        union = jax.device_put(graphs.union()) if len(graphs) > 1 else graphs[0]
-        numbers = np.arange(len(graphs))
-        owner = np.repeat(numbers, graphs.n)
-        if per != "edge":
-            return cls(graphs, union, per, owner, owner if per == "node" else numbers, None)
-        rows = np.repeat(numbers, graphs.m)
-        return cls(graphs, union, per, owner, rows, union.edge_list() - graphs.node_starts[rows][:, None])
+        rows = {"graph": np.ones(len(graphs), np.int64), "node": graphs.n, "edge": graphs.m}[per]
+        return cls(graphs, per, rows)
+
+    @property
+    def graph(self) -> np.ndarray:
+        """The graph of each row."""
+        return np.repeat(np.arange(len(self.graphs)), self.rows)
+
+    def edges(self) -> np.ndarray | None:
+        """The ends, in its graph, of the edge of each row."""
+        if self.per != "edge":
+            return None
+        return self.graphs.union(pad=None).edge_list() - self.graphs.node_starts[self.graph][:, None]
 
     def sets(self, sizes: list[int]) -> np.ndarray:
         """Sets of so many nodes that hold what a row stands for, at least 1, float64 ``[rows, sizes]``."""
@@ -185,63 +176,91 @@ class _Source(NamedTuple):
 
 def _counts(
     source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
-) -> Iterator[np.ndarray]:
-    """int64 ``[rows, roles]`` for each pattern: from orbits where it has them, else from its occurrences."""
-    weights = [
-        [orbit_weights(pattern, role.places[0] or (0,), induced) for role in found]
-        for pattern, found in zip(patterns, roles, strict=True)
-    ]
-    known = [weighed for found in weights for weighed in found if weighed is not None]
-    columns = iter(_weighed(source, known, devices).T if known else ())
-    for pattern, found, weighed in zip(patterns, roles, weights, strict=True):
-        if any(w is None for w in weighed):
-            yield _searched(source, pattern, found, induced, devices)
-        elif source.per == "graph":
-            yield from (_added_up(source, next(columns), w.sharing)[:, None] for w in weighed if w is not None)
-        else:
-            yield np.stack([next(columns) for _ in weighed], axis=1)
+) -> np.ndarray:
+    """int64 ``[rows, roles]``: from orbits where a pattern has them, else from its occurrences."""
+    weights = known_weights(patterns, roles, induced)
+    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
+    ends = np.cumsum([0, *map(len, roles)])
+    columns = [np.arange(*ends[i : i + 2]) for i in range(len(roles))]
+    known = [i for i, found in enumerate(weights) if found]
+    if known:
+        values[:, np.concatenate([columns[i] for i in known])] = _weighed(source, [weights[i] for i in known], devices)
+    rest = [i for i, found in enumerate(weights) if not found and len(columns[i])]
+    if rest:
+        found = _searched(source, [patterns[i] for i in rest], [roles[i] for i in rest], induced, devices)
+        values[:, np.concatenate([columns[i] for i in rest])] = found
+    return values
 
 
-def _searched(source: _Source, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices) -> np.ndarray:
-    """A column a role: the occurrences that a search adds up at each node or edge."""
-    of: Literal["node", "edge"] = "edge" if source.per == "edge" else "node"
-    first = [role.places[0] or (0,) for role in roles]
-    columns = [places_of(pattern, of).index(place) for place in first]
-    # What is not connected lies in one graph of the union or in two: each graph is searched on its own.
-    whole = len(source.graphs) == 1 or len(pattern.components()) == 1
-    found = [
-        participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
-        for graph in ([source.union] if whole else source.graphs)
-    ]
-    counts = np.concatenate(found)
-    if source.per != "graph":
-        return counts
-    return _added_up(source, counts[:, 0], int(np.sum(node_orbits_of(pattern) == 0)))[:, None]
-
-
-def _weighed(source: _Source, weights: list[OrbitWeights], devices: Devices) -> np.ndarray:
-    """Sums of orbit counts at each node or edge, int64 ``[rows, weights]``."""
+def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
+    """Sums of orbit counts, int64 ``[rows, weights]``."""
+    flat = [w for found in weights for w in found]
+    size, table = weight_table(flat, source.per)
     count = edge_graphlets if source.per == "edge" else node_orbits
-    given = source.graphs if len(source.graphs) > 1 else source.union
-    orbits = np.asarray(count(given, size=max(4, *(w.size for w in weights)), devices=devices))
-    table = np.zeros((orbits.shape[1], len(weights)), np.int64)
-    for column, w in enumerate(weights):
-        table[w.first : w.first + w.weights.size, column] = w.weights
+    given = source.graphs if len(source.graphs) > 1 else source.graphs[0]
+    orbits = np.asarray(count(given, size=size, devices=devices))
     # As floats, of which BLAS makes short work: exact below 2^53, since nothing is negative.
     near = orbits.astype(np.float64) @ table.astype(np.float64)
     most = near.max(initial=0)
     if most >= _TOO_MANY:
         raise OverflowError("counts of subgraphs that are not induced pass 64 bits here; use induced=True")
-    return near.astype(np.int64) if most < 2.0**53 else orbits.astype(np.int64) @ table
+    sums = near.astype(np.int64) if most < 2.0**53 else orbits.astype(np.int64) @ table
+    if source.per != "graph":
+        return sums
+    return _added_up(sums, source.graphs.n) // np.array([w.sharing for w in flat], np.int64)
 
 
-def _added_up(source: _Source, at_nodes: np.ndarray, sharing: int) -> np.ndarray:
-    """The occurrences in each graph, of which ``sharing`` nodes each are counted."""
-    sums = np.zeros(len(source.graphs), np.int64)
-    if np.bincount(source.owner, at_nodes, len(sums)).max(initial=0) >= _TOO_MANY:
-        raise OverflowError("counts of a whole graph pass 64 bits here; jaxmotif.graphlet_counts has larger integers")
-    np.add.at(sums, source.owner, at_nodes)
-    return sums // sharing
+def _searched(
+    source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
+) -> np.ndarray:
+    """Occurrences, int64 ``[rows, roles]``: of small patterns in stacks of small graphs; what is not done there, by a
+    search for each pattern."""
+    graphs, starts = source.graphs, np.cumsum(source.rows) - source.rows
+    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
+    left = np.ones(len(graphs), bool)
+    if len(graphs) > 1 and max(pattern.num_nodes for pattern in patterns) <= MOST_QUERY:
+        small = np.flatnonzero(graphs.n <= MOST_NODES)
+        chips = select_devices(devices).local
+        for some, found, done in stacked_roles(graphs, small, patterns, roles, source.per, induced, chips):
+            values[row_numbers(starts[some], source.rows[some])] = found
+            left[some[done]] = False
+    if (which := np.flatnonzero(left)).size:
+        found = [_searched_alone(source, which, *one, induced, devices) for one in zip(patterns, roles, strict=True)]
+        values[row_numbers(starts[which], source.rows[which])] = np.concatenate(found, axis=1)
+    return values
+
+
+def _searched_alone(
+    source: _Source, which: np.ndarray, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices
+) -> np.ndarray:
+    """A column a role: the occurrences that a search adds up at each node or edge of some graphs."""
+    of: Literal["node", "edge"] = "edge" if source.per == "edge" else "node"
+    first = [role.places[0] or (0,) for role in roles]
+    columns = [places_of(pattern, of).index(place) for place in first]
+    graphs = source.graphs
+    # What is not connected lies in one graph of a union or in two: each graph is searched on its own.
+    whole = len(which) > 1 and len(pattern.components()) == 1
+    given = [jax.device_put(graphs.union(which))] if whole else (graphs[i] for i in which.tolist())
+    counts = np.concatenate([
+        participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
+        for graph in given
+    ])  # fmt: skip
+    if source.per != "graph":
+        return counts
+    return _added_up(counts, graphs.n[which]) // int(np.sum(node_orbits_of(pattern) == 0))
+
+
+def _added_up(at_nodes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Sums over the nodes of each graph, int64 ``[graphs, columns]``."""
+    sums, filled = np.zeros((nodes.size, at_nodes.shape[1]), np.int64), nodes > 0
+    if filled.any():
+        starts = (np.cumsum(nodes) - nodes)[filled]
+        if np.add.reduceat(at_nodes.astype(np.float64), starts).max(initial=0) >= _TOO_MANY:
+            raise OverflowError(
+                "counts of a whole graph pass 64 bits here; jaxmotif.graphlet_counts has larger integers"
+            )
+        sums[filled] = np.add.reduceat(at_nodes, starts)
+    return sums
 
 
 _TOO_MANY = 2.0**62

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -44,6 +45,14 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
     return [Role(f"{name}:{'-'.join(map(str, places[0]))}", places) for places in found]
 
 
+def all_roles(patterns: list[Pattern], given: Sequence[object], per: Per) -> list[list[Role]]:
+    """The columns of each pattern, called as it was given."""
+    return [
+        roles_of(pattern, name if isinstance(name, str) else called(pattern, number), per)
+        for number, (pattern, name) in enumerate(zip(patterns, given, strict=True))
+    ]
+
+
 def places_of(pattern: Pattern, of: Literal["node", "edge"]) -> list[Place]:
     """The nodes, or the edges in ascending order, of a pattern."""
     if of == "node":
@@ -73,6 +82,10 @@ def _edge_orbits(pattern: Pattern) -> list[tuple[Place, ...]]:
 def called(pattern: Pattern, number: int) -> str:
     """The name of a column where the pattern was given without one."""
     return canonical_string(pattern) if pattern.num_nodes <= LARGEST_NAMED else f"pattern-{number}"
+
+
+NUM_COLUMNS = {("node", 4): 15, ("edge", 4): 17, ("node", 5): 73, ("edge", 5): 68}
+"""Of the tables of orbits, by size."""
 
 
 class OrbitWeights(NamedTuple):
@@ -110,6 +123,26 @@ def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights
     orbit = known.node[mask][place[0]] if root == "node" else known.edge[mask][min(place), max(place)]
     matrix = np.eye(last - first, dtype=np.int64) if induced else inclusion(k, root)
     return OrbitWeights(k, first, matrix[orbit - first], known.node[mask].count(orbit))
+
+
+def known_weights(patterns: list[Pattern], roles: list[list[Role]], induced: bool) -> list[list[OrbitWeights]]:
+    """For each pattern how its roles follow from orbits; nothing where they do not."""
+    found = []
+    for pattern, held in zip(patterns, roles, strict=True):
+        weights = [orbit_weights(pattern, role.places[0] or (0,), induced) for role in held]
+        known = [w for w in weights if w is not None]
+        found.append(known if len(known) == len(weights) else [])
+    return found
+
+
+def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], np.ndarray]:
+    """The size of the orbits that are needed, and a column for each of the weights, int64 ``[orbits, weights]``."""
+    size = 5 if any(w.size == 5 for w in weights) else 4
+    # At edges of 4-node graphlets there are more columns than orbits: these come first.
+    table = np.zeros((NUM_COLUMNS["edge" if per == "edge" else "node", size], len(weights)), np.int64)
+    for column, w in enumerate(weights):
+        table[w.first : w.first + w.weights.size, column] = w.weights
+    return size, table
 
 
 def connected_names(size: int) -> list[str]:

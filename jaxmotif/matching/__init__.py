@@ -1,7 +1,7 @@
 """Subgraph matching: where, and how often, a labelled query graph occurs in a target graph."""
 
 from jaxmotif.matching._count import MatchCount, count_matches, count_queries
-from jaxmotif.matching._dense import DenseCount, dense_match_count
+from jaxmotif.matching._dense import DenseCount, dense_match_count, dense_participation
 from jaxmotif.matching._listing import Matches, MatchFile, find_matches, has_match, iter_matches
 from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
@@ -19,6 +19,7 @@ __all__ = [
     "count_matches",
     "count_queries",
     "dense_match_count",
+    "dense_participation",
     "find_matches",
     "has_match",
     "iter_matches",

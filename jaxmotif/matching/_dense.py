@@ -4,14 +4,16 @@ The target is a few bit matrices, and what a query node may map to, given the no
 their rows. A fixed number of lanes search depth first, each with one partial match and, for each level, the bits not
 tried yet: the deepest level with a bit left is extended by its lowest one, and the last level is only counted. A lane
 that runs dry takes one bit off the shallowest level of another. So memory is fixed whatever the input, no table can
-overflow, and query, target and labels are data.
+overflow, and query, target and labels are data. Where the part that nodes or edges take is wanted, the last level is
+searched too, and every match adds one for each of its nodes or edges.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +48,7 @@ class DenseCount:
     """How often a query matches, as a pytree.
 
     Attributes:
-      count: 64-bit :class:`~jaxmotif.arrays._int64.Int64` scalar, matches found.
+      count: 64-bit :class:`~jaxmotif.arrays._int64.Int64`, matches found: a scalar, or by node or edge and part.
       exact: bool scalar, whether these are all; False if ``max_steps`` ended the search.
       steps: int32 scalar.
     """
@@ -61,21 +63,28 @@ class _Rules(NamedTuple):
 
     ``which`` int32 ``[D, K, K]``: for (i, j), the matrix whose row of j's image allows i's (-1: none asks);
     ``matrices`` uint32 ``[Q, N, W]``, of which the first D are plain adjacency by direction; ``domains`` uint32
-    ``[K, W]``; ``size`` int32 scalar, query nodes.
+    ``[K, W]``; ``size`` int32 scalar, query nodes; ``below`` bool ``[K, K]``, whether i's image must have the lower
+    number of i's and j's, or nothing; ``places`` int32 ``[P, 1]`` or ``[P, 2]``, positions of the nodes or edges whose
+    images are added up, and ``parts`` int32 ``[P]`` as which part (past the last: not), or nothing.
     """
 
     which: Any
     matrices: Any
     domains: Any
     size: Any
+    below: Any = None
+    places: Any = None
+    parts: Any = None
 
 
 class _Search(NamedTuple):
-    """Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``, matches int64 ``[B]``."""
+    """Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``, matches int64 ``[B]``; and
+    of all lanes together the tally, integers ``[parts, cells]``, or nothing: cells are nodes, or slots."""
 
     images: Any
     bits: Any
     counts: Any
+    tally: Any
     steps: Any
 
 
@@ -122,24 +131,107 @@ def dense_match_count(
     Reference:
       Ullmann: An algorithm for subgraph isomorphism, JACM 1976 (bit-parallel refinement and search).
     """
+    found = search_dense(query, target, induced=induced, wildcard=wildcard, lanes=lanes, max_steps=max_steps)
+    return DenseCount(Int64.of(found.values), found.exact, found.steps)
+
+
+def dense_participation(
+    query: Graph,
+    target: Graph,
+    *,
+    of: Literal["node", "edge"] = "node",
+    induced: bool = False,
+    wildcard: ArrayLike | None = None,
+    lanes: int = 32,
+    max_steps: int = 2**20,
+) -> DenseCount:
+    """Counts in how many matches each node, or edge, of a small target takes each part of a small query.
+
+    Pure, as :func:`dense_match_count`, of which the arguments are; what a query of 0 nodes matches takes no part.
+
+    Args:
+      of: static, whether parts are query nodes, taken by nodes, or query edges, taken by edges.
+
+    Returns:
+      As :func:`dense_match_count`, of each node and query node, ``[N, K]``; of edges ``[S / 2, S' / 2]`` (directed:
+      ``[S, S']``), both in the order of ``Graph.edge_list()``; padding holds zeros. As
+      :func:`jaxmotif.matching.participation_counts` gives.
+
+    Raises:
+      ValueError: as there; or another ``of``.
+
+    Example:
+      >>> import jax
+      >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> found = jax.jit(dense_participation)(path, star)
+      >>> found.count.to_numpy()[:4, :3].tolist()
+      [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
+    """
+    if of not in ("node", "edge"):
+        raise ValueError(f"of must be 'node' or 'edge', got {of!r}")
+    each = query.node_capacity if of == "node" else query.slot_capacity // (1 if query.directed else 2)
+    tally = Tallied(of, np.arange(each, dtype=np.int32), each)
+    found = search_dense(query, target, tally, induced=induced, wildcard=wildcard, lanes=lanes, max_steps=max_steps)
+    return DenseCount(Int64.of(found.values), found.exact, found.steps)
+
+
+class Tallied(NamedTuple):
+    """Whose parts are added up, of a query's nodes or edges: ``number`` parts, and int32 which of them each takes."""
+
+    of: Literal["node", "edge"]
+    parts: ArrayLike
+    number: int
+
+
+class Found(NamedTuple):
+    """What a search found, a scalar or ``[nodes or edges, parts]``; whether that is all; and in how many steps."""
+
+    values: jax.Array
+    exact: jax.Array
+    steps: jax.Array
+
+
+def search_dense(
+    query: Graph, target: Graph, tallied: Tallied | None = None, below: ArrayLike | None = None, *, induced: bool,
+    wildcard: ArrayLike | None, lanes: int, max_steps: int,
+) -> Found:  # fmt: skip
+    """The search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
+
+    Args:
+      below: bool ``[K, K]``: for which query nodes i and j the image of i must have the lower number.
+    """
     _check(query, target, wildcard)
     if lanes < 1:
         raise ValueError(f"lanes must be at least 1, got {lanes}")
     query, target = jax.tree.map(jnp.asarray, (query, target))
     with wide_ints():
         # Domains first, since the order goes by their sizes; both are data, so that one program serves every query.
-        rules = _rules(query, target, wildcard)
-        rules = _refine(rules)
-        rules = _reorder(rules)
+        rules = _rules(query, target, wildcard)._replace(below=None if below is None else jnp.asarray(below))
+        if tallied is not None:
+            places = _places(query, tallied.of)
+            # Padding takes no part.
+            parts = jnp.where(places[:, 0] < query.num_nodes, jnp.asarray(tallied.parts), tallied.number)
+            rules = rules._replace(places=places, parts=parts)
+        rules = _reorder(_refine(rules))
+        tally, add = None, None
+        if tallied is not None:
+            # A step adds at most one for each lane and place.
+            narrow = lanes * max_steps * max(rules.places.shape[0], 1) < 2**31
+            cells = target.node_capacity if tallied.of == "node" else target.slot_capacity
+            tally = jnp.zeros((tallied.number, cells), jnp.int32 if narrow else jnp.int64)
+            add = partial(_add, rules, None if tallied.of == "node" else target)
         state = lax.while_loop(
             lambda state: (state.bits != 0).any() & (state.steps < max_steps),
-            lambda state: _step(rules, _share(state), induced), _begin(rules, lanes),
+            lambda state: _step(rules, _share(state), induced, add), _begin(rules, lanes, tally),
         )  # fmt: skip
+        exact = ~(state.bits != 0).any()
+        if tallied is not None:
+            values = state.tally.T if tallied.of == "node" else _by_edge(target, state.tally)
+            return Found(values, exact, state.steps)
         # The last level is only counted, so that a query of one node, or none, never searches.
         only = _ones(rules.domains[0]).sum(dtype=jnp.int64)
         small = jnp.where(rules.size == 1, only, (rules.size == 0).astype(jnp.int64))
-        count = state.counts.sum() + small
-        return DenseCount(Int64.of(count), ~(state.bits != 0).any(), state.steps)
+        return Found(state.counts.sum() + small, exact, state.steps)
 
 
 def _check(query: Graph, target: Graph, wildcard: ArrayLike | None) -> None:
@@ -205,6 +297,16 @@ def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
     return _Rules(which[:, :K, :K], plain, pack_bits(keep), query.num_nodes)
 
 
+def _places(query: Graph, of: str) -> jax.Array:
+    """The nodes of a query, int32 ``[K, 1]``, or the ends of its edges ``[E, 2]``; K is none."""
+    K, S = query.node_capacity, query.slot_capacity
+    if of == "node":
+        return jnp.arange(K, dtype=jnp.int32)[:, None]
+    ends = jnp.stack([slot_sources(query), query.out_targets], axis=1)
+    places = jnp.full((S if query.directed else S // 2, 2), K, jnp.int32)
+    return places.at[_edge_rows(query)].set(ends, mode="drop")
+
+
 def _refine(rules: _Rules) -> _Rules:
     """Drop v from the domain of j unless some candidate of i is allowed, for every i that j's image restricts."""
     K = rules.which.shape[-1]
@@ -240,23 +342,34 @@ def _reorder(rules: _Rules) -> _Rules:
     order, _ = lax.fori_loop(0, K, place, (jnp.zeros(K, jnp.int32), jnp.zeros(K, jnp.int32)))
     # Rules and domains in the new order: position i is now node i.
     which = rules.which[:, order][:, :, order]
-    return rules._replace(which=which, domains=rules.domains[order])
+    below = None if rules.below is None else rules.below[order][:, order]
+    places = rules.places
+    if places is not None:
+        position = jnp.full(K + 1, K, jnp.int32).at[order].set(jnp.arange(K, dtype=jnp.int32))
+        places = position[places]
+    return rules._replace(which=which, domains=rules.domains[order], below=below, places=places)
 
 
-def _begin(rules: _Rules, lanes: int) -> _Search:
+def _begin(rules: _Rules, lanes: int, tally: jax.Array | None) -> _Search:
     """The first domain dealt out to the lanes."""
     K, W = rules.domains.shape
     node = jnp.arange(32 * W, dtype=jnp.int32)
     # Dealt out in turn, so that lanes begin with about equally many.
     mine = pack_bits(node[None] % lanes == jnp.arange(lanes, dtype=jnp.int32)[:, None])
-    first = jnp.where(rules.size > 1, mine & rules.domains[:1], jnp.uint32(0))
+    first = jnp.where(rules.size > (1 if tally is None else 0), mine & rules.domains[:1], jnp.uint32(0))
     bits = jnp.zeros((lanes, K, W), jnp.uint32).at[:, 0].set(first)
-    return _Search(jnp.zeros((lanes, K), jnp.int32), bits, jnp.zeros(lanes, jnp.int64), jnp.int32(0))
+    return _Search(jnp.zeros((lanes, K), jnp.int32), bits, jnp.zeros(lanes, jnp.int64), tally, jnp.int32(0))
 
 
-def _step(rules: _Rules, state: _Search, induced: bool) -> _Search:
-    """Extend every lane's partial match by one node, at the deepest level that has one left."""
-    images, bits, counts, steps = state
+def _step(
+    rules: _Rules, state: _Search, induced: bool, add: Callable[[jax.Array, jax.Array, jax.Array], jax.Array] | None
+) -> _Search:
+    """Extend every lane's partial match by one node, at the deepest level that has one left.
+
+    Args:
+      add: adds the matches of some lanes to the tally, if there is one.
+    """
+    images, bits, counts, tally, steps = state
     K = images.shape[1]
     level = jnp.arange(K, dtype=jnp.int32)[None]
     # Deepest first: a lane holds one set of bits a level, and no more.
@@ -267,12 +380,57 @@ def _step(rules: _Rules, state: _Search, induced: bool) -> _Search:
     images = jnp.where(here, v[:, None], images)
     found = _allowed(rules, images, at[:, 0] + 1, induced)
     able = at >= 0
-    last = at + 2 == rules.size
-    # At the level before the last all that is left is counted at once.
-    counts += jnp.where((able & last)[:, 0], _ones(found).sum(axis=-1, dtype=jnp.int64), 0)
+    if add is None:
+        # At the level before the last all that is left is counted at once.
+        last = at + 2 == rules.size
+        counts += jnp.where((able & last)[:, 0], _ones(found).sum(axis=-1, dtype=jnp.int64), 0)
+    else:
+        last = at + 1 == rules.size
+        tally = add(tally, images, (able & last)[:, 0])
     bits = jnp.where(here[:, :, None], rest[:, None], bits)
     bits = jnp.where((after & able & ~last)[:, :, None], found[:, None], bits)
-    return _Search(images, bits, counts, steps + 1)
+    return _Search(images, bits, counts, tally, steps + 1)
+
+
+def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Array, done: jax.Array) -> jax.Array:
+    """One at the image of each place, of the lanes that have a match, bool ``[B]``.
+
+    Args:
+      target: whose slots are images of edges; ``None``: nodes are those of nodes.
+    """
+    ends = jnp.pad(images, ((0, 0), (0, 1)))[:, rules.places]
+    cells = ends[..., 0]
+    if target is not None:
+        u, v = cells, ends[..., 1]
+        if not target.directed:
+            u, v = jnp.minimum(u, v), jnp.maximum(u, v)
+        # Rows ascend: as many slots of u's come first as there are neighbours lower than v.
+        lower = _lower(v, rules.matrices.shape[2])
+        cells = target.out_offsets[u] + _ones(rules.matrices[0][u] & lower).sum(axis=-1, dtype=jnp.int32)
+    cells = jnp.where(done[:, None], cells, tally.shape[1])
+    return tally.at[rules.parts[None], cells].add(1, mode="drop")
+
+
+def _lower(v: jax.Array, W: int) -> jax.Array:
+    """The bits of all lower numbers, uint32 ``[.., W]``."""
+    word, mine = jnp.arange(W, dtype=jnp.int32), (v >> 5)[..., None]
+    some = (jnp.uint32(1) << (v & 31).astype(jnp.uint32)[..., None]) - jnp.uint32(1)
+    word = word.reshape((1,) * v.ndim + (W,))
+    return jnp.where(word < mine, ALL, jnp.where(word == mine, some, jnp.uint32(0)))
+
+
+def _by_edge(target: Graph, tally: jax.Array) -> jax.Array:
+    """From slots to edges, integers ``[edges, parts]``."""
+    edges = target.slot_capacity // (1 if target.directed else 2)
+    return jnp.zeros((edges, tally.shape[0]), tally.dtype).at[_edge_rows(target)].set(tally.T, mode="drop")
+
+
+def _edge_rows(graph: Graph) -> jax.Array:
+    """The row in the edge list of each slot, int32 ``[S]``, past the last where another slot has it, or none."""
+    first = graph.out_targets < graph.node_capacity
+    if not graph.directed:
+        first &= slot_sources(graph) < graph.out_targets
+    return jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, graph.slot_capacity)
 
 
 def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> jax.Array:
@@ -288,6 +446,10 @@ def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> 
     rows = lax.reduce(rows, ALL, lax.bitwise_and, (1,))
     word = jnp.arange(W, dtype=jnp.int32)[None, None] == (images >> 5)[..., None]
     itself = jnp.where(word, jnp.uint32(1) << (images & 31).astype(jnp.uint32)[..., None], jnp.uint32(0))
+    if rules.below is not None:
+        lower = _lower(images, W)
+        rows &= jnp.where(take(rules.below, at)[..., None], lower, ALL)
+        rows &= jnp.where(take(rules.below.T, at)[..., None], ~lower, ALL)
     # Positions from `at` on hold images of other branches.
     before = jnp.arange(K, dtype=jnp.int32)[None] < at[:, None]
     rows = jnp.where(before[..., None], rows & ~itself, ALL)
@@ -296,7 +458,7 @@ def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> 
 
 def _share(state: _Search) -> _Search:
     """Every idle lane takes the lowest bit of the shallowest level of a lane that has another."""
-    images, bits, counts, steps = state
+    images, bits, counts, tally, steps = state
     level = jnp.arange(images.shape[1], dtype=jnp.int32)[None]
     sizes = _ones(bits).sum(axis=-1, dtype=jnp.int32)
     total = sizes.sum(axis=1, dtype=jnp.int32)
@@ -315,7 +477,7 @@ def _share(state: _Search) -> _Search:
     return _Search(
         # The images above the bit are the giver's.
         jnp.where(takes[:, None], take(images, giver), images),
-        jnp.where(takes[:, None, None], taken, bits), counts, steps,
+        jnp.where(takes[:, None, None], taken, bits), counts, tally, steps,
     )  # fmt: skip
 
 

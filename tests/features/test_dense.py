@@ -7,6 +7,7 @@ import pytest
 from jaxmotif import Graph
 from jaxmotif.features import all_patterns, dense_pattern_features, pattern_features
 from jaxmotif.graph import stack_graphs
+from jaxmotif.patterns import Pattern
 from tests.oracles import random_edges
 
 PAD = (12, 132)
@@ -33,8 +34,28 @@ def test_five_nodes_at_edges():
 
 
 @pytest.mark.parametrize(
-    ("pattern", "per"), [("4-node-2-edge", "graph"), ("6-cycle", "node"), ("5-node-2-edge", "edge")]
+    ("per", "directed", "induced"), [("graph", False, True), ("node", True, False), ("edge", False, False)]
 )
-def test_other_patterns_are_refused(pattern, per):
-    with pytest.raises(ValueError, match="dense_match_count"):
-        dense_pattern_features(GRAPHS[0], [pattern], per=per)
+def test_patterns_that_are_searched_for_beside_sums_of_orbits(per, directed, induced):
+    """Against searches of the whole graph; columns in the order given."""
+    rng = np.random.default_rng(directed)
+    joined = rng.random((9, 9)) < 0.6
+    edges = np.argwhere(joined & ~np.eye(9, dtype=bool) if directed else np.triu(joined, 1))
+    graph = Graph.from_edges(edges, 9, directed, rng.integers(0, 2, 9), rng.integers(0, 2, len(edges)), pad=(12, 132))
+    ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    patterns = [
+        Pattern.from_edges(ring, directed=directed, node_labels=[0, 1, 0, 1]),
+        *(["ffl", "012"] if directed else ["wedge", "4-node-2-edge"]),
+        Pattern.from_edges(ring[:2], directed=directed, edge_labels=[1, 1]),
+    ]
+    found = jax.jit(lambda graph: dense_pattern_features(graph, patterns, per=per, induced=induced))(graph).to_numpy()
+    expected = pattern_features(graph, patterns, per=per, induced=induced).values
+    np.testing.assert_array_equal(found if per == "graph" else found[: len(expected)], np.squeeze(expected))
+    assert found.sum() == expected.sum() > 50
+
+
+def test_what_does_not_suit_is_refused():
+    with pytest.raises(ValueError, match="target has none"):
+        dense_pattern_features(GRAPHS[0], [Pattern.from_edges([(0, 1)], node_labels=[0, 1])])
+    with pytest.raises(ValueError, match="build both alike"):
+        dense_pattern_features(GRAPHS[0], [Pattern.from_edges([(0, 1)], directed=True)])

@@ -5,10 +5,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+import jaxmotif
 from jaxmotif import Graph
-from jaxmotif.features import all_patterns, pattern_features
+from jaxmotif.features import _patterns, all_patterns, pattern_features
 from jaxmotif.features._roles import roles_of
+from jaxmotif.graph import Graphs
 from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
+from tests.compilations import compilations
 
 N = 7
 
@@ -48,6 +51,7 @@ def brute_force(graph, pattern, per, induced):
     return counts
 
 
+LABELLED_NODES = [Pattern.from_edges([(0, 1), (1, 2)], node_labels=labels) for labels in ([0, 1, 0], [1, 1, 0])]
 UNDIRECTED = ["edge", "triangle", "wedge", "4-cycle", "paw", "bull", "5-star", "4-node-2-edge", "butterfly"]
 DIRECTED = ["arc", "ffl", "111U", "030C", "bi-fan", "012"]
 LABELLED = [
@@ -79,6 +83,30 @@ KINDS = [(False, False), (True, False), (False, True)]
 @pytest.mark.parametrize(("directed", "labels"), KINDS)
 def test_features_are_brute_force(directed, labels, per):
     assert check(6, 0, per != "edge", directed, labels, per) > 0
+
+
+@pytest.mark.parametrize("per", ["graph", "edge"])
+def test_graphs_that_are_not_stacked_are_joined(per, monkeypatch):
+    monkeypatch.setattr(_patterns, "MOST_NODES", N - 1)
+    assert check(3, 1, True, True, False, per) > 0
+
+
+def test_a_data_set_compiles_few_programs():
+    """Trees of two padded sizes; counts and orbits take a program a size, all labelled patterns together one."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(10, 60, 100)
+    edges = [[(int(rng.integers(max(v - 4, 0), v)), v) for v in range(1, n)] for n in sizes]
+    graphs = Graphs.from_edges(edges, node_labels=[rng.integers(0, 2, n) for n in sizes])
+    rings = [[(i, (i + 1) % n) for i in range(n)] for n in (4, 5, 6)]
+    patterns = [*LABELLED_NODES, *(Pattern.from_edges(ring, node_labels=[0] * len(ring)) for ring in rings)]
+    with compilations() as found:
+        jaxmotif.graphlet_counts(graphs)
+        jaxmotif.node_orbits(graphs)
+        pattern_features(graphs, patterns)
+    assert len(found) <= 8, found
+    with compilations() as found:
+        pattern_features(graphs, patterns[::-1])
+    assert not found
 
 
 @pytest.mark.slow

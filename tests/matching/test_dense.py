@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph, stack_graphs
-from jaxmotif.matching import dense_match_count
+from jaxmotif.matching import dense_match_count, dense_participation, participation_counts
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import count_injections, random_graph
 
@@ -46,6 +46,24 @@ def test_against_all_injective_maps(directed, labels):
         assert found.count.to_numpy().tolist() == expected
         assert found.exact.all()
         assert np.count_nonzero(expected) > 60
+
+
+@pytest.mark.parametrize(("directed", "of"), [(False, "node"), (True, "edge"), (False, "edge")])
+def test_participation_against_the_front_door(directed, of):
+    rng = np.random.default_rng(directed)
+    queries = [random_graph(rng, int(rng.integers(1, 6)), 0.6, directed, 2, 1)[1] for _ in range(40)]
+    targets = [random_graph(rng, int(rng.integers(1, 8)), 0.8, directed, 2, 1)[1] for _ in range(40)]
+    count = partial(dense_participation, of=of, induced=of == "node", lanes=3)
+    found = jax.jit(jax.vmap(count))(stack_graphs(queries, QUERY), stack_graphs(targets, TARGET))
+    assert found.exact.all()
+    met = 0
+    for query, target, counts in zip(queries, targets, found.count.to_numpy(), strict=True):
+        expected = participation_counts(query, target, of == "node", of=of)
+        rows, columns = expected.shape
+        np.testing.assert_array_equal(counts[:rows, :columns], expected)
+        assert counts.sum() == expected.sum()
+        met += expected.any()
+    assert met > 8
 
 
 def test_one_compilation_serves_every_query_and_target():
