@@ -44,12 +44,6 @@ class Sizes:
         """A size of at most ``most`` for so many, or for a part of them."""
         return min(most, power_of_four(need, self.least))
 
-    def portion(self, need: int) -> int:
-        """Codes to group together where there are so many: of the most, or few where that will do, since the empty ones
-        are sorted too."""
-        few = self.codes // 16
-        return few if need <= few and self.codes >= MANY_CODES else self.fit(need, self.codes)
-
     def settled(self, slots: int, size: int) -> Sizes:
         """One size of each kind, whatever is found, for a search of rows of ``size`` nodes in graphs of so many
         neighbours together: an accelerator takes longer to compile for several sizes than to pass over empty rows, and
@@ -68,7 +62,6 @@ class Sizes:
 
 
 GROWTH = 16  # of rows from level to level
-MANY_CODES = 1 << 27  # so many that it pays to sort fewer where there are fewer
 
 CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0, 1 << 15)
 ACCELERATOR_SIZES = Sizes(1 << 22, 1 << 23, 1 << 25, 1 << 27, 1 << 22, 1 << 17)

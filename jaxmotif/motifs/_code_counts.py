@@ -30,20 +30,22 @@ from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 KNOWN = 1 << 14  # normal forms that a device knows the classes of, at least
 NEW = 1 << 8  # those it does not know that are counted apart, at most
 NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
-LEAST_DISTINCT = 1 << 14  # different codes looked at together, at least: fewer take as long
+LEAST_DISTINCT = 1 << 16  # different codes looked at together, at least: fewer take as long
 LEAST_CLASSES, CLASSES = 1 << 10, 1 << 14  # room in the counts of each graph where few classes are possible, and else
 MOST_COUNTS = 1 << 26  # of all graphs together, to begin with
+LEAST_SORTED = 1 << 20  # codes sorted together, at least: fewer take as long
 MERGE_AT = 1 << 23  # (code, count) entries held on the host before they are merged
 
 
 class CodeCounts(Protocol):
     """Counts by graph and class, from codes that come in portions."""
 
-    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
+    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None, used: int | None = None) -> None:
         """Count codes, uint32 ``[L]`` or, of :func:`wide_codes`, ``[2, L]`` (high words first); all ones for none.
 
         Args:
           weights: int64 ``[L]``, how often each is to be counted.
+          used: so many of them, the first; all when not given.
         """
         ...
 
@@ -95,8 +97,8 @@ class HostCounts:
         self._graphs, self._size, self._classifier = graphs, size, classifier
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # distinct codes, ascending, and how often each occurs
 
-    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
-        words = np.asarray(codes)
+    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None, used: int | None = None) -> None:
+        words = np.asarray(codes)[..., :used]
         if words.ndim == 2:
             words = (words[0].astype(np.uint64) << np.uint64(32)) | words[1]
         some = words != np.iinfo(words.dtype).max
@@ -104,7 +106,7 @@ class HostCounts:
         if weights is None:
             words, times = np.sort(words[some]), None
         else:
-            times = np.asarray(weights)
+            times = np.asarray(weights)[:used]
             some &= times > 0
             order = np.argsort(words[some], kind="stable")
             words, times = words[some][order], times[some][order]
@@ -242,19 +244,22 @@ class DeviceCounts:
         self._width = many if _many_classes(graphs, size) else LEAST_CLASSES
         self._counts = put64(np.zeros((rows, 0), np.int64), self._device)
         self._learn()
-        self._expected: dict[int, int] = {}  # size of a window, by the length of a portion
+        self._expected: dict[tuple[int, bool], int] = {}  # size of a window, by the kind of a portion
         self._pending: _Pending | None = None
         self._late: list[tuple[np.ndarray, np.ndarray]] = []  # classes of new forms, and their counts by graph
 
-    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None) -> None:
-        ordered, different = _begun(codes, weights, room=self._distinct)
+    def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None, used: int | None = None) -> None:
+        room, kind = codes.shape[-1], (codes.shape[-1], weights is None)
+        number = room if used is None else used
+        # A last portion that is short is not sorted with all the room: of few sizes, as each is compiled for.
+        length = min(room, power_of_four(number, max(room // 16, LEAST_SORTED)))
+        ordered, different = _begun(codes, weights, np.int32(number), length=length, room=self._distinct)
         portion = _Portion(ordered, different, 0)
-        length = codes.shape[-1]
-        if length not in self._expected:  # what the first portion of a length has, the next ones will have
-            (number,) = fetched(different.number, (1,))
-            self._expected[length] = min(self._distinct, power_of_four(number, LEAST_DISTINCT))
+        if kind not in self._expected:  # what the first portion of a kind has, the next ones will have
+            (several,) = fetched(different.number, (1,))
+            self._expected[kind] = min(self._distinct, power_of_four(several, LEAST_DISTINCT))
         # The next portion is under way before the host looks at what was new in the last.
-        last, self._pending = self._pending, self._window(portion, 0, self._expected[length])
+        last, self._pending = self._pending, self._window(portion, 0, self._expected[kind])
         self._settle(last)
 
     def counts(self) -> np.ndarray:
@@ -345,10 +350,15 @@ def _different(ordered: _Ordered, first: jax.Array, *, room: int) -> _Different:
     return _Different(found, ends[1:] - ends[:-1], ordered.number - first)
 
 
-@partial(jit64, static_argnames="room")
-def _begun(codes: jax.Array, weights: jax.Array | None, *, room: int) -> tuple[_Ordered, _Different]:
-    """Codes in order, and the first different ones: all that depends on how many codes there are."""
-    ordered = _ordered(codes, weights)
+@partial(jit64, static_argnames=("length", "room"))
+def _begun(
+    codes: jax.Array, weights: jax.Array | None, used: jax.Array, *, length: int, room: int
+) -> tuple[_Ordered, _Different]:
+    """The first codes in order, ``used`` of at most ``length``, and the first different ones: all that depends on how
+    many codes there are."""
+    some = jnp.arange(length, dtype=jnp.int32) < used
+    codes = jnp.where(some, codes[..., :length], all_ones(codes.dtype))
+    ordered = _ordered(codes, None if weights is None else weights[:length])
     return ordered, _different(ordered, jnp.int32(0), room=room)
 
 

@@ -20,7 +20,7 @@ from jaxmotif.kernels._expand import FlatWork, flat_work, take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 from jaxmotif.motifs._census_sizes import Sizes
 from jaxmotif.motifs._classes import Classifier, normal_codes
-from jaxmotif.motifs._code_counts import code_counts, wide_codes
+from jaxmotif.motifs._code_counts import CodeCounts, code_counts, wide_codes
 from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
 
@@ -88,8 +88,8 @@ def count_classes(
                 stop, visits = np.asarray(numbers).tolist()
             else:
                 added, runs, numbers = _added_in_runs(dyads, rows, walks, at, block=block, bits=bits)
-                # As if all were done at once, and visits filled more than one portion.
-                stop, visits, total, extended = fetched(numbers, (count, sizes.codes + 1, 1, 0))
+                # As if all were done at once, and filled more than one portion.
+                stop, visits, total, extended = fetched(numbers, (count, sizes.codes + 1, sizes.candidates + 1, 0))
             if stop == first:  # a row that no block holds
                 # Room for it, then: a row is never split.
                 block *= 4
@@ -99,23 +99,77 @@ def count_classes(
             visit(rows, added, visits)
             first = stop
 
+    paired = _Gathering(found, sizes, sizes.candidates, partial(_room_for, dyads, wide, True))
+    visited = _Gathering(found, sizes, sizes.codes, partial(_room_for, dyads, wide, False))
+
     def pairs(rows: Rows, runs: Runs, positions: int) -> None:
+        if not sizes.sorts_on_host:
+            paired.take(positions, partial(_gather_pairs, dyads, rows, runs, wide=wide))
+            return
         block = sizes.fit(positions, sizes.candidates)
         for first in range(0, positions, block):
             found.add(*_pairs(dyads, rows, runs, np.int64(first), block=block, wide=wide))
 
     def visit(rows: Rows, added: Candidates, positions: int) -> None:
+        if not sizes.sorts_on_host:
+            visited.take(positions, partial(_gather_visits, dyads, rows, added, wide=wide))
+            return
         block, first = sizes.fit(positions, sizes.block), 0
         while first < positions:
-            # On the host a view leaves out what is empty, so that all may have room for most.
-            room = max(sizes.codes if sizes.sorts_on_host else sizes.portion(positions - first), block)
+            # A view leaves out what is empty, so that all may have room for most.
+            room = max(sizes.codes, block)
             blocks = -(-min(positions - first, room) // block)
             codes = _visits(dyads, rows, added, np.array([first, blocks]), room=room, block=block, wide=wide)
-            found.add(np.asarray(codes)[..., : blocks * block] if sizes.sorts_on_host else codes)
+            found.add(codes, used=blocks * block)
             first += blocks * block
 
     search(graphs, size - 2, sizes, close, part)
+    for gathering in (paired, visited):
+        gathering.hand_over()
     return found.counts()
+
+
+_Held = tuple[jax.Array, jax.Array | None]  # codes and their weights
+
+
+class _Gathering:
+    """Codes that gather on an accelerator until they are as many as are sorted together: however many come at a time,
+    one program writes them, and another sorts them.
+
+    Args:
+      room: codes to sort together.
+      empty: makes room for so many.
+    """
+
+    def __init__(self, found: CodeCounts, sizes: Sizes, room: int, empty: Callable[[int], _Held]):
+        self._found, self._room, self._block, self._empty = found, room, max(min(sizes.block, room // 4), 1), empty
+        self._used = 0
+        self._held: _Held | None = None
+
+    def take(self, positions: int, write: Callable[..., _Held]) -> None:
+        """Gathers the codes at so many positions.
+
+        Args:
+          write: called with what is held (which it may write over), int64 ``[3]`` (the position to begin at, how many
+            blocks, and how many codes are held), and ``block=``; gives what is held then.
+        """
+        first = 0
+        while first < positions:
+            if self._used + self._block > self._room:
+                self.hand_over()
+            if self._held is None:
+                self._held = self._empty(self._room)
+            blocks = min(-(-(positions - first) // self._block), (self._room - self._used) // self._block)
+            self._held = write(self._held, np.array([first, blocks, self._used]), block=self._block)
+            # What comes next is written over what is left of the last block.
+            taken = min(positions - first, blocks * self._block)
+            first, self._used = first + taken, self._used + taken
+
+    def hand_over(self) -> None:
+        """Has what is held counted."""
+        if self._held is not None and self._used:
+            self._found.add(*self._held, used=self._used)
+        self._used = 0
 
 
 def host_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, int]:
@@ -153,7 +207,7 @@ def host_walks(dyads: Dyads, rows: Rows, i: int, size: int) -> tuple[Walks, int]
         np.pad(ends[room - 1 :: room], (0, capacity - size), mode="edge"),
     )
     (device,) = dyads.offsets.devices()
-    ready = put64(laid_out, device)
+    ready: list[Any] = [*put64(laid_out, device)]
     return Walks(FlatWork(*ready[:2]), ready[2]), total
 
 
@@ -330,13 +384,58 @@ def _visits(
     dyads: Dyads, rows: Rows, added: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
 ) -> jax.Array:
     """The codes at a number of blocks (``at``: the first position, and how many), all ones in the room that is left."""
-    first, blocks = at[0], at[1].astype(jnp.int32)
-    # All ones where no block writes.
-    start = jnp.full((2, room) if wide else (room,), kernel.NO_CODE, jnp.uint32)
+    return _visited(dyads, rows, added, _no_codes(room, wide), jnp.append(at, 0), block, wide)
 
+
+@partial(jit64, donate_argnames="held", static_argnames=("block", "wide"))
+def _gather_visits(
+    dyads: Dyads, rows: Rows, added: Candidates, held: _Held, at: jax.Array, *, block: int, wide: bool
+) -> _Held:
+    """The same after other codes (``at``: the third, how many these are)."""
+    return _visited(dyads, rows, added, held[0], at, block, wide), None
+
+
+def _visited(
+    dyads: Dyads, rows: Rows, added: Candidates, codes: jax.Array, at: jax.Array, block: int, wide: bool
+) -> jax.Array:
     def body(index: jax.Array, codes: jax.Array) -> jax.Array:
-        at = index * block
-        new = kernel.visit_codes(dyads, rows, added, first + at.astype(jnp.int64), block=block, wide=wide)
-        return lax.dynamic_update_slice(codes, new, (jnp.int32(0), at)[-codes.ndim :])
+        place = index * block
+        new = kernel.visit_codes(dyads, rows, added, at[0] + place, block=block, wide=wide)
+        return _put_codes(codes, new, at[2] + place)
 
-    return lax.fori_loop(jnp.int32(0), blocks, body, start)
+    return lax.fori_loop(jnp.int64(0), at[1], body, codes)
+
+
+@partial(jit64, donate_argnames="held", static_argnames=("block", "wide"))
+def _gather_pairs(dyads: Dyads, rows: Rows, runs: Runs, held: _Held, at: jax.Array, *, block: int, wide: bool) -> _Held:
+    """Pairs, and how many have each code, likewise."""
+
+    def body(index: jax.Array, held: _Held) -> _Held:
+        place = index * block
+        codes, weights = kernel.pair_codes(dyads, rows, runs, at[0] + place, block=block, wide=wide)
+        assert held[1] is not None
+        return _put_codes(held[0], codes, at[2] + place), lax.dynamic_update_slice(held[1], weights, (at[2] + place,))
+
+    return lax.fori_loop(jnp.int64(0), at[1], body, held)
+
+
+def _put_codes(codes: jax.Array, new: jax.Array, place: jax.Array) -> jax.Array:
+    return lax.dynamic_update_slice(codes, new, (jnp.zeros_like(place), place)[-codes.ndim :])
+
+
+def _room_for(dyads: Dyads, wide: bool, weighted: bool, room: int) -> _Held:
+    """Room for codes, and for weights."""
+    (device,) = dyads.offsets.sharding.device_set
+    return _full(put64(np.uint32(kernel.NO_CODE), device), wide, weighted, room)
+
+
+@partial(jit64, static_argnums=(1, 2, 3))
+def _full(code: jax.Array, wide: bool, weighted: bool, room: int) -> _Held:
+    """Made of what is bound to a device, and so bound itself, as what is written there will be: else each size would
+    be compiled for twice."""
+    return jnp.full((2, room) if wide else (room,), code), jnp.full(room, code, jnp.int64) if weighted else None
+
+
+def _no_codes(room: int, wide: bool) -> jax.Array:
+    """All ones."""
+    return jnp.full((2, room) if wide else (room,), kernel.NO_CODE, jnp.uint32)
