@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import find, take
 
 ROUNDS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
@@ -26,7 +27,7 @@ ROUNDS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=("starts", "tags", "states"),
-    meta_fields=("node_bits", "bucket_bits", "steps"),
+    meta_fields=("node_bits", "bucket_bits", "most"),
 )
 @dataclasses.dataclass(frozen=True, eq=False)
 class PairIndex:
@@ -37,7 +38,7 @@ class PairIndex:
       tags: uint32 ``[S]``, the low part of the hashes of a bucket's edges, ascending (then padding).
       states: integers ``[S]``, the state of each edge's dyad seen from the later node; ``None`` where all are 1.
       node_bits, bucket_bits: static; of a node, at least 1, and of a bucket, at most twice as many.
-      steps: static; no bucket has ``2 ** steps`` edges or more.
+      most: static; no bucket has more edges.
     """
 
     starts: jax.Array
@@ -45,7 +46,7 @@ class PairIndex:
     states: jax.Array | None
     node_bits: int
     bucket_bits: int
-    steps: int
+    most: int
 
     def state(self, late: jax.Array, early: jax.Array) -> jax.Array:
         """The state of the dyads (late, early), int32; 0 for none. ``late`` is at least ``early``."""
@@ -54,11 +55,25 @@ class PairIndex:
         word = jnp.uint32
         bucket = ((high << word(self.node_bits - rest)) | (low >> word(rest))).astype(jnp.int32)
         tag = low & word((1 << rest) - 1)
-        at, there = find(self.tags, take(self.starts, bucket), take(self.starts, bucket + 1), tag, self.steps)
+        low, high = take(self.starts, bucket), take(self.starts, bucket + 1)
+        at, there = self._found(low, high, tag)
         if self.states is None:
             return there.astype(jnp.int32)
-        last = self.states.shape[0] - 1
-        return jnp.where(there, take(self.states, jnp.minimum(at, last)).astype(jnp.int32), 0)
+        return jnp.where(there, take(self.states, at).astype(jnp.int32), 0)
+
+    def _found(self, low: jax.Array, high: jax.Array, tag: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """A place of the tags, and whether the wanted one is there."""
+        last = self.tags.shape[0] - 1
+        if target().platform == "cpu":
+            at, there = find(self.tags, low, high, tag, self.most.bit_length())
+            return jnp.minimum(at, last), there
+        # All at once: they are side by side, and none waits for another as the steps of a search do.
+        at, there = jnp.minimum(low, last), jnp.zeros(low.shape, bool)
+        for place in range(self.most):
+            here = jnp.minimum(low + place, last)
+            hit = (low + place < high) & (take(self.tags, here) == tag)
+            at, there = jnp.where(hit, here, at), there | hit
+        return at, there
 
 
 def bits_for(rows: int, slots: int) -> tuple[int, int]:

@@ -190,8 +190,8 @@ def pair_index(graphs: CensusGraphs, device: jax.Device) -> PairIndex | None:
         given = (np.asarray(dyads.offsets), np.asarray(dyads.near), None if states is None else np.asarray(states))
         found = put64(host_index(*given, *bits), device)
     starts, tags, states, fullest = found
-    # At least four steps, which nearly all graphs need: one program for them.
-    return PairIndex(starts, tags, states, *bits, steps=max(4, int(fullest).bit_length()))
+    # A multiple of eight, as few others as can be: one program for nearly all graphs.
+    return PairIndex(starts, tags, states, *bits, most=max(8, -(-int(fullest) // 8) * 8))
 
 
 def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:
