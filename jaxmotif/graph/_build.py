@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
-from jaxmotif.graph._build_device import device_rows
+from jaxmotif.graph._build_device import Ids, device_rows, enter, renumber_there
 from jaxmotif.graph._fields import (
     INT32_MAX,
     BuildReport,
@@ -65,24 +65,32 @@ def build(
     if directed and reverse == "error":
         raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
     given = edges = _edge_array(edges)
+    if on_device is None:  # a small graph asks for no device: it starts none
+        on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
+    there, ids = enter(edges, _first_device(device)) if on_device else (None, _ids(edges))
+    _check_ids(edges, ids)
     given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
     node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
     node_names = None if node_names is None else _names(node_names)
-    n, declared = _node_count(edges, num_nodes, node_labels, node_names)
+    n, declared = _node_count(edges, ids.high, num_nodes, node_labels, node_names)
+    if ids.loops and self_loops == "error":
+        row = int(np.argmax(edges[:, 0] == edges[:, 1]))
+        raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
 
-    loops = edges[:, 0] == edges[:, 1]
-    num_loops = int(np.count_nonzero(loops))
-    if num_loops:
-        if self_loops == "error":
-            row = int(np.argmax(loops))
-            raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
-        edges = edges[~loops]
-        edge_labels = None if edge_labels is None else edge_labels[~loops]
-
+    if isolated == "drop" and n > 4 * edges.size + 1024:
+        there = None  # ids too far apart for a table of them all: NumPy sorts them
+    if there is None and ids.loops:  # a device leaves them out as it sorts
+        real = edges[:, 0] != edges[:, 1]
+        edges, edge_labels = edges[real], None if edge_labels is None else edge_labels[real]
     num_isolated = 0
     if isolated == "drop":
-        edges, kept = renumber(edges, n)
-        num_isolated = n - kept.shape[0] if declared else np.setdiff1d(given[loops, 0], kept).shape[0]
+        if there is not None:
+            there, kept, only_loops = renumber_there(there, edges.shape[0], n)
+        else:
+            edges, kept = renumber(edges, n)
+            only_loops = np.setdiff1d(given[given[:, 0] == given[:, 1], 0], kept).shape[0] if ids.loops else 0
+            there = enter(edges, _first_device(device))[0] if on_device else None
+        num_isolated = n - kept.shape[0] if declared else only_loops
         n = kept.shape[0]
         node_names = kept if node_names is None else node_names[kept]
         node_labels = None if node_labels is None else node_labels[kept]
@@ -91,12 +99,26 @@ def build(
         return capacities(pad, n, num_edges if directed else 2 * num_edges)
 
     capacities(None, n, 0)
-    if on_device is None:
-        on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
-    if on_device:
-        built = device_rows(edges, edge_labels, n, directed, sizes, _first_device(device))
+    if there is not None:
+        built = device_rows(there, edge_labels, n, directed, sizes)
     else:
         built = host_rows(edges, edge_labels, n, directed, sizes)
+    _check_built(built, given, given_labels, directed, duplicates, reverse)
+    fields = built.fields._replace(num_nodes=np.int32(n), num_edges=np.int32(built.num_edges))
+    if node_labels is not None:
+        padding = np.full(sizes(built.num_edges)[0] - n, -1, np.int32)
+        fields = fields._replace(node_labels=np.concatenate([node_labels, padding]))
+    report = BuildReport(
+        rows=given.shape[0], self_loops=ids.loops, duplicates=built.duplicates,
+        reverse_duplicates=built.reverse_duplicates, isolated=num_isolated, nodes=n, edges=built.num_edges,
+    )  # fmt: skip
+    return Built(fields, report, node_names)
+
+
+def _check_built(
+    built: Rows, given: np.ndarray, labels: np.ndarray | None, directed: bool, duplicates: str, reverse: str
+) -> None:
+    """Raises for what sorting found and the caller does not allow: only then it is looked where that is."""
     if duplicates == "error" and built.duplicates:
         earlier, row = next(_rows_again(given))
         raise ValueError(
@@ -107,22 +129,13 @@ def build(
         raise ValueError(
             f'edges[{row}] = {_row(given, row)} is edges[{earlier}] backwards; reverse="merge" makes them one edge'
         )
-    if given_labels is not None and built.conflict:
+    if labels is not None and built.conflict:
         pairs = _rows_again(given if directed else np.sort(given, axis=1))
-        earlier, row = next(pair for pair in pairs if given_labels[pair[0]] != given_labels[pair[1]])
+        earlier, row = next(pair for pair in pairs if labels[pair[0]] != labels[pair[1]])
         raise ValueError(
-            f"edge_labels disagree on one edge: {given_labels[earlier]} for edges[{earlier}] = {_row(given, earlier)}, "
-            f"{given_labels[row]} for edges[{row}] = {_row(given, row)}; give each edge one label"
+            f"edge_labels disagree on one edge: {labels[earlier]} for edges[{earlier}] = {_row(given, earlier)}, "
+            f"{labels[row]} for edges[{row}] = {_row(given, row)}; give each edge one label"
         )
-    fields = built.fields._replace(num_nodes=np.int32(n), num_edges=np.int32(built.num_edges))
-    if node_labels is not None:
-        padding = np.full(sizes(built.num_edges)[0] - n, -1, np.int32)
-        fields = fields._replace(node_labels=np.concatenate([node_labels, padding]))
-    report = BuildReport(
-        rows=given.shape[0], self_loops=num_loops, duplicates=built.duplicates,
-        reverse_duplicates=built.reverse_duplicates, isolated=num_isolated, nodes=n, edges=built.num_edges,
-    )  # fmt: skip
-    return Built(fields, report, node_names)
 
 
 def host_rows(
@@ -220,7 +233,7 @@ def host_array(values: Any) -> np.ndarray:
 
 
 def _edge_array(edges: Any) -> np.ndarray:
-    """Edges as a checked ``[E, 2]`` array of non-negative integers."""
+    """Edges as an ``[E, 2]`` array of integers."""
     if hasattr(edges, "__dlpack__"):
         edges = host_array(edges)
     elif not hasattr(edges, "__array__"):
@@ -239,11 +252,23 @@ def _edge_array(edges: Any) -> np.ndarray:
             f"edges must be integers, got {edges.dtype} (edges[0] = {edges[0].tolist()}); number the nodes 0..n-1, "
             "and pass original names as node_names"
         )
+    return edges
+
+
+def _ids(edges: np.ndarray) -> Ids:
+    """What :func:`jaxmotif.graph._build_device.enter` finds, in NumPy."""
+    if not edges.size:
+        return Ids(0, -1, 0)
+    return Ids(int(edges.min()), int(edges.max()), int(np.count_nonzero(edges[:, 0] == edges[:, 1])))
+
+
+def _check_ids(edges: np.ndarray, ids: Ids) -> None:
+    if ids.low >= 0 and ids.high < 2**63 - 1:
+        return
     for bad in (edges.min(), edges.max()):
         if not 0 <= int(bad) < 2**63 - 1:
             row = int(np.argmax((edges == bad).any(axis=1)))
             raise ValueError(f"node ids must be between 0 and {2**63 - 2}, got edges[{row}] = {_row(edges, row)}")
-    return edges
 
 
 def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
@@ -279,8 +304,9 @@ def _names(names: Sequence[Hashable] | np.ndarray) -> np.ndarray:
 
 
 def _node_count(
-    edges: np.ndarray, num_nodes: int | None, node_labels: np.ndarray | None, node_names: np.ndarray | None
-) -> tuple[int, bool]:
+    edges: np.ndarray, highest: int, num_nodes: int | None, node_labels: np.ndarray | None,
+    node_names: np.ndarray | None,
+) -> tuple[int, bool]:  # fmt: skip
     """The number of ids, and whether the caller gave it (by itself, or as a number of labels or names)."""
     sizes = {"node_labels": node_labels, "node_names": node_names}
     given = {name: array.shape[0] for name, array in sizes.items() if array is not None}
@@ -290,13 +316,13 @@ def _node_count(
         except TypeError:
             raise TypeError(f"num_nodes must be an integer, got {num_nodes!r}") from None
     if not given:
-        return int(edges.max()) + 1 if edges.size else 0, False
+        return highest + 1, False
     n = next(iter(given.values()))
     if len(set(given.values())) > 1:
         raise ValueError(f"the numbers of nodes differ: {', '.join(f'{name} {size}' for name, size in given.items())}")
     if n < 0:
         raise ValueError(f"num_nodes must not be negative, got {n}")
-    if edges.size and int(edges.max()) >= n:
+    if highest >= n:
         row = int(np.argmax((edges >= n).any(axis=1)))
         raise ValueError(f"edges[{row}] = {_row(edges, row)} has an id that is not below the number of nodes, {n}")
     return n, True

@@ -1,12 +1,14 @@
-"""Building a graph on the device: what :func:`jaxmotif.graph._build.host_rows` does, as two jitted functions.
+"""Building a graph on the device: what :mod:`jaxmotif.graph._build` does in NumPy, as a few jitted functions.
 
-Static sizes are rounded up to :func:`bucket_size`, so graphs of about one size share a compilation.
+Edges go there chunk by chunk, looked at and checked on the way; then all is sorted. Static sizes are rounded up to
+:func:`bucket_size`, so graphs of about one size share a compilation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,30 +16,111 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._rows import offsets_of
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.graph._fields import Fields, OptionalArray, Placement, Rows, capacities
+from jaxmotif.graph._fields import Fields, OptionalArray, Rows, capacities
 
 _NONE = np.uint64(2**64 - 1)  # the key of nothing: after every real key, whose highest bit is clear
 _LOW_WORD = np.uint64(0xFFFFFFFF)
 
 
+CHUNK = 1 << 22
+"""Rows of edges that go to the device together."""
+
+
+class Ids(NamedTuple):
+    """Of all ids in edges the lowest and the highest (0 and -1 where there is none; negative beyond 63 bits), and how
+    many edges are self loops."""
+
+    low: int
+    high: int
+    loops: int
+
+
+def enter(edges: np.ndarray, device: jax.Device) -> tuple[jax.Array, Ids]:
+    """Edges (integers ``[E, 2]``) on a device, as int32 ``[2, E or more]``, padded with self loops; and what they are.
+
+    Ids of more than 31 bits are cut: what was found tells.
+    """
+    rows = edges.shape[0]
+    room = bucket_size(rows)
+    chunk = min(CHUNK, room & -room)
+    # Made there: to send zeros takes as long as the edges.
+    ends = _zeros(jax.device_put(np.int32(0), device), room=room)
+    found = put64(np.array([0, -1, 0], np.int64), device)
+    for first in range(0, rows, chunk):
+        part = edges[first : first + chunk]
+        count = part.shape[0]
+        if count < chunk:
+            part = np.pad(part, ((0, chunk - count), (0, 0)))
+        at = np.array([first, count], np.int32)
+        ends, found = _entered(ends, found, put64(part, device), jax.device_put(at, device))
+    return ends, Ids(*np.asarray(found).tolist())
+
+
+@partial(jit64, static_argnames="room")
+def _zeros(zero: jax.Array, *, room: int) -> jax.Array:
+    return jnp.full((2, room), zero)
+
+
+@partial(jit64, donate_argnums=(0, 1))
+def _entered(ends: jax.Array, found: jax.Array, part: jax.Array, at: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """With another chunk; ``at``: its first row, and how many of its rows there are."""
+    there = jnp.arange(part.shape[0], dtype=jnp.int32) < at[1]
+    ids = part.astype(jnp.int64)
+    real = jnp.where(there[:, None], ids, ids[0, 0])
+    loops = (there & (ids[:, 0] == ids[:, 1])).sum(dtype=jnp.int64)
+    # The lowest so far is that of no edges before the first chunk.
+    low = jnp.minimum(real.min(), jnp.where(at[0] == 0, real[0, 0], found[0]))
+    high = jnp.maximum(real.max(), found[1])
+    # Beyond 63 bits they are negative, as the lowest then is.
+    ends = lax.dynamic_update_slice(ends, ids.astype(jnp.int32).T, (jnp.int32(0), at[0]))
+    return ends, jnp.stack([low, high, found[2] + loops])
+
+
+class Renumbered(NamedTuple):
+    """Edges on a device by the numbers of the ids that have edges; these ids, int64 ascending; and how many have self
+    loops alone."""
+
+    ends: jax.Array
+    kept: np.ndarray
+    only_loops: int
+
+
+def renumber_there(ends: jax.Array, rows: int, n: int) -> Renumbered:
+    """:func:`jaxmotif.arrays._rows.renumber` of the first ``rows`` edges that :func:`enter` gave, of ids below n."""
+    ends, present, only_loops = _renumbered(ends, np.int32(rows), room=bucket_size(n))
+    return Renumbered(ends, np.flatnonzero(np.asarray(present)[:n]), int(only_loops))
+
+
+@partial(jit64, static_argnames="room", donate_argnums=0)
+def _renumbered(ends: jax.Array, rows: jax.Array, *, room: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    given = jnp.arange(ends.shape[1], dtype=jnp.int32) < rows
+    edge = given & (ends[0] != ends[1])
+
+    def occur(which: jax.Array) -> jax.Array:
+        return jnp.zeros(room, bool).at[jnp.where(which[None], ends, room)].set(True, mode="drop")
+
+    present = occur(edge)
+    number = jnp.cumsum(present, dtype=jnp.int32) - 1
+    only_loops = (occur(given) & ~present).sum(dtype=jnp.int32)
+    return jnp.where(edge[None], number.at[ends].get(mode="clip"), 0), present, only_loops
+
+
 def device_rows(
-    edges: np.ndarray,
+    ends: jax.Array,
     labels: np.ndarray | None,
     n: int,
     directed: bool,
     sizes: Callable[[int], tuple[int, int]],
-    device: Placement,
 ) -> Rows:
-    """:func:`jaxmotif.graph._build.host_rows` on a device, equal to it in every array."""
-    rows = edges.shape[0]
-    ends = np.zeros((2, bucket_size(rows)), np.int32)  # padding rows are self loops
-    ends[:, :rows] = edges.T
+    """:func:`jaxmotif.graph._build.host_rows` on a device, equal to it in every array; ``ends`` as :func:`enter` gives
+    them, and labels of those rows."""
     if labels is not None:
-        labels = np.pad(labels, (0, ends.shape[1] - rows))
-    keys, slot_labels, found = _arcs(*jax.device_put((ends, labels), device), directed=directed)
+        labels = np.pad(labels, (0, ends.shape[1] - labels.shape[0]))
+        labels = jax.device_put(labels, next(iter(ends.devices())))
+    keys, slot_labels, found = _arcs(ends, labels, directed=directed)
     m, duplicates, reverse_duplicates, conflict = (int(number) for number in jax.device_get(found))
     N, S = sizes(m)
     long_N, long_S = capacities("bucket", N, S)

@@ -10,17 +10,20 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from jaxmotif.graph import Graph, bucket_size
+from jaxmotif.graph import Graph, _build_device, bucket_size
 from jaxmotif.graph._build import build as build_fields
 from jaxmotif.graph._fields import capacities
 
 ROWS, CAPACITY = 16, (12, 48)  # one compilation for each kind of graph
 
 
-def build(edges, num_nodes=None, directed=False, node_labels=None, edge_labels=None, *, on_device, pad=CAPACITY):
+def build(
+    edges, num_nodes=None, directed=False, node_labels=None, edge_labels=None, *, on_device, pad=CAPACITY, **options
+):
+    choices = {"self_loops": "drop", "duplicates": "drop", "reverse": "merge", "isolated": "keep", "node_names": None}
     fields, report, node_names = build_fields(
-        edges, num_nodes, directed, node_labels, edge_labels, self_loops="drop", duplicates="drop", reverse="merge",
-        isolated="keep", node_names=None, pad=pad, device=None, on_device=on_device,
+        edges, num_nodes, directed, node_labels, edge_labels, pad=pad, device=None, on_device=on_device,
+        **choices | options,
     )  # fmt: skip
     return jax.device_put(Graph(*fields, directed=directed))._with_host_fields(report, node_names)
 
@@ -123,6 +126,21 @@ def test_both_paths_build_the_same_graph(directed, pad):
         check(device, reference(60, rows, directed))
 
 
+@pytest.mark.parametrize("far", [1, 7, 2**33])
+def test_both_paths_renumber_alike(monkeypatch, far):
+    """In chunks, of which the last is not full; ids so far apart that NumPy renumbers them for both."""
+    monkeypatch.setattr(_build_device, "CHUNK", 4)
+    rows = far * np.random.default_rng(far).integers(0, 30, (13, 2))
+    rows[[3, 5], 1] = rows[[3, 5], 0]
+    labels = np.arange(13, dtype=np.int32) // 13
+    for num_nodes in (None, int(rows.max()) + 4):
+        options = {"isolated": "drop", "pad": (32, 48)}
+        host, device = (build(rows, num_nodes, False, None, labels, on_device=x, **options) for x in (False, True))
+        assert host.report == device.report
+        assert host.node_names.tolist() == device.node_names.tolist()
+        chex.assert_trees_all_equal(host, device)
+
+
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("n", [0, 1, 2])
@@ -221,6 +239,14 @@ def test_bad_input(edges, options, error, message):
 def test_conflicts_and_errors_on_the_device(directed):
     with pytest.raises(ValueError, match="disagree"):
         build([(0, 1), (0, 1)], 2, directed, None, [5, 6], on_device=True)
+    for rows, message in (
+        ([(0, 1), (1, -2)], r"edges\[1\] = \(1, -2\)"), ([(0, 1), (1, 5)], r"edges\[1\] = \(1, 5\) .* nodes, 2"),
+        (np.array([[0, 1], [0, 2**63]], np.uint64), "9223372036854775808"), ([(0, 2**31), (1, 1)], "nodes, 2"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            build(rows, 2, directed, on_device=True)
+    with pytest.raises(ValueError, match=r"edges\[1\] = \(1, 1\) is a self loop"):
+        build([(0, 1), (1, 1)], 2, directed, on_device=True, self_loops="error")
     labels = [5, 5] if not directed else [5, 6]
     assert build([(0, 1), (1, 0)], 2, directed, None, labels, on_device=True).m == (2 if directed else 1)
 
