@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import logging
 import os
 from collections.abc import Callable, Hashable, Sequence
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 from jax.core import Tracer
+from jax.sharding import Sharding, SingleDeviceSharding
 from jax.stages import Wrapped
 
 from jaxmotif.arrays._programs import Kept
@@ -101,9 +103,38 @@ def _stand_in(x: Any) -> Any:
     return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding if x.committed else None, weak_type=weak)
 
 
+def placed(arrays: T, place: jax.Device | Sharding | None) -> T:
+    """``jax.device_put`` of a pytree, in a rehearsal also of what stands for arrays."""
+
+    def put(x: Any) -> Any:
+        if not isinstance(x, jax.ShapeDtypeStruct):
+            return jax.device_put(x, place)
+        where = place
+        if isinstance(place, jax.Device):
+            memory = place.default_memory()  # pyright: ignore[reportAttributeAccessIssue]
+            where = SingleDeviceSharding(place, memory_kind=memory.kind)
+        return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=where)
+
+    return jax.device_put(arrays, place) if rehearsal() is None else jax.tree.map(put, arrays)
+
+
 def fetched(numbers: jax.Array, as_if: Sequence[int]) -> list[int]:
     """Integers ``[N]``, or one, that decide what is done next, from their device; in a rehearsal the likeliest."""
     return list(as_if) if rehearsal() is not None else np.asarray(numbers).reshape(-1).tolist()
+
+
+def in_earnest(function: Callable[..., T]) -> Callable[..., T]:
+    """Decorator of what is little work and decides what comes next: it is done in a rehearsal, too."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> T:
+        token = _rehearsal.set(None)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _rehearsal.reset(token)
+
+    return call
 
 
 def end_rehearsal() -> None:

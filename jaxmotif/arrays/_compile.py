@@ -14,7 +14,7 @@ from jax.core import Tracer
 from jax.sharding import Sharding
 from jax.stages import Lowered, Wrapped
 
-from jaxmotif.arrays._ahead import rehearsal
+from jaxmotif.arrays._ahead import placed, rehearsal
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._programs import NEVER, Brief, Kept
 
@@ -166,7 +166,7 @@ def _where(args: tuple[object, ...]) -> Target:
 def put64(arrays: T, place: jax.Device | Sharding | None) -> T:
     """``jax.device_put`` of a pytree that keeps 64-bit values, whatever the user's switch."""
     with jax.enable_x64(True):
-        return jax.device_put(arrays, place)
+        return placed(arrays, place)
 
 
 def for_host(x: jax.Array) -> jax.Array:

@@ -30,6 +30,7 @@ import jax
 import numpy as np
 
 import jaxmotif
+from jaxmotif.arrays._ahead import end_rehearsal
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._processes import check_alike, check_processes, in_each_process
 from jaxmotif.devices._progress import progress
@@ -168,6 +169,7 @@ def run_job(
       MemoryError: when even the smallest step does not fit a device.
       ClusterError: for processes that were given other work, or have ended.
     """
+    end_rehearsal()  # whose thread alone would rehearse
     together = selection.together
     process = jax.process_index() if together else 0
     record = Record(job.name, job.whole.stop, job.merge, store, process)

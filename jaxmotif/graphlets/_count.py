@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
@@ -392,9 +393,15 @@ def _five(
         return empty, _named_counts(graph.n, np.zeros(len(NODE_NAMES_5), object)), ignored
     store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", edges, graph.edge_list(), graph.n))
     padded = graph.with_padding("bucket") if memory is None else graph
-    found = five.five_node_orbits(padded, selection, edges, memory, progress, store)
+
+    def counted() -> tuple[five.FiveOrbits, np.ndarray]:
+        found = five.five_node_orbits(padded, selection, edges, memory, progress, store)
+        return found, five.totals(found.nodes)
+
+    programs = "graphlets-5", selection.main, edges, memory, padded.node_capacity, padded.slot_capacity
+    found, totals = rehearsed(counted, selection.main, programs)
     values = found.nodes if found.edges is None else found.edges
-    return values, _named_counts(graph.n, five.totals(found.nodes)), (*ignored, *found.notes)
+    return values, _named_counts(graph.n, totals), (*ignored, *found.notes)
 
 
 def _named_counts(nodes: int, totals: np.ndarray) -> dict[str, int]:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import bucket_size
@@ -210,6 +211,7 @@ def five_node_orbits(
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 
+@in_earnest
 def _given(
     slots: tuple[jax.Array, jax.Array], nodes: int, arcs: int, edges: bool, memory: int | None, device: jax.Device
 ) -> tuple[_Given, Places, float]:

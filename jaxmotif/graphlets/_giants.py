@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._ahead import end_rehearsal
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graph._container import Graph
@@ -84,6 +85,7 @@ def beside(graph: Ranked, giants: Giants, *, size: int) -> Beside:
 def giants(graph: Ranked, count: int) -> tuple[Giants, Beside]:
     """The ``count`` nodes of highest rank, and who is beside them."""
     member, among, near = members(graph, count=count)
+    end_rehearsal()
     among, near = jax.device_get((among, near))
     found = np.argwhere(np.triu(among))
     pairs = np.full((bucket_size(max(len(found), 1)), 2), -1, np.int32)

@@ -343,11 +343,16 @@ class Gathered(NamedTuple):
     rim: jax.Array
 
     def by_name(self, edges: bool) -> dict[str, jax.Array]:
-        return (
-            dict(zip(shared_columns(edges), self.shared.T, strict=True))
-            | dict(zip(own_columns(edges), self.own.T, strict=True))
-            | ({"rim": self.rim} if edges else {})
-        )
+        return _by_name(self, edges=edges)
+
+
+@partial(jit64, static_argnames="edges")
+def _by_name(held: Gathered, *, edges: bool) -> dict[str, jax.Array]:
+    return (
+        dict(zip(shared_columns(edges), held.shared.T, strict=True))
+        | dict(zip(own_columns(edges), held.own.T, strict=True))
+        | ({"rim": held.rim} if edges else {})
+    )
 
 
 def shared_columns(edges: bool) -> tuple[str, ...]:

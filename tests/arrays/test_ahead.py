@@ -1,7 +1,6 @@
 """A rehearsal: programs are compiled by other threads, and are those that the work calls."""
 
 import threading
-from concurrent.futures import Executor, Future
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +13,7 @@ from jaxmotif.arrays._ahead import Rehearsal, end_rehearsal, fetched, rehearsal,
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._programs import keep_programs_in
 from tests.compilations import compilations
+from tests.rehearsals import Here
 
 CPU = jax.devices("cpu")[0]
 
@@ -26,14 +26,6 @@ def grown(x, *, times):
 @jit64
 def summed(x):
     return x.sum()
-
-
-class Here(Executor):
-    """A pool that does at once what it is given."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        fn(*args, **kwargs)
-        return Future()
 
 
 def rehearse(work):

@@ -1,0 +1,19 @@
+"""What is compiled ahead of five-node graphlets is what these call."""
+
+import numpy as np
+import pytest
+
+from jaxmotif.graph import Graph
+from jaxmotif.graphlets import _count, edge_graphlets, node_orbits
+from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
+
+
+@pytest.mark.parametrize("counted", [node_orbits, edge_graphlets])
+def test_five_nodes(rehearsals, counted):  # noqa: F811
+    told, called = rehearsals(_count)
+    graph = Graph.from_edges(np.random.default_rng(0).integers(0, 40, (120, 2)), 40)
+    found = counted(graph, size=5)
+    early = {"ranked", "_largest"}  # in earnest, to know what comes next
+    assert told == {program for program in called if program[0].rpartition(".")[2] not in early}
+    assert len(told) > 10
+    assert np.asarray(found.values).any()
