@@ -131,13 +131,12 @@ def each_position(
         def _() -> None:
             low, high = tile_lists(starts, lists, count, lanes, number)
 
-            def each(items: Any, starts: Any, arrays: Arrays, low: jax.Array, high: jax.Array) -> Outputs:
+            @each_alone
+            def _() -> None:
                 index, position, valid = between(starts, low, high, count, lanes, number)
                 # Invalid lanes get item 0, which is one of the work's, and so indexes safely.
                 item, offset = load(items, index, valid), position - load(starts, index, valid)
-                return body(FUSED, arrays, item, offset, valid)
-
-            _write(outputs, each_alone(each, items, starts, arrays, low, high))
+                _write(outputs, body(FUSED, arrays, item, offset, valid))
 
     outputs = _tiles(tile, (numbers, items, starts, arrays), (), block, lanes, len(fill), name)
     return outputs, jnp.arange(block, dtype=jnp.int32) < count
@@ -159,8 +158,11 @@ def each_lane(
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         arrays, *mine = inputs
-        # The operands of the tile's own lanes follow those that it sees whole.
-        _write(outputs, each_alone(lambda *args: body(FUSED, *args), arrays, *(ref[...] for ref in mine)))
+
+        @each_alone
+        def _() -> None:
+            # The operands of the tile's own lanes follow those that it sees whole.
+            _write(outputs, body(FUSED, arrays, *(ref[...] for ref in mine)))
 
     return _tiles(tile, (arrays,), per_lane, per_lane[0].shape[0], lanes, outputs, name)
 

@@ -11,7 +11,7 @@ import functools
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,8 +19,6 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import Kernels, Target, compiling_for, target
-
-T = TypeVar("T")
 
 
 def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **options: Any) -> Callable[..., Any]:
@@ -124,7 +122,7 @@ def load(ref: Any, index: Any, mask: jax.Array | None = None) -> Any:
 
 
 def store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> None:
-    """Scatter to a whole operand; masked lanes write nothing (interpreted, they write what entry 0 held)."""
+    """Scatter to a whole operand; masked lanes write nothing."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
 
@@ -159,16 +157,17 @@ def sign_of_byte(words: jax.Array, byte: int) -> jax.Array:
     return mask
 
 
-def each_alone(function: Callable[..., T], *args: Any) -> T:
-    """``function(*args)``, whose lanes have nothing to do with each other, so that each may run by itself: a ``max``
+def each_alone(work: Callable[[], None]) -> None:
+    """Do what is decorated, whose lanes have nothing to do with each other, so that each may run by itself: a ``max``
     over lanes in it, as the bound of a loop, may be that of some of them."""
     if target().kernels == "triton":
-        return function(*args)
+        work()
+        return
 
-    def lane_alone(*args: Any) -> T:
-        return function(*args)
+    def lane_alone() -> None:
+        work()
 
-    return jax.jit(lane_alone)(*args)
+    jax.jit(lane_alone)()
 
 
 @jax.jit
@@ -179,8 +178,7 @@ def masked_load(ref: Any, index: jax.Array, mask: jax.Array) -> Any:
 
 @jax.jit
 def masked_store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> None:
-    index = jnp.where(mask, index, 0)
-    ref[index] = jnp.where(mask, values, ref[index])
+    ref[jnp.where(mask, index, ref.shape[0])] = values  # past the end, where nothing is written
 
 
 @jax.jit

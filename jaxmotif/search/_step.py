@@ -454,9 +454,8 @@ def _extend_fused(
 
                 def append(number, carry):
                     values = io.column(columns, io.word(appended + number), row, lanes.nodes, keep)
-                    to = jnp.where(keep, place + number * next_room, 0)
                     # Masked lanes write nothing, wherever their place would be.
-                    store(out.table, to, values, keep)
+                    store(out.table, place + number * next_room, values, keep)
                     return carry + number  # nothing reads it, but a loop without a changing value does not lower
 
                 loop(head.num_columns, append, next_room)

@@ -1,6 +1,7 @@
 """The step of the level search against plain Python, and its lowering for a GPU."""
 
 from functools import partial
+from itertools import combinations
 
 import jax
 import jax.numpy as jnp
@@ -123,6 +124,25 @@ def test_matches_are_added_up_by_nodes_and_pairs(target):
     assert closing.tolist() == (degree[pairs[:, 0]] - 1).tolist()
     assert not rest.any()
     assert Progress.read(np.asarray(report), sizes).matches == ends.sum()
+
+
+@pytest.mark.parametrize("target", FORMS[1:], ids=lambda x: x.kernels)
+@pytest.mark.parametrize("bitmap", [False, True])
+def test_a_fused_step_appends_in_any_order(target, bitmap):
+    """Triangles u < v < w: lists that begin behind a node, tests of adjacency, and programs that append as they come."""
+    near = adjacency(6)
+    pairs = [Pair(node, 0, 0) for node in range(2)]
+    steps = [path_steps()[0], Placement(pairs[:1], below=[0]), Placement(pairs, below=[1])]
+    program = build_program(steps, rooms=[2048, 2048, 8192], stride=1, longest=N, whole=True)
+    sizes = Sizes(2048, 1024, bitmap, limbs=0)
+    with compiling_for(target):
+        state = start_state(entries=program.entries, tables=4, sizes=sizes)
+        state, _ = advance(operands(near, program, bitmap), state, jnp.int32(99), sizes=sizes)
+    count = int(state.rows[0, 3])
+    found = np.asarray(state.table)[program.entries - 3 * 8192 : -1].reshape(3, -1)[:, :count].T
+    expected = [x for x in combinations(range(N), 3) if near[np.ix_(x, x)].sum() == 6]
+    assert sorted(map(tuple, found.tolist())) == expected
+    assert len(expected) > 20
 
 
 def test_a_fused_step_keeps_order_when_asked_to():

@@ -360,24 +360,18 @@ def _spread_sign(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
 
 
 def _lane_alone(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
-    inner, outs = _inner(equation), equation.outvars
-    names = [emit.declare(v.aval) for v in outs]
-    arrays = [emit.is_vector(v.aval) for v in outs]
+    if equation.outvars or emit._alone:
+        raise emit.refuse("lanes alone that do more than write")
     args = [emit.read(env, v) if emit.is_vector(v.aval) else emit.held(env, v) for v in equation.invars]
 
     def body() -> None:
         emit._alone = True
-        for name, array, result in zip(names, arrays, emit.run(inner, args), strict=True):
-            emit.put(f"{name}{'[e]' if array else ''} = {result};")
+        emit.run(_inner(equation), args)
         emit._alone = False
 
-    if emit._alone:
-        return emit.run(inner, args)
-    if not all(arrays):
-        raise emit.refuse("lanes alone that give what is not a vector")
     # One lane after another: others of the multiprocessor run while it waits for memory.
     emit.block(f"NO_UNROLL for (int e = 0; e < {emit.each}; e++)", body)
-    return names
+    return []
 
 
 _NAMED = {

@@ -1,0 +1,145 @@
+"""Which kernels the package ships PTX of; ``python -m tests.kernels.shipped`` makes it (NVRTC 12.4, extra ``dev``).
+
+PTX is found by the text of a kernel, which holds no sizes, so that a few shapes stand for all. Another version of JAX
+may trace a kernel otherwise: there, ``--keep`` adds what it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import Target, compiling_for
+from jaxmotif.graph._order import degree_order
+from jaxmotif.kernels import _launch, _sieve_pallas, _sieve_round, _sieve_rows
+from jaxmotif.kernels import _subgraphs as subgraphs
+from jaxmotif.kernels import _tree as tree
+from jaxmotif.kernels._cliques import common_bits
+from jaxmotif.kernels._expand import FlatWork
+from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
+from jaxmotif.kernels._wedges import wedge_block
+from jaxmotif.kernels.cuda import _launchers
+from jaxmotif.kernels.cuda._nvrtc import compile_ptx
+from jaxmotif.kernels.cuda._ptx import shipped_name
+from jaxmotif.kernels.cuda._translate import Program
+from jaxmotif.search import Operands, Sizes, advance, start_state
+from tests.samples import DENSE, build
+
+FOLDER = Path(_launchers.__file__).parent / "ptx"
+BLOCK = 4096
+
+Case = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def _ints(*shape: int, dtype: Any = jnp.int32) -> Any:
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+WORK, SCALAR, PLACE = FlatWork(_ints(9), _ints(10, dtype=jnp.int64)), _ints(), _ints(dtype=jnp.int64)
+
+
+def graphlets() -> Iterator[Case]:
+    order = degree_order(jax.tree.map(np.asarray, build(*DENSE)))
+    for kernel in (triangle_block, wedge_block):
+        yield partial(kernel, block=BLOCK), (order, WORK, PLACE, PLACE)
+    triangles = TriangleBlock(*[_ints(BLOCK)] * 3)
+    yield common_bits, (order, _ints(9), _ints(9, dtype=jnp.uint32), triangles)
+
+
+def _dyads(directed: bool, matrix: bool) -> subgraphs.Dyads:
+    states = _ints(9, dtype=jnp.uint8)
+    return subgraphs.Dyads(
+        _ints(9), _ints(9), states, states if matrix else None, None, _ints(3), 2 * directed, 1 + directed, 0, 9
+    )
+
+
+def motifs() -> Iterator[Case]:
+    words = _ints(9, dtype=jnp.uint32)
+    for directed in (False, True):
+        for matrix in (False, True):
+            dyads = _dyads(directed, matrix)
+            for nodes in range(1, 6):
+                rows = subgraphs.Rows(_ints(9), _ints(nodes, 9), _ints(nodes, 9), _ints(9), words, words)
+                added = subgraphs.Candidates(*[_ints(9)] * 3, WORK, *[words] * 3)
+                for wide in (False, True):
+                    visit = partial(subgraphs.visit_codes, block=BLOCK, wide=wide)
+                    yield visit, (dyads, rows, added, PLACE)
+            for nodes in range(1, 5):
+                plan = tree.Tree(_ints(1), _ints(9), words, words, _ints(3, 9))
+                rows = tree.Matches(_ints(9), _ints(nodes, 9), _ints(9))
+                longer = partial(tree.longer_matches, steps=9, block=BLOCK)
+                yield longer, (dyads, plan, rows, tree.Walks(_ints(9), WORK), SCALAR, PLACE)
+
+
+def searches() -> Iterator[Case]:
+    op = Operands(*(_ints(9) for _ in Operands._fields))
+    for bitmap in (False, True):
+        for limbs in (0, 2, 4):
+            for ahead in (False, True):
+                for more in ({}, {"in_order": True}, {"cells": 9}):
+                    sizes = Sizes(BLOCK, 1024, bitmap, ahead=ahead, limbs=limbs, **more)
+                    state = jax.eval_shape(partial(start_state, entries=2**14, tables=4, sizes=sizes))
+                    yield partial(advance, sizes=sizes), (op, state, SCALAR)
+
+
+def sieves() -> Iterator[Case]:
+    slots, vertices, size = 9, 8, 8
+    for pieces in (0, 3):
+        shapes = (slots,), (vertices,), (vertices,), (), (pieces,), (pieces,), (vertices + 1,), (pieces,)
+        rows = _sieve_rows.Rows(*(_ints(*shape) for shape in shapes))
+        labels = _ints(vertices, 8, dtype=jnp.uint32)
+        for forms in (2, 4, 8, 16, 32):  # rounded up to a power of two
+            yield _sieve_pallas.label_forms, (labels, _ints(slots, forms, dtype=jnp.uint8), rows)
+        P = _ints(size, vertices, 8, _sieve_pallas.BLOCK_WORDS, dtype=jnp.uint32)
+        yield _sieve_pallas.extend, (P, SCALAR, SCALAR, _ints(sum(_sieve_round.num_forms(size)), slots), rows)
+    forms = _ints(size - 1, vertices, 8, dtype=jnp.uint32)
+    yield partial(_sieve_pallas.start, num_words=_sieve_pallas.BLOCK_WORDS), (labels, forms, SCALAR)
+
+
+def probes() -> Iterator[Case]:
+    yield _launch.probe, (_ints(64),)
+
+
+JOBS = (probes, graphlets, sieves, searches, motifs)
+
+
+def programs(cases: Iterator[Case]) -> dict[str, Program]:
+    """The kernels that some functions use, by the names of their files."""
+    found: dict[str, Program] = {}
+
+    def record(program, operands, shapes, aliases, grid):
+        found[shipped_name(program)] = program
+        return [jnp.zeros(shape.shape, shape.dtype) for shape in shapes]
+
+    recorded = Target("cuda", "recorded")  # pyright: ignore[reportArgumentType]
+    _launchers.LAUNCHERS["recorded"] = record
+    with compiling_for(recorded), jax.enable_x64(True):
+        for function, args in cases:
+            jax.eval_shape(lambda *args, function=function: function(*args), *args)
+    del _launchers.LAUNCHERS["recorded"]
+    return found
+
+
+def packed(ptx: str) -> bytes:
+    return zlib.compress(ptx.encode(), 9)
+
+
+if __name__ == "__main__":
+    wanted = {name: program for job in JOBS for name, program in programs(job()).items()}
+    FOLDER.mkdir(exist_ok=True)
+    for file in FOLDER.iterdir():
+        if "--keep" not in sys.argv and file.name not in wanted:
+            file.unlink()
+    for name, program in wanted.items():
+        if not (FOLDER / name).exists():
+            (FOLDER / name).write_bytes(packed(compile_ptx(program.text)))
+    files = list(FOLDER.iterdir())
+    sys.stdout.write(f"{len(files)} kernels, {sum(file.stat().st_size for file in files) // 1024} KiB\n")

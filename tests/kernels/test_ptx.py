@@ -1,0 +1,55 @@
+"""The PTX that is shipped: of every kernel, what NVRTC makes of it, for old GPUs and drivers."""
+
+import re
+import zlib
+
+import pytest
+
+from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing, compile_ptx, nvrtc_version
+from tests.kernels import shipped
+
+FILES = {file.name: zlib.decompress(file.read_bytes()).decode() for file in shipped.FOLDER.iterdir()}
+
+
+def nvrtc() -> tuple[int, int]:
+    try:
+        return nvrtc_version()
+    except NvrtcMissing:
+        return 0, 0
+
+
+@pytest.fixture(scope="module")
+def programs():
+    return {name: program for job in shipped.JOBS for name, program in shipped.programs(job()).items()}
+
+
+def test_every_kernel_is_shipped(programs):
+    """With any number of positions in a block: sizes are data."""
+    missing = programs.keys() - FILES.keys()
+    assert not missing, f"run python -m tests.kernels.shipped: {sorted(missing)}"
+
+
+def test_what_is_shipped_is_for_old_gpus_and_drivers():
+    for name, ptx in FILES.items():
+        assert re.search(rf"^\.visible \.entry {name.partition('-')[0]}\(", ptx, re.MULTILINE), name
+        assert tuple(map(int, re.search(r"^\.version (\d+)\.(\d+)$", ptx, re.MULTILINE).groups())) <= (8, 4), name
+        assert re.search(r"^\.target sm_75$", ptx, re.MULTILINE), name
+    assert sum(file.stat().st_size for file in shipped.FOLDER.iterdir()) < 2 * 10**6
+
+
+@pytest.mark.skipif(nvrtc() != (12, 4), reason="needs NVRTC 12.4")
+@pytest.mark.parametrize(
+    "kernels", [("triangles", "census", "extend", "probe"), pytest.param(("",), marks=pytest.mark.slow)]
+)
+def test_what_is_shipped_is_what_nvrtc_makes(programs, kernels):
+    for kernel in kernels:
+        some = [name for name in programs if name.startswith(kernel)]
+        for name in some if kernel == "" else some[:1]:
+            assert compile_ptx(programs[name].text) == FILES[name]
+
+
+@pytest.mark.skipif(nvrtc() < (12, 8), reason="needs NVRTC 12.8 or newer")
+@pytest.mark.slow
+def test_every_kernel_compiles_for_the_newest_gpus(programs):
+    for program in programs.values():
+        assert ".target sm_120" in compile_ptx(program.text, "120")
