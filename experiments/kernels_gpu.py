@@ -120,18 +120,17 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
             arrays = jnp.asarray(offsets), jnp.asarray(targets), shades, jax.random.key(0)
             drawn = draw(*arrays, size=size, pieces=pieces)
             start = jit64(_sieve_round.start, static_argnames="num_words")
-            P = start(drawn.labels, drawn.forms, np.int32(0), num_words=words)
+            P = start(drawn.labels, drawn.forms, np.int32(0), num_words=words, live=drawn.rows.live)
         forms = _sieve_round.num_forms(size)
         scalars = np.random.default_rng(1).integers(0, 256, (drawn.rows.targets.shape[0], size - 1), dtype=np.uint8)
         yield f"sieve_label_forms{name}", _sieve_round.label_forms, drawn.labels, (scalars, drawn.rows), False
-        start = partial(_sieve_round.start, num_words=words)
-        yield (
-            f"sieve_start{name}",
-            start,
-            drawn.labels,
-            (drawn.forms, np.int32(0)),
-            False,
-        )
+
+        def start(labels, forms, live):
+            P = _sieve_round.start(labels, forms, np.int32(0), words, live)
+            # Rows of vertices without neighbours may hold anything, past the first.
+            return jnp.where(jnp.arange(P.shape[1]).reshape(1, -1, 1, 1) < live, P, jnp.uint32(0))
+
+        yield f"sieve_start{name}", start, drawn.labels, (drawn.forms, drawn.rows.live), False
         for t in (2, 5):
             rest = np.int32(t), np.int32(sum(forms[:t])), drawn.weights, drawn.rows
             yield f"sieve_round{name} {t}", _sieve_round.extend, P, rest, True

@@ -101,7 +101,8 @@ def sieves() -> Iterator[Case]:
         P = _ints(size, vertices, 8, _sieve_pallas.BLOCK_WORDS, dtype=jnp.uint32)
         yield _sieve_pallas.extend, (P, SCALAR, SCALAR, _ints(sum(_sieve_round.num_forms(size)), slots), rows)
     forms = _ints(size - 1, vertices, 8, dtype=jnp.uint32)
-    yield partial(_sieve_pallas.start, num_words=_sieve_pallas.BLOCK_WORDS), (labels, forms, SCALAR)
+    words = _sieve_pallas.BLOCK_WORDS
+    yield lambda *args: _sieve_pallas.start(*args[:3], words, args[3]), (labels, forms, SCALAR, SCALAR)
 
 
 def probes() -> Iterator[Case]:

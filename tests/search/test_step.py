@@ -129,7 +129,7 @@ def test_matches_are_added_up_by_nodes_and_pairs(target):
 @pytest.mark.parametrize("target", FORMS[1:], ids=lambda x: x.kernels)
 @pytest.mark.parametrize("bitmap", [False, True])
 def test_a_fused_step_appends_in_any_order(target, bitmap):
-    """Triangles u < v < w: lists that begin behind a node, tests of adjacency, and programs that append as they come."""
+    """Triangles u < v < w: lists that begin behind a node, tests of adjacency, programs that append as they come."""
     near = adjacency(6)
     pairs = [Pair(node, 0, 0) for node in range(2)]
     steps = [path_steps()[0], Placement(pairs[:1], below=[0]), Placement(pairs, below=[1])]
