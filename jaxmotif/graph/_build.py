@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._int64 import wide_ints
@@ -222,8 +223,21 @@ def _transposition(targets: np.ndarray) -> np.ndarray:
     return keys.astype(np.int32)  # the low word
 
 
+def refuse_traced(value: object) -> None:
+    """Raises if a size of a graph, or its edges, are traced: this is a front door, which needs to know them."""
+    if isinstance(value, Tracer):
+        raise TypeError(
+            "this function works on the host, and its graph is traced (inside jax.jit, vmap, grad or scan): its sizes "
+            "are not known. Inside, Graph.from_edge_index takes traced edges, and the pure functions take the graph: "
+            "jaxmotif.graphlets.dense_graphlet_counts, dense_node_orbits, dense_edge_columns or their sparse_ forms, "
+            "jaxmotif.matching.dense_match_count, dense_participation, jaxmotif.motifs.dense_census, "
+            "jaxmotif.features.dense_pattern_features, jaxmotif.sieve.sieve_values; or take the call out of it"
+        )
+
+
 def host_array(values: Any) -> np.ndarray:
     """An array of any library, or a sequence, as a NumPy array; without a copy where it lies on the host."""
+    refuse_traced(values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__") or isinstance(values, jax.Array):
         return np.asarray(values)
     if values.__dlpack_device__()[0] == 1:  # kDLCPU
@@ -234,6 +248,7 @@ def host_array(values: Any) -> np.ndarray:
 
 def _edge_array(edges: Any) -> np.ndarray:
     """Edges as an ``[E, 2]`` array of integers."""
+    refuse_traced(edges)
     if hasattr(edges, "__dlpack__"):
         edges = host_array(edges)
     elif not hasattr(edges, "__array__"):

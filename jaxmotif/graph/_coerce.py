@@ -16,7 +16,8 @@ from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.graph._attributes import Attributes
 from jaxmotif.graph._batch import Graphs
-from jaxmotif.graph._container import Graph, refuse_traced
+from jaxmotif.graph._build import refuse_traced
+from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import EdgesLike
 from jaxmotif.graph._read import read_graph
 

@@ -18,7 +18,7 @@ from jaxmotif.arrays._fork import using_jax
 from jaxmotif.graph import _convert as convert
 from jaxmotif.graph import _saved as saved
 from jaxmotif.graph._attributes import Attributes, Values, as_column, pair_keys
-from jaxmotif.graph._build import build
+from jaxmotif.graph._build import build, refuse_traced
 from jaxmotif.graph._build_device import traced_fields
 from jaxmotif.graph._fields import (
     Array,
@@ -547,17 +547,6 @@ def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> lis
     if labels is None or names is None:
         return None if labels is None else labels.tolist()
     return [names.get(label, str(label)) for label in labels.tolist()]
-
-
-def refuse_traced(value: object) -> None:
-    """Raises if a size of a graph is traced: this is a front door, which needs to know it."""
-    if isinstance(value, Tracer):
-        raise TypeError(
-            "this function works on the host, and the graph is traced (inside jax.jit, vmap, grad or scan): its sizes "
-            "are not known. Inside, use the pure functions: jaxmotif.graphlets.dense_graphlet_counts, "
-            "dense_node_orbits, dense_edge_columns or their sparse_ forms, jaxmotif.matching.dense_match_count, "
-            "jaxmotif.motifs.dense_census, jaxmotif.features.dense_pattern_features; or take the call out of it"
-        )
 
 
 def refuse_large(graph: Graph, most: int, what: str, instead: str) -> None:
