@@ -11,19 +11,37 @@ from tests.motifs.test_census import brute_force, random_graph
 
 
 def test_classes_are_all_there_are():
-    """Of 3 and 4 nodes: 13 and 199 connected digraphs, 2 and 6 connected graphs."""
-    assert [len(dense_census_classes(k, d)) for k in (3, 4) for d in (True, False)] == [13, 2, 199, 6]
+    """Of 3 to 5 nodes: 13, 199 and 9,364 connected digraphs, 2, 6 and 21 connected graphs."""
+    found = [len(dense_census_classes(k, d)) for k in (3, 4, 5) for d in (True, False)]
+    assert found == [13, 2, 199, 6, 9364, 21]
 
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("size", [3, 4])
-def test_brute_force_over_a_ragged_batch(directed, size):
+def test_brute_force_over_a_ragged_batch(size, directed):
     graphs = [random_graph(n, p, n, directed) for n, p in ((0, 0), (2, 0.9), (4, 1), (9, 0.2), (14, 0.5), (24, 0.3))]
     batch = stack_graphs([graph.with_padding((28, 640)) for graph in graphs])
     counts = np.asarray(jax.jit(jax.vmap(lambda graph: dense_census(graph, size)))(batch))
     classes = dense_census_classes(size, directed)
     for graph, row in zip(graphs, counts.tolist(), strict=True):
         assert {c: count for c, count in zip(classes, row, strict=True) if count} == brute_force(graph, size)
+
+
+@pytest.mark.parametrize(
+    ("size", "directed", "nodes", "edges"),
+    [(3, True, (3, 4), (1, 2)), (4, False, (3, 4), (1, 2)), (5, False, (3, 4), None), (5, True, None, None)],
+)
+def test_labels_that_are_named(size, directed, nodes, edges):
+    """Against all sets of nodes; others than those named are in the graph, too."""
+    kinds = {"labels": nodes and len(nodes) + 1, "edge_labels": edges and len(edges) + 1}
+    graph = random_graph(12, 0.5, size, directed, **{name: number or 0 for name, number in kinds.items()})
+    counts = jax.jit(lambda graph: dense_census(graph, size, nodes, edges))(graph.with_padding((13, 136))).to_numpy()
+    classes = dense_census_classes(size, directed, nodes, edges)
+    expected = {name: count for name, count in brute_force(graph, size).items() if name in classes}
+    assert {c: count for c, count in zip(classes, counts.tolist(), strict=True) if count} == expected
+    assert len(expected) > 2
+    if nodes or edges:
+        assert sum(expected.values()) < sum(brute_force(graph, size).values())
 
 
 def test_several_blocks_and_the_largest_size():
@@ -36,15 +54,23 @@ def test_several_blocks_and_the_largest_size():
 @pytest.mark.parametrize(
     ("graph", "size", "message"),
     [
-        (Graph.from_edges([(0, 1)]), 5, "size 3 or 4"),
+        (Graph.from_edges([(0, 1)]), 6, "size 3 to 5"),
+        (Graph.from_edges([(0, 1)], MAX_DENSE_NODES), 5, "up to 64 nodes"),
         (Graph.from_edges([(0, 1)], MAX_DENSE_NODES + 1), 3, "up to 128 nodes"),
-        (Graph.from_edges([(0, 1)], node_labels=[1, 2]), 3, "without labels"),
+        (Graph.from_edges([(0, 1)], node_labels=[1, 2]), 3, "node_labels=None and the graph has some"),
         (jax.tree.map(lambda x: jnp.stack([x, x]), Graph.from_edges([(0, 1)])), 3, "jax.vmap"),
     ],
 )
 def test_bad_input(graph, size, message):
     with pytest.raises(ValueError, match=message):
         dense_census(graph, size)
+
+
+def test_labels_that_codes_do_not_hold():
+    with pytest.raises(ValueError, match="take 28 bits, over the limit of 20"):
+        dense_census_classes(4, directed=True, node_labels=(0, 1), edge_labels=(1, 2))
+    with pytest.raises(ValueError, match="the graph has none"):
+        dense_census(Graph.from_edges([(0, 1)]), 3, edge_labels=(1,))
 
 
 def test_arrays_of_another_dtype():
