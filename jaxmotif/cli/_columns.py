@@ -65,8 +65,21 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "lag_correlation": "between the counts of a chain at full and at double length; near 0 is good",
         "effective_size": "how many independent random graphs these are worth, by a cautious reckoning",
     },
+    "motifs --estimate": {
+        "count": "the estimate of how many sets of nodes of the graph induce the class; 0 where no draw fell on it",
+        "error": "its standard error; 0 where no draw fell on the class",
+        "random_error": "the standard error of the estimate in a random graph (root mean square over these)",
+        "mean, mean_low, mean_high": "of the estimates in the random graphs, and the interval with their errors",
+        "sd": "standard deviation of the random counts without the errors: sd^2 = max(s^2 - random_error^2, 0), where "
+        "s^2 is the variance of the estimates",
+        "z": "(count - mean) / sqrt(sd^2 + max(error, random_error)^2): nearer to 0 than that of exact counts, and "
+        "near to it after many draws; none where the estimates in random graphs do not differ. A motif's is at least "
+        "--threshold",
+        "p_high, p_low, q": "from the ranks of estimates, and as valid as from those of counts",
+    },
     "motifs, above the table": {
         "total": "connected subgraphs of this size in the graph",
+        "estimate": "where counts are estimates: maps of trees drawn from each graph",
         "random_graphs": "how many random graphs were drawn",
         "null_model": "what every random graph keeps, and what is uniform over what",
         "attempts_per_edge": "switches tried for each edge and random graph; accepted_per_edge: those that were made",

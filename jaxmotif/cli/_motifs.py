@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_seed, add_size, how, timed
+from jaxmotif.cli._command import Command, add_seed, add_size, how, timed, whole_number
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Column, Report
@@ -31,7 +31,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "told beside each other",
     )  # fmt: skip
     add_input_options(parser, positional=False)
-    add_size(parser)
+    add_size(parser, "2 to 8; with --estimate 3 to 10")
     parser.add_argument(
         "--random", type=int, default=1000, metavar="R", help="random graphs to compare with (default: %(default)s)"
     )
@@ -59,6 +59,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="count random graphs by a census of each, or match the classes of the graph alone, without those that it "
         "does not have (default: %(default)s, the census)",
     )  # fmt: skip
+    parser.add_argument(
+        "--estimate", type=whole_number, metavar="N",
+        help="estimate all counts from N random subgraphs of each graph, for example 1e6, where there are too many to "
+        "be counted",
+    )  # fmt: skip
     add_seed(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
@@ -67,6 +72,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> Report:
     if len(args.graph) > 1 and args.occurrences is not None:
         raise ValueError("--occurrences is of one network; give them one by one")
+    if args.estimate is not None and args.occurrences is not None:
+        raise ValueError("--occurrences: of exact counts; leave it out with --estimate")
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
@@ -97,21 +104,22 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
 
     return find_motifs(
         graph, args.size, args.random, args.seed, args.keep, threshold=args.threshold, switches=args.switches,
-        attempts=args.attempts, step=args.step, engine=args.engine, checkpoint=checkpoint, devices=args.device,
-        memory=args.memory, progress=not args.quiet,
+        attempts=args.attempts, step=args.step, engine=args.engine, estimate=args.estimate, checkpoint=checkpoint,
+        devices=args.device, memory=args.memory, progress=not args.quiet,
     )  # fmt: skip
 
 
 def _report(graph: Graph, found: Motifs) -> Report:
     summary = {
-        "size": found.size, "directed": found.directed, "total": int(found.counts.sum()),
-        "random_graphs": len(found.random_counts),
+        "size": found.size, "directed": found.directed, "total": found.counts.sum().item(),
+        **({} if found.estimate is None else {"estimate": found.estimate}), "random_graphs": len(found.random_counts),
         "null_model": found.null_model, "attempts_per_edge": found.attempts, "accepted_per_edge": found.accepted,
-        "engine": found.engine, "absent_classes": "counted" if found.engine == "census" else "not looked for",
+        "engine": found.engine, "absent_classes": "not looked for" if found.engine == "matching" else "counted",
         "threshold": found.threshold, "double_length_z": _farthest(found.mixing.double_length_z),
         "notes": "; ".join(found.notes),
     }  # fmt: skip
-    return dataclasses.replace(class_report(found.table(), graph, _READ_FIRST), scalars=summary)
+    shown = _READ_FIRST if found.estimate is None else ("count", "error", *_READ_FIRST[1:])
+    return dataclasses.replace(class_report(found.table(), graph, shown), scalars=summary)
 
 
 def _beside(names: Sequence[str], reports: Sequence[Report]) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import logging
 import os
 import time
 from collections.abc import Mapping
@@ -24,14 +25,18 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._switching import Step
-from jaxmotif.motifs._census import check_size, subgraph_census
+from jaxmotif.motifs._census import LARGEST, check_size, subgraph_census
 from jaxmotif.motifs._census_sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes
+from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
+from jaxmotif.motifs._estimate import check as check_estimate
+from jaxmotif.motifs._estimate_graphs import HitCounter, hit_rates
 from jaxmotif.motifs._null_models import LaneSample, NullModel, Sample, States
 from jaxmotif.motifs._pair_states import Alphabet, in_one_room, sample_graphs
+from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
-from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
+from jaxmotif.motifs._significance import Mixing, Noise, Significance, mixing_of, significance_of
 from jaxmotif.motifs._tables import OfClasses, motifs_line, motifs_table
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 
@@ -45,6 +50,7 @@ CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device: one's batch runs
 HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
 STEP_SECONDS = 2.0  # that a batch is to take, so that a kill loses little
 RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU, and an accelerator, count
+DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that they draw
 OTHER_SIZE = {False: 2, True: 8}  # a batch is made longer or shorter by this or more: an accelerator compiles for it
 MOST_UNITS = 4096  # that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
@@ -57,17 +63,20 @@ class Motifs(OfClasses):
     Attributes:
       size, directed: as in :class:`jaxmotif.motifs.Census`.
       classes: canonical strings, ascending.
-      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone).
-      random_counts: int64 ``[num_random, classes]``, in every random graph.
+      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone); float64 where estimated.
+      random_counts: int64 ``[num_random, classes]``, in every random graph; float64 where estimated.
       threshold: the theta of Definition 1.
       significance: the statistics, one entry a class.
       mixing: how far the random graphs are from independent draws.
       null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
       attempts: pair switches tried per edge; accepted: moves made per edge.
       engine: how the random graphs were counted: by a ``"census"`` of each, or by ``"matching"`` the classes of the
-        graph, which finds none that the graph itself does not have.
+        graph, which finds none that the graph itself does not have; or ``"estimate"``.
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
       label_words: as in :class:`jaxmotif.motifs.Census`.
+      estimate: draws from each graph that its counts are estimated by; ``None`` of exact counts.
+      error: float64 ``[classes]``, the standard error of each of ``counts``, 0 where no draw fell on the class;
+        random_error: that of one of ``random_counts``, root mean square over the random graphs; 0 of exact counts.
     """
 
     size: int
@@ -84,6 +93,9 @@ class Motifs(OfClasses):
     engine: str
     notes: tuple[str, ...] = ()
     label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
+    estimate: int | None = None
+    error: np.ndarray | float = 0.0
+    random_error: np.ndarray | float = 0.0
 
     def _line(self) -> str:
         return motifs_line(self)
@@ -104,15 +116,15 @@ class Motifs(OfClasses):
 
     @property
     def is_motif(self) -> np.ndarray:
-        """Definition 1: sd > 0 and count - mean >= threshold * sd; bool ``[classes]``."""
+        """Definition 1: scale > 0 and count - mean >= threshold * scale, which is the sd; bool ``[classes]``."""
         s = self.significance
-        return (s.sd > 0) & (self.counts - s.mean >= self.threshold * s.sd)
+        return (s.scale > 0) & (self.counts - s.mean >= self.threshold * s.scale)
 
     @property
     def is_anti_motif(self) -> np.ndarray:
         """The same with count and mean exchanged."""
         s = self.significance
-        return (s.sd > 0) & (s.mean - self.counts >= self.threshold * s.sd)
+        return (s.scale > 0) & (s.mean - self.counts >= self.threshold * s.scale)
 
 
 def find_motifs(
@@ -127,6 +139,7 @@ def find_motifs(
     attempts: float | None = None,
     step: Step = "reject",
     engine: Engine = "auto",
+    estimate: int | None = None,
     checkpoint: str | os.PathLike | None = None,
     devices: Devices = None,
     memory: int | None = None,
@@ -137,7 +150,7 @@ def find_motifs(
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; its labels are
         part of a class.
-      size: 2 to 8.
+      size: 2 to 8; of estimates 3 to 10, directed to 8.
       num_random: how many random graphs, at least 2.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
       keep, switches, attempts, step: the null model and how long its chains are, as in :func:`random_graphs`.
@@ -145,6 +158,10 @@ def find_motifs(
       engine: how random graphs are counted. ``"census"``: every class in every graph. ``"matching"``: only the classes
         of the graph itself, all at once along their matching tree (the paper's engine); counts are the same, but
         classes absent from the graph are not looked for. ``"auto"``: the census, the faster on every network measured.
+      estimate: instead of counting, estimate the counts from so many draws from each graph, the given one and the
+        random ones alike (:func:`jaxmotif.estimate_census`): where there are too many subgraphs to be met one by one.
+        What the draws add to the spread of counts is in z (:class:`jaxmotif.motifs.Significance` says how); a class
+        that no draw of a graph fell on has a count of 0 there.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
       devices: as everywhere; the random graphs are divided among them.
@@ -155,7 +172,8 @@ def find_motifs(
       Counts, statistics, and what the random graphs are worth.
 
     Raises:
-      ValueError: an option out of range, or a checkpoint of other work.
+      TypeError: an estimate that is no integer.
+      ValueError: an option out of range, an estimate by matching, or a checkpoint of other work.
 
     Reference:
       Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017.
@@ -174,8 +192,14 @@ def find_motifs(
         raise ValueError(f"threshold must be positive, got {threshold}")
     if engine not in get_args(Engine):
         raise ValueError(f"engine must be 'auto', 'census' or 'matching', got {engine!r}")
-    engine = "census" if engine == "auto" else engine
-    check_size(graph, size)
+    if estimate is None:
+        check_size(graph, size)
+    elif engine == "matching":
+        raise ValueError("engine='matching' counts, and has no estimates: leave out estimate=, or the engine")
+    else:
+        estimate = checked_draws(estimate, "estimate")
+        check_estimate(graph, size)
+    method = "census" if engine == "auto" else engine
     chains = plan_chains(graph, key, keep, switches, attempts, step)
     selection = select_devices(devices)
     helper = () if selection.helper is None else (selection.helper,)
@@ -193,15 +217,15 @@ def find_motifs(
         return min(most, _batch(graph, size, num_random, every, memory, workers, target_of(device)))
 
     matching = None
-    if engine == "matching":
+    if method == "matching":
         # The tree is of the graph's own classes: these are counted first.
         of_graph = subgraph_census(graph, size, devices=[selection.main], memory=memory)
         matching = plan_matching(graph, size, of_graph.classes)
-    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching)
+    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching, estimate)
 
     def identity() -> tuple:
         labels = graph.node_labels, graph.edge_labels
-        options = size, num_random, chains.key, chains.model.name, chains.steps, step, engine
+        options = size, num_random, chains.key, chains.model.name, chains.steps, step, method, estimate
         return ("motifs", graph.edge_list(), graph.n, graph.directed, *labels, *options)
 
     store = store_for(checkpoint, selection.together, identity)
@@ -215,11 +239,12 @@ def find_motifs(
         job, lambda device: _Task(work, device, batch_on(device), memory),
         workers_on(selection, per_device=share), selection, store, progress,
     )  # fmt: skip
-    return _motifs(work, num_random, engine, threshold, done.found, done.notes)
+    return _motifs(work, num_random, method, threshold, done.found, done.notes)
 
 
 class _Work(NamedTuple):
-    """What there is to do: chains, of which so many (one in ``every``) go on to double length, and all counted."""
+    """What there is to do: chains, of which so many (one in ``every``) go on to double length, and all counted, or
+    estimated from so many draws."""
 
     chains: ChainPlan
     size: int
@@ -227,10 +252,12 @@ class _Work(NamedTuple):
     every: int
     classifier: Classifier
     matching: TreePlan | None
+    estimate: int | None
 
 
 class _Batch(NamedTuple):
-    """Counts of some graphs: one row a graph, one column for each class that occurs in any of them.
+    """Counts of some graphs, or hits where they are to be estimated: one row a graph, one column for each class that
+    occurs in any of them.
 
     Attributes:
       classes: their canonical strings.
@@ -238,6 +265,7 @@ class _Batch(NamedTuple):
       numbers: int64 ``[b]``, which random graphs; moves: int64 ``[b]``, that their chains made.
       counts: int64 ``[b, classes]``, in these.
       longer: int64 ``[c]``, which of them went on to double length; longer_counts: ``[c, classes]``, in these then.
+      given_maps, maps, longer_maps: maps of trees into all of these by proposal, float64 ``[.., proposals]``.
     """
 
     classes: np.ndarray
@@ -247,6 +275,9 @@ class _Batch(NamedTuple):
     counts: np.ndarray
     longer: np.ndarray
     longer_counts: np.ndarray
+    given_maps: np.ndarray
+    maps: np.ndarray
+    longer_maps: np.ndarray
 
 
 class _Task:
@@ -260,11 +291,15 @@ class _Task:
         self._work, self._device, self._memory = work, device, memory
         self._most = most
         # An estimate: it sizes the first batch alone, later ones go by the clock.
-        seconds = _subgraphs(work.chains.graph, work.size) / RATE[target_of(device).is_accelerator]
+        seconds = _seconds(work, target_of(device))
         self._batch = min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
         # All at once where that is no longer than a batch should be.
         if seconds * most <= STEP_SECONDS:
             self._batch = most
+        self._hits = None
+        if work.estimate is not None:
+            key = seed_words(work.chains.key)
+            self._hits = HitCounter(work.chains.graph, work.size, work.estimate, key, device, memory)
         self._compiled: set[int] = set()
         self._dealt: list[int] = []
         self._made: list[_Batch] = []
@@ -289,6 +324,8 @@ class _Task:
             self._most //= 2
             self._batch = min(self._batch, self._most)
             return f"{self._most} random graphs at a time"
+        if self._hits is not None:
+            return self._hits.halve()
         if less is not None:
             self._memory = less
             return f"tables of {less} bytes"
@@ -296,11 +333,17 @@ class _Task:
 
     def _next(self) -> None:
         """Counts the next batch of what was dealt, and sizes the one after it."""
-        batch, self._dealt = self._dealt[: self._batch], self._dealt[self._batch :]
+        batch = self._dealt[: self._batch]
         started = time.monotonic()
-        graph, size = self._work.chains.graph, self._work.size
-        programs = "motifs", self._device, size, len(batch), self._memory, bucket_size(graph.n), bucket_size(graph.m)
-        self._made.append(rehearsed(lambda: self._counted(batch), self._device, programs))
+        if self._hits is None:
+            graph, size = self._work.chains.graph, self._work.size
+            rooms = bucket_size(graph.n), bucket_size(graph.m)
+            programs = "motifs", self._device, size, len(batch), self._memory, *rooms
+            self._made.append(rehearsed(lambda: self._counted(batch), self._device, programs))
+        else:  # of draws one hand keeps the tables: they are not rehearsed
+            self._made.append(self._counted(batch))
+        # Only now: a batch that runs out of memory is still to be done, and no collection may pass over it.
+        self._dealt = self._dealt[len(batch) :]
         seconds = time.monotonic() - started
         if self._batch not in self._compiled:  # its time was that of compiling
             self._compiled.add(self._batch)
@@ -323,14 +366,22 @@ class _Task:
         # Which chains go on is a matter of their numbers, not of batches.
         goes_on = (numbers % work.every == 0) & (numbers // work.every < work.longer)
         sample, drawn = self._drawn(numbers, goes_on, 0 in items)
-        classes, counts = self._census(sample)
+        if self._hits is None:
+            classes, counts = self._census(sample)
+            maps = np.zeros((len(sample), 0))
+        else:
+            # Of each graph its own draws, another number for the one at double length.
+            each = [0] * (0 in items) + (2 * (numbers + 1)).tolist() + (2 * numbers[goes_on] + 3).tolist()
+            counts, maps = self._hits.count(sample, each, work.classifier)
+            classes = np.array(work.classifier.classes[: counts.shape[1]], dtype=str)
         # Only classes that occur: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
         given = int(0 in items)
-        of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), [given, given + numbers.size])
+        parts = [given, given + numbers.size]
+        of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), parts)
         return _Batch(
             classes[met], of_given, numbers.astype(np.int64), drawn.moves, of_sample, numbers[goes_on].astype(np.int64),
-            of_longer,
+            of_longer, *np.split(maps, parts),
         )  # fmt: skip
 
     def _drawn(
@@ -396,22 +447,69 @@ def _motifs(
     random_counts = np.zeros((num_random, len(classes)), np.int64)
     longer_counts = np.zeros((work.longer, len(classes)), np.int64)
     moves = np.zeros(num_random, np.int64)
+    maps = np.zeros((1 + num_random + work.longer, len(LIMITS) * (work.estimate is not None)))
     for batch in batches:
         # Columns are by class: every batch met other classes, in another order.
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
-        counts[columns] += batch.given.sum(axis=0)
+        # After memory ran out a graph may be there twice, with the same counts.
+        if batch.given.size:
+            counts[columns], maps[0] = batch.given[0], batch.given_maps[0]
         # A graph without a class has none of it: 0.
         random_counts[batch.numbers[:, None], columns] = batch.counts
         longer_counts[(batch.longer // work.every)[:, None], columns] = batch.longer_counts
         moves[batch.numbers] = batch.moves
+        maps[1 + batch.numbers] = batch.maps
+        maps[1 + num_random + batch.longer // work.every] = batch.longer_maps
+    notes = (*chain_notes(chains, moves), *notes)
+    noise = None
+    if work.estimate is not None:
+        rates = hit_rates(classes, graph.directed, work.estimate, maps)
+        counts, random_counts, longer_counts, noise = _estimated(
+            counts, random_counts, longer_counts, rates, work.estimate
+        )
+        engine, notes = "estimate", notes + _cheaper(work, float(counts.sum()))
     mixing = mixing_of(random_counts, longer_counts)
     labels = max(chains.wiring.labels, 1)
+    error, random_error = (0.0, 0.0) if noise is None else map(np.sqrt, noise)
     return Motifs(
         work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
-        significance_of(counts, random_counts, mixing), mixing, chains.model.claim(chains.wiring.walks),
-        chains.attempts, float(moves.mean() / labels), engine, (*chain_notes(chains, moves), *notes),
-        (graph.node_label_names, graph.edge_label_names),
+        significance_of(counts, random_counts, mixing, noise), mixing, chains.model.claim(chains.wiring.walks),
+        chains.attempts, float(moves.mean() / labels), engine, notes, (graph.node_label_names, graph.edge_label_names),
+        work.estimate, error, random_error,
     )  # fmt: skip
+
+
+def _estimated(
+    hits: np.ndarray, random_hits: np.ndarray, longer_hits: np.ndarray, rates: np.ndarray, draws: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Noise]:
+    """Estimates from hits in the given graph, in random graphs, and in those at double length; ``rates``: hits expected
+    of an occurrence, in all of these. And the variances that the draws give the first two."""
+    # A draw meets every class, as trees of any kind do: no rate is 0 where there are hits.
+    weights = np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
+    given, random, longer = np.split(weights, [1, 1 + len(random_hits)])
+
+    def variance(hits: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        # Binomial; draws of several kinds, or stratified ones, are no more scattered (Hoeffding 1956).
+        return hits * (1 - hits / draws) * weights**2
+
+    noise = Noise(variance(hits, given[0]), variance(random_hits, random).mean(axis=0))
+    return hits * given[0], random_hits * random, longer_hits * longer, noise
+
+
+def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
+    """What to say, and log, where exact counts of so many subgraphs take less time."""
+    if work.size > LARGEST or total >= EXACT_PER_DRAW * (work.estimate or 0):
+        return ()
+    note = f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
+    logging.getLogger("jaxmotif").warning("%s", note)
+    return (note,)
+
+
+def _seconds(work: _Work, target: Target) -> float:
+    """About how long a random graph takes."""
+    if work.estimate is not None:
+        return work.estimate / DRAW_RATE[target.is_accelerator]
+    return _subgraphs(work.chains.graph, work.size) / RATE[target.is_accelerator]
 
 
 def _subgraphs(graph: Graph, size: int) -> float:

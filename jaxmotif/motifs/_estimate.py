@@ -19,9 +19,20 @@ from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.motifs import _census
-from jaxmotif.motifs._classes import Classifier, decode
+from jaxmotif.motifs._classes import Classifier, decode, normal_codes
 from jaxmotif.motifs._pair_states import Alphabet, Codes
-from jaxmotif.motifs._proposals import BLOCK, LANES, LIMITS, Draws, DrawTask, Proposal, added_codes, seed_words
+from jaxmotif.motifs._proposals import (
+    BLOCK,
+    LANES,
+    LIMITS,
+    Draws,
+    DrawTask,
+    Proposal,
+    added_codes,
+    code_places,
+    seed_words,
+    thirds,
+)
 from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns, named_pattern
 
@@ -179,32 +190,36 @@ def estimate_census(
     """
     graph = as_graph(graph)
     check(graph, size)
-    number = _samples(samples, error, level)
+    number = _wanted(samples, error, level)
     work = _Work(graph, size, seed_words(seed), level, select_devices(devices), memory, checkpoint, progress)
     if not has_subgraphs(graph, size):
         return work.nothing()
     notes: tuple[str, ...] = ()
     if error is None:
-        shares = [number // 3] * 3
-        shares[0] += number - sum(shares)
+        shares = [proposal.draws for proposal in thirds(number)]
     else:
         shares, notes = work.planned(error)
     return _noted(work.estimated("estimate", shares, 0), notes)
 
 
-def _samples(samples: int | None, error: float | None, level: float) -> int:
+def _wanted(samples: int | None, error: float | None, level: float) -> int:
     """How many draws are asked for, where no error is; raises for options out of range."""
     if samples is not None and error is not None:
         raise ValueError("give samples, or the error wanted, not both")
     for name, value in (("error", error), ("level", level)):
         if value is not None and not 0 < value < 1:
             raise ValueError(f"{name} must be between 0 and 1, got {value}")
+    return DEFAULT_SAMPLES if samples is None else checked_draws(samples, "samples")
+
+
+def checked_draws(given: object, name: str) -> int:
+    """A number of draws; raises for what is none."""
     try:
-        number = DEFAULT_SAMPLES if samples is None else operator.index(samples)
+        number = operator.index(given)  # pyright: ignore[reportArgumentType]
     except TypeError:
-        raise TypeError(f"samples must be an integer, got {samples!r}") from None
+        raise TypeError(f"{name} must be an integer, got {given!r}") from None
     if not 1 <= number < 2**53:
-        raise ValueError(f"samples must be at least 1 and less than 2**53, got {samples}")
+        raise ValueError(f"{name} must be at least 1 and less than 2**53, got {given}")
     return number
 
 
@@ -284,7 +299,7 @@ class _Work:
         seen = pilot.hits >= SEEN
         if not seen.any():
             return [MOST_SAMPLES // 3] * 3, (f"the pilot met no class {SEEN} times: {MOST_SAMPLES:,} draws were made",)
-        shapes = np.array([_skeleton(text, self.graph.directed) for text in np.array(pilot.classes)[seen]])
+        shapes = np.array([skeleton_of(text, self.graph.directed) for text in np.array(pilot.classes)[seen]])
         # Hits of each class by a draw of each proposal, with as few subgraphs as the pilot leaves possible.
         chances = np.stack([trees(shapes, limit) / m for limit, m in zip(LIMITS, pilot.maps, strict=True)], axis=1)
         chances *= pilot.low[seen][:, None]
@@ -357,7 +372,8 @@ def skeletons_of(codes: np.ndarray, form: Codes, size: int) -> np.ndarray:
     return near | near.transpose(0, 2, 1)
 
 
-def _skeleton(text: str, directed: bool) -> np.ndarray:
+def skeleton_of(text: str, directed: bool) -> np.ndarray:
+    """The same of a class, by its string."""
     near = named_pattern(str(text), directed).adjacency
     return near | near.T
 
@@ -365,10 +381,22 @@ def _skeleton(text: str, directed: bool) -> np.ndarray:
 def expected_hits(skeletons: np.ndarray, samples: tuple[int, ...], maps: tuple[float, ...]) -> np.ndarray:
     """Of one occurrence of each class, by all draws together: float64 ``[classes]``."""
     rate = np.zeros(len(skeletons))
-    for limit, number, total in zip(LIMITS, samples, maps, strict=True):
+    for ways, number, total in zip(trees_by_proposal(skeletons).T, samples, maps, strict=True):
         if number:
-            rate += trees(skeletons, limit) * (number / total)
+            rate += ways * (number / total)
     return rate
+
+
+def trees_by_proposal(skeletons: np.ndarray) -> np.ndarray:
+    """:func:`trees` of each of ``LIMITS``, float64 ``[classes, proposals]``."""
+    size = skeletons.shape[-1]
+    plain = Alphabet(False, None, None)
+    old, young, place = code_places(plain, size)[: size * (size - 1) // 2].T
+    codes = (skeletons[:, old, young].astype(np.uint64) << place.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
+    # Of many directed or labelled classes few skeletons are left: the sums over subsets take long.
+    forms, which = np.unique(normal_codes(np, codes, plain.codes, size), return_inverse=True)
+    different = skeletons_of(forms, plain.codes, size)
+    return np.stack([trees(different, limit) for limit in LIMITS], axis=1)[which]
 
 
 def trees(skeletons: np.ndarray, limit: int) -> np.ndarray:

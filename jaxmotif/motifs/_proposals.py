@@ -24,7 +24,8 @@ from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order, Tables
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
 from jaxmotif.motifs._code_counts import MERGE_AT, grouped_codes, merged_codes
-from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
+from jaxmotif.motifs._null_models import LaneSample
+from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Edges, census_graphs, graph_edges
 
 LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
@@ -66,6 +67,12 @@ class Proposal(NamedTuple):
 
     limit: int
     draws: int
+
+
+def thirds(samples: int) -> tuple[Proposal, ...]:
+    """So many draws, a third of each kind."""
+    third = samples // len(LIMITS)
+    return tuple(Proposal(limit, third if i else samples - 2 * third) for i, limit in enumerate(LIMITS))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,6 +135,7 @@ class Sampler:
     """Draws on one device, with the tables of one proposal at a time.
 
     Attributes:
+      draws: what is drawn, of which graph: at first.
       lanes: maps drawn at once.
     """
 
@@ -141,10 +149,16 @@ class Sampler:
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
-        self.graphs = census_graphs(draws.graph, edges, min((allowed - least) // 4, MATRIX_BYTES[self._fast]), device)
-        self.index = pair_index(self.graphs, device)
+        self._matrix_bytes = min((allowed - least) // 4, MATRIX_BYTES[self._fast])
+        self.take(edges, draws.seed)
         self._places = put64(code_places(self.graphs.alphabet, size), device)
+
+    def take(self, edges: Edges | LaneSample, seed: int) -> None:
+        """From here on draws from a graph of these edges, of the same nodes and degrees: by the same programs."""
+        self.draws = dataclasses.replace(self.draws, seed=seed)
         self._held: tuple[int, Maps] | None = None
+        self.graphs = census_graphs(self.draws.graph, edges, self._matrix_bytes, self.device)
+        self.index = pair_index(self.graphs, self.device)
 
     def tables(self, limit: int) -> Maps:
         """The tables of a proposal."""
@@ -208,24 +222,29 @@ class DrawTask:
     """Counts the codes of what is drawn, on a device."""
 
     def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
-        self._sampler = Sampler(draws, device, memory)
+        self.sampler = Sampler(draws, device, memory)
         self._on_host = not target_of(device).is_accelerator
         self._parts: list[Arrays] = []
 
+    def take(self, edges: Edges | LaneSample, seed: int) -> None:
+        """Begins anew with another graph, as its sampler does."""
+        self._parts = []
+        self.sampler.take(edges, seed)
+
     def step(self, span: Span) -> None:
-        draws, form = self._sampler.draws, self._sampler.graphs.alphabet.codes
+        draws, form = self.sampler.draws, self.sampler.graphs.alphabet.codes
         starts = draws.starts.tolist()
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
             first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, proposal.draws)
-            for drawn, _ in self._sampler.maps(number, first, stop) if low < high else ():
+            for drawn, _ in self.sampler.maps(number, first, stop) if low < high else ():
                 if self._on_host:
                     words = np.sort(np.asarray(drawn))
                     codes, times = merged_codes(words[words != NO_CODE], None)
                 else:
                     codes, times = grouped_codes(drawn, form, draws.size)
                 here = np.arange(len(draws.proposals)) == number
-                maps = np.where(here, float(self._sampler.tables(proposal.limit).roots[-1]), 0.0)
+                maps = np.where(here, float(self.sampler.tables(proposal.limit).roots[-1]), 0.0)
                 self._parts.append({"codes": codes, "times": times, "accepted": here * times.sum(), "maps": maps})
             # What is held is bounded by the different codes, not by all.
             if sum(part["codes"].size for part in self._parts) > MERGE_AT:
@@ -236,10 +255,10 @@ class DrawTask:
         return added_codes(*parts)
 
     def halve(self) -> str | None:
-        less = self._sampler.smaller(self._sampler.lanes)
+        less = self.sampler.smaller(self.sampler.lanes)
         if less is None:
             return None
-        self._sampler.lanes, change = less
+        self.sampler.lanes, change = less
         return change
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,10 +34,19 @@ class Mixing:
 class Significance:
     """Statistics of a count ``f`` against counts ``g_1 .. g_r`` of random graphs: float64, one entry a class.
 
+    Where counts are estimates, ``f`` has a variance ``v`` of its draws, and ``g_i`` has ``v_i``, all known from the
+    hits, with mean ``w``. The variance ``s^2`` of the ``g_i`` is then that of the counts themselves plus ``w``, since
+    draws are independent: ``sd^2 = max(s^2 - w, 0)``. Under the hypothesis that the graph is one of the random ones,
+    ``f - mean`` has the variance of the counts plus that of the draws, which ``w`` is an estimate of, and ``v`` another
+    (0 for a class that was not drawn): the larger is taken, so that ``scale^2 = sd^2 + max(v, w)``, and z comes near
+    that of exact counts as draws grow many, from below. Ranks need no such thing: by the hypothesis ``f`` is one more
+    of the ``g_i``, its draws too, and so p_high, p_low and q are as valid as those of exact counts, if less powerful.
+
     Attributes:
-      mean, sd: of the random counts (sd with r - 1).
+      mean, sd: of the random counts (sd with r - 1), without the noise of estimates.
       mean_low, mean_high: 95% interval of the mean, from the effective sample size.
-      z: (f - mean) / sd; NaN where sd is 0.
+      scale: that z is in units of: sd, or of estimates what is said above; 0 where random counts do not differ.
+      z: (f - mean) / scale; NaN where that is 0.
       p_high: (1 + #{g >= f}) / (1 + r); p_low: (1 + #{g <= f}) / (1 + r).
       q: Benjamini-Hochberg over the classes, of the two-sided p = min(1, 2 min(p_high, p_low)).
       profile: z over the length of all z (Milo et al. 2004); NaN where z is.
@@ -46,6 +56,7 @@ class Significance:
     sd: np.ndarray
     mean_low: np.ndarray
     mean_high: np.ndarray
+    scale: np.ndarray
     z: np.ndarray
     p_high: np.ndarray
     p_low: np.ndarray
@@ -53,8 +64,18 @@ class Significance:
     profile: np.ndarray
 
 
-def significance_of(counts: np.ndarray, random_counts: np.ndarray, mixing: Mixing) -> Significance:
-    """The statistics of counts ``[classes]`` against ``[r, classes]``."""
+class Noise(NamedTuple):
+    """Variances of estimates, float64 ``[classes]``: of the count in the graph, and the mean of those in random
+    graphs."""
+
+    given: np.ndarray
+    random: np.ndarray
+
+
+def significance_of(
+    counts: np.ndarray, random_counts: np.ndarray, mixing: Mixing, noise: Noise | None = None
+) -> Significance:
+    """The statistics of counts ``[classes]`` against ``[r, classes]``; ``noise``: of estimates."""
     r = random_counts.shape[0]
 
     def of_some(counts: np.ndarray, random: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -64,15 +85,18 @@ def significance_of(counts: np.ndarray, random_counts: np.ndarray, mixing: Mixin
     firsts = range(0, max(counts.size, 1), SOME)
     some = [of_some(counts[i : i + SOME], random_counts[:, i : i + SOME]) for i in firsts]
     mean, sd, high, low = (np.concatenate(parts) for parts in zip(*some, strict=True))
-    varies = sd > 0
-    # Without spread there is no z, and no division by zero.
-    z = np.where(varies, (counts - mean) / np.where(varies, sd, 1), np.nan)
-    p_high, p_low = (1 + high) / (1 + r), (1 + low) / (1 + r)
     # The standard error of as many independent draws as the counts are worth.
     half = 1.96 * sd / np.sqrt(mixing.effective_size)
+    varies, scale = sd > 0, sd
+    if noise is not None:
+        sd = np.sqrt(np.maximum(sd**2 - noise.random, 0))
+        scale = np.where(varies, np.sqrt(sd**2 + np.maximum(noise.given, noise.random)), 0.0)
+    # Without spread there is no z, and no division by zero.
+    z = np.where(varies, (counts - mean) / np.where(varies, scale, 1), np.nan)
+    p_high, p_low = (1 + high) / (1 + r), (1 + low) / (1 + r)
     length = np.sqrt(np.nansum(z**2))
     return Significance(
-        mean, sd, mean - half, mean + half, z, p_high, p_low,
+        mean, sd, mean - half, mean + half, scale, z, p_high, p_low,
         benjamini_hochberg(np.minimum(1, 2 * np.minimum(p_high, p_low))), z / length if length > 0 else z,
     )  # fmt: skip
 

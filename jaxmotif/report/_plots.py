@@ -82,7 +82,7 @@ def null_interval(found: Motifs) -> tuple[np.ndarray, np.ndarray]:
     """Where 95 % of the random graphs lie on the scale of the profile, float64 ``[classes]`` each; NaN without a z."""
     s = found.significance
     low, high = np.quantile(found.random_counts, [0.025, 0.975], axis=0)
-    scale = np.where(s.sd > 0, s.sd, np.nan) * (float(np.sqrt(np.nansum(s.z**2))) or 1.0)
+    scale = np.where(s.scale > 0, s.scale, np.nan) * (float(np.sqrt(np.nansum(s.z**2))) or 1.0)
     return (low - s.mean) / scale, (high - s.mean) / scale
 
 

@@ -326,7 +326,8 @@ def _class_section(
 
 _ONE = (
     Head("count"), Head("mean", meaning="of the counts in the random graphs"), Head("sd"),
-    Head("effect", meaning="count / mean"), Head("z", meaning="(count - mean) / sd"), Head("", sorts=False),
+    Head("effect", meaning="count / mean"), Head("z", meaning="(count - mean) / sd, of estimates with their errors"),
+    Head("", sorts=False),
     Head("q", meaning="false discovery rate"), Head("verdict", text=True),
 )  # fmt: skip
 
@@ -336,17 +337,18 @@ def _class_row(network: Finding, name: str, reach: float, single: bool) -> list[
     if name not in network.place:
         return [Cell("–")] * (len(_ONE) if single else 2)
     i, found, s = network.place[name], network.found, network.found.significance
-    z, mean, count = float(s.z[i]), float(s.mean[i]), int(found.counts[i])
+    z, mean, count = float(s.z[i]), float(s.mean[i]), float(found.counts[i])
+    shown = whole(int(count)) if found.estimate is None else Cell(number(count), count)
     word = "motif" if found.is_motif[i] else "anti-motif" if found.is_anti_motif[i] else ""
     kind = {"motif": "mark", "anti-motif": "soft"}.get(word, "")
     verdict = Cell(f'<span class="{kind}">{word}</span>', word)
     score = Cell(number(z, 1), z)
     if not single:
-        return [whole(count), Cell(f'<span class="{kind}">{score.html}</span>', z)]
+        return [shown, Cell(f'<span class="{kind}">{score.html}</span>', z)]
     effect = count / mean if mean else float("inf") if count else float("nan")
     times = number(effect, 0 if effect >= 100 else 2) + "×" * bool(np.isfinite(effect))
     return [
-        whole(count), Cell(number(mean), mean), Cell(number(float(s.sd[i])), float(s.sd[i])),
+        shown, Cell(number(mean), mean), Cell(number(float(s.sd[i])), float(s.sd[i])),
         Cell(times, effect), score, Cell(bar(z, reach)),
         Cell(f"{s.q[i]:.2g}", float(s.q[i])), verdict,
     ]  # fmt: skip
@@ -354,6 +356,8 @@ def _class_row(network: Finding, name: str, reach: float, single: bool) -> list[
 
 def _roles_section(network: Finding, named: bool) -> str:
     found = network.found
+    if found.estimate is not None:  # roles are of occurrences, which there are too many of
+        return ""
     order = np.argsort(-np.nan_to_num(found.significance.z, nan=-np.inf), kind="stable")
     best = [(found.classes[i], int(found.counts[i])) for i in order.tolist() if found.is_motif[i] and found.counts[i]]
     heading = f"Top nodes by role: {network.name}" if named else "Top nodes by role"

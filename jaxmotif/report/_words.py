@@ -55,7 +55,12 @@ def mixing_in_words(found: Motifs) -> list[str]:
         f"Each of the {graphs:,} random graphs was made from the network by a chain of its own, of "
         f"{found.accepted:.1f} moves per edge ({found.attempts:.0f} tried)."
     ]
-    varies = found.significance.sd > 0
+    if found.estimate is not None:
+        said.append(
+            f"All counts are estimates, from {counted(found.estimate, 'random subgraph')} of each graph; z has their "
+            "errors in it, and sd has not."
+        )
+    varies = found.significance.scale > 0
     if not varies.any():
         return [
             *said,

@@ -64,7 +64,7 @@ def test_a_graph_without_a_matrix_gives_the_same_bits(make, size, monkeypatch):
     with_matrix = DrawTask(draws, jax.devices()[0], None)
     monkeypatch.setattr(_proposals, "MATRIX_BYTES", (0, 0))
     without = DrawTask(draws, jax.devices()[0], None)
-    assert (with_matrix._sampler.index is None, without._sampler.graphs.dyads.matrix) == (True, None)
+    assert (with_matrix.sampler.index is None, without.sampler.graphs.dyads.matrix) == (True, None)
     found = []
     for task in (with_matrix, without):
         task.step(Span(0, int(draws.starts[-1])))
@@ -160,7 +160,7 @@ def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
         task._on_host = on_host
         task.step(Span(1, 5))
         found = task.collect()
-        counted.append(by_class(task._sampler.graphs.alphabet, 4, found["codes"], found["times"]))
+        counted.append(by_class(task.sampler.graphs.alphabet, 4, found["codes"], found["times"]))
     assert counted[0][0] == counted[1][0]
     assert counted[0][2].tolist() == counted[1][2].tolist()
     assert counted[0][2].sum() > 10_000

@@ -1,0 +1,79 @@
+"""Estimated censuses of random graphs: what is drawn from each of many graphs of the same nodes and degrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.devices._ranges import Span
+from jaxmotif.graph import Graph
+from jaxmotif.motifs._classes import Classifier
+from jaxmotif.motifs._estimate import skeleton_of, trees_by_proposal
+from jaxmotif.motifs._null_models import LaneSample, Sample
+from jaxmotif.motifs._pair_states import sample_edges
+from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, scrambled, thirds
+
+PURPOSE = 3  # draws of these are no others of the same seed
+LEAST_LANES = 1 << 10
+
+
+class HitCounter:
+    """Draws subgraphs of one graph after another, on a device. What is drawn of a graph depends on its number alone."""
+
+    def __init__(self, graph: Graph, size: int, draws: int, seed: int, device: jax.Device, memory: int | None):
+        self._seed, self._device = seed, device
+        self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory)
+        sampler = self._task.sampler
+        # No more at once than a graph's draws of a kind, which for many graphs are few.
+        most = max(proposal.draws for proposal in sampler.draws.proposals)
+        sampler.lanes = min(sampler.lanes, bucket_size(max(most, LEAST_LANES)))
+
+    def count(
+        self, sample: Sample | LaneSample, numbers: Sequence[int], classifier: Classifier
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Hits of each class in each graph of a sample, int64 ``[graphs, classes]``; and maps of trees into it by
+        proposal (0 of one without draws), float64 ``[graphs, proposals]``.
+
+        Args:
+          numbers: of the graphs.
+          classifier: of all graphs; classes that it learns later are not among the columns.
+        """
+        maps = np.zeros((len(sample), len(LIMITS)))
+        met: list[tuple[np.ndarray, np.ndarray]] = []
+        if not sample.source.m:  # no edge, no map
+            return np.zeros((len(sample), len(classifier)), np.int64), maps
+        for i, number in enumerate(numbers):
+            one = sample[i : i + 1]
+            self._task.take(one if isinstance(one, LaneSample) else sample_edges(one), scrambled(self._seed + number))
+            self._task.step(Span(0, int(self._task.sampler.draws.starts[-1])))
+            found = self._task.collect()
+            maps[i] = found["maps"]
+            # All that are drawn may fold: then there are no codes.
+            met.append((classifier(found["codes"]) if found["codes"].size else np.zeros(0, np.int64), found["times"]))
+        hits = np.zeros((len(sample), len(classifier)), np.int64)
+        for row, (classes, times) in zip(hits, met, strict=True):
+            np.add.at(row, classes, times)
+        return hits, maps
+
+    def halve(self) -> str | None:
+        """Fewer draws at once; how, in words, or ``None`` where they are as few as can be."""
+        return self._task.halve()
+
+
+def hit_rates(classes: Sequence[str], directed: bool, draws: int, maps: np.ndarray) -> np.ndarray:
+    """Hits expected of one occurrence of each class in each graph, float64 ``[graphs, classes]``.
+
+    Args:
+      draws: from each graph.
+      maps: of trees into each graph, ``[graphs, proposals]``; 0 of a proposal without draws.
+    """
+    rates = np.zeros((len(maps), len(classes)))
+    if not classes:
+        return rates
+    ways = trees_by_proposal(np.array([skeleton_of(name, directed) for name in classes]))
+    for proposal, total, trees in zip(thirds(draws), maps.T, ways.T, strict=True):
+        rates += np.divide(proposal.draws, total, out=np.zeros(len(maps)), where=total > 0)[:, None] * trees
+    return rates
