@@ -177,7 +177,7 @@ def graphlet_counts(
     """
     graph = as_graph(graph)
     if _is_five(graph, size, schedule):
-        _, counts, notes = _five(graph, devices, memory, checkpoint, False, progress)
+        _, counts, notes = _five(graph, devices, memory, checkpoint, "graph", progress)
     else:
         outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
         counts, notes = _global(graph, outcome), outcome.notes
@@ -261,7 +261,7 @@ def _counts_at(
     """Columns, counts at each edge or node, counts in the graph, and notes."""
     edges = at == "edge"
     if _is_five(graph, size, schedule):
-        values, counts, notes = _five(graph, devices, memory, checkpoint, edges, progress)
+        values, counts, notes = _five(graph, devices, memory, checkpoint, at, progress)
         columns = EDGE_NAMES_5 if edges else NODE_NAMES_5
     else:
         outcome = _run(graph, at, devices, memory, schedule, checkpoint, progress)
@@ -381,31 +381,34 @@ def _is_five(graph: Graph, size: int, schedule: Schedule | None) -> bool:
 
 
 def _five(
-    graph: Graph, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, edges: bool,
+    graph: Graph, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, detail: Detail,
     progress: bool,
 ) -> tuple[jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:  # fmt: skip
-    """The orbits of up to five nodes, at nodes or edges; the global counts of 2 to 5; and notes."""
+    """The orbits of up to five nodes, at nodes or edges (of the graph: nothing); its counts of 2 to 5; and notes."""
     from jaxmotif.graphlets import _five as five
 
     selection, ignored = select_devices(devices), ignored_labels(graph)
+    none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), NARROW)
     if not graph.m:
-        empty = np.zeros((0, len(EDGE_NAMES_5)) if edges else (graph.n, len(NODE_NAMES_5)), NARROW)
-        return empty, _named_counts(graph.n, np.zeros(len(NODE_NAMES_5), object)), ignored
-    store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", edges, graph.edge_list(), graph.n))
+        counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
+        return none, _named_counts(counts), ignored
+    store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
     padded = graph.with_padding("bucket") if memory is None else graph
 
-    def counted() -> tuple[five.FiveOrbits, np.ndarray]:
-        found = five.five_node_orbits(padded, selection, edges, memory, progress, store)
-        return found, five.totals(found.nodes)
+    def counted() -> tuple[jax.Array | np.ndarray, np.ndarray, tuple[str, ...]]:
+        if detail == "graph":
+            return none, *five.five_node_counts(padded, selection, memory, progress, store)
+        found = five.five_node_orbits(padded, selection, detail == "edge", memory, progress, store)
+        counts = all_counts(np, np.array(graph.n, object), five.totals(found.nodes))
+        return found.nodes if found.edges is None else found.edges, counts, found.notes
 
-    programs = "graphlets-5", selection.main, edges, memory, padded.node_capacity, padded.slot_capacity
-    found, totals = rehearsed(counted, selection.main, programs)
-    values = found.nodes if found.edges is None else found.edges
-    return values, _named_counts(graph.n, totals), (*ignored, *found.notes)
+    programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
+    values, counts, notes = rehearsed(counted, selection.main, programs)
+    return values, _named_counts(counts), (*ignored, *notes)
 
 
-def _named_counts(nodes: int, totals: np.ndarray) -> dict[str, int]:
-    return dict(zip(NAMES_5, all_counts(np, np.array(nodes, object), totals).tolist(), strict=True))
+def _named_counts(counts: np.ndarray) -> dict[str, int]:
+    return dict(zip(NAMES_5, counts.tolist(), strict=True))
 
 
 def _check(graph: Graph | Graphs, size: int = 4) -> None:

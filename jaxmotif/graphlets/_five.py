@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._ahead import in_earnest
+from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import bucket_size
@@ -23,8 +23,10 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
-from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
+from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits, total_homs
 from jaxmotif.graphlets._hubs import Places, Ranked
+from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.patterns._totals import all_counts, counts_of_maps
 
 ONE_LIMB, LARGEST_RESULT = 2.0**60, 2.0**90
 """Counts at a node or edge are exact in 64 bits below the first (:mod:`jaxmotif.graphlets._homs`). Above it they are
@@ -72,9 +74,24 @@ def _with_leaves(graph: Ranked, arcs: Arcs, d: jax.Array, p2: jax.Array, sums: d
                  "w4": arcs.head(tau), "side": 0}  # fmt: skip
     to_leaf = {"w3": arcs.tail(d), "far": arcs.tail(p2), "wing": arcs.tail(d), "arm": 0, "w4": arcs.tail(tau),
                "side": arcs.tail(tau)}  # fmt: skip
-    for name in from_leaf:
+    for name in from_leaf.keys() & fixed.keys():
         fixed[name] = jnp.where(leaf_head, to_leaf[name], jnp.where(leaf_tail, from_leaf[name], fixed[name]))
-    return Sums(**{name: fixed[name] for name in Sums._fields})
+    # Counts in the graph do without some, which XLA leaves out.
+    return Sums(**{name: fixed.get(name, jnp.zeros_like(tau[:1])) for name in Sums._fields})
+
+
+@jit64
+def _total_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``."""
+    arcs, (d, p2) = _arcs(graph), _node_sums(graph)
+    found = total_homs(arcs, d, _with_leaves(graph, arcs, d, p2, sums))
+    return jnp.stack([(x & 0xFFFFFFFF).sum() for x in found]), jnp.stack([(x >> 32).sum() for x in found])
+
+
+def _joined(halves: tuple[jax.Array, jax.Array]) -> np.ndarray:
+    """Python integers from their low 32 bits and the rest."""
+    low, high = jax.device_get(halves)
+    return low.astype(object) + (high.astype(object) << 32)
 
 
 class _Limbs(NamedTuple):
@@ -159,6 +176,9 @@ def _largest(graph: Ranked) -> jax.Array:
     return jnp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
 
 
+LARGEST_HOM = 2.0**57
+"""Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62."""
+
 GIANT = 4096
 """Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
 
@@ -190,13 +210,10 @@ def five_node_orbits(
       OverflowError: counts may pass :data:`LARGEST_RESULT`.
       ValueError: too little memory.
     """
-    device = selection.main
-    slots = jax.device_put((graph.out_offsets, graph.out_targets), device)
-    with jax.default_device(device):
-        given, places, largest = _given(slots, graph.node_capacity, graph.slot_capacity, edges, memory, device)
-        sums, notes = _all_sums(given, device, selection, show, store)
-        if given.giants:
-            sums["chord"] = _from_hubs(given.graph, sums["chord"], giants=given.giants)
+    with jax.default_device(selection.main):
+        slots = jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
+        given, places, largest = _given(slots, graph, "edge" if edges else "node", memory, selection.main)
+        sums, notes = _all_sums(given, selection, show, store)
         narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
         at_nodes = _node_result(given.graph, places, sums, wide=wide).held(narrow)
         if not edges:
@@ -205,18 +222,36 @@ def five_node_orbits(
         late = _late_values(given.graph, sums["t"], sums["l2"])
         again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("triples", "end")).values())
         bits = hubs.bit_rows(given.graph, size=given.size)
-        for b in hubs.blocks(given.lengths, given.core, given.cells(device)):
+        for b in hubs.blocks(given.lengths, given.core, given.cells(selection.main)):
             again = hubs.sum_around(again, late, given.graph, bits, b.ids, b.steps, width=b.size)
         at_edges = _edge_result(given.graph, places, sums, again, slots, edges=graph.m, wide=wide)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 
+def five_node_counts(
+    graph: Graph, selection: Selection, memory: int | None = None, show: bool = False, store: Store | None = None
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The 51 counts of a graph, Python integers as :func:`jaxmotif.patterns._totals.all_counts` gives them, and notes;
+    arguments and errors as :func:`five_node_orbits`."""
+    nodes = np.array(graph.n, object)
+    with jax.default_device(selection.main):
+        slots = jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
+        given, _, largest = _given(slots, graph, "graph", memory, selection.main)
+        if largest < LARGEST_HOM:
+            sums, notes = _all_sums(given, selection, show, store)
+            homs = _joined(_total_homs(given.graph, sums))
+            return counts_of_maps(np, np.concatenate([nodes[None], homs])), notes
+    found = five_node_orbits(graph, selection, False, memory, show, store)
+    return all_counts(np, nodes, totals(found.nodes)), found.notes
+
+
 @in_earnest
 def _given(
-    slots: tuple[jax.Array, jax.Array], nodes: int, arcs: int, edges: bool, memory: int | None, device: jax.Device
+    slots: tuple[jax.Array, jax.Array], graph: Graph, detail: Detail, memory: int | None, device: jax.Device
 ) -> tuple[_Given, Places, float]:
     """The graph as the passes take it, where its nodes and slots went, and a bound of all results."""
-    ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=arcs)
+    nodes = graph.node_capacity
+    ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=graph.slot_capacity)
     starts, leaves, later, core, largest = jax.device_get(
         # One wait for all that sizes depend on.
         (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
@@ -230,10 +265,10 @@ def _given(
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
     core, lengths = int(core), degrees - leaves
     # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
-    giants = 0 if edges or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > GIANT).sum())
+    giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > GIANT).sum())
     lengths[nodes - giants :] = 0
     given = _Given(
-        ranked, core, int(starts[-1]), lengths[core:], later[core:], most, edges, memory, places.later, giants, False
+        ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, False
     )  # fmt: skip
     # Walks of length 4 are products of rows of a table, where these are held all at once.
     given = given._replace(sparse=bool(giants) or given.rows(device) < len(given.lengths))
@@ -252,7 +287,7 @@ class _Given(NamedTuple):
       core: the first node of degree 2 or more. arcs: how many are no padding.
       lengths, later: of the nodes of the core, how many neighbours there are in it, and how many of higher number.
       most: above all degrees.
-      edges: whether what edge orbits need is wanted too.
+      detail: what is wanted.
       memory: what the user allows on each device.
       above: as ``later``, of all nodes, on the device.
       giants: how many nodes, those of highest rank, are no hubs: their ``lengths`` are 0.
@@ -265,7 +300,7 @@ class _Given(NamedTuple):
     lengths: np.ndarray
     later: np.ndarray
     most: int
-    edges: bool
+    detail: Detail
     memory: int | None
     above: jax.Array
     giants: int
@@ -284,7 +319,8 @@ class _Given(NamedTuple):
     def rows(self, device: jax.Device) -> int:
         """Rows of the tables that may be held at a time."""
         arcs = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells(device)  # sums at arcs; matrices
-        row = 4 * self.size * (4 if self.edges else 3)  # the tables, and two copies of one in half the memory
+        tables = {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half the memory
+        row = 4 * self.size * tables
         memory = working_memory(self.memory, device, arcs + 32 * row, "orbits of five nodes")
         # Cells of a table have 32-bit numbers.
         return min(self.size, (memory - arcs) // row, (2**31 - 1) // self.size)
@@ -297,9 +333,19 @@ _UNITS = 32
 
 
 def _all_sums(
-    given: _Given, device: jax.Device, selection: Selection, show: bool, store: Store | None
+    given: _Given, selection: Selection, show: bool, store: Store | None
 ) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
-    """The sums at all arcs but those over leaves: around all hubs, shared out by hubs."""
+    """The sums at all arcs: around all hubs, shared out by hubs."""
+    sums, notes = _shared_out(given, selection, show, store)
+    if given.giants:
+        sums["chord"] = _from_hubs(given.graph, sums["chord"], giants=given.giants)
+    return sums, notes
+
+
+def _shared_out(
+    given: _Given, selection: Selection, show: bool, store: Store | None
+) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
+    device = selection.main
     work = np.concatenate([[0], np.cumsum(given.lengths.astype(np.int64) ** 2 + 1)])
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     shared = len(selection.devices) > 1 or selection.helper is not None
@@ -337,9 +383,7 @@ class _Hand:
         self._cells, self._rows = given.cells(device), given.rows(device)
         self._bits = hubs.bit_rows(self.given.graph, size=given.size)
         self._node = _node_sums(self.given.graph)
-        self._giants = None
-        if given.giants:
-            self._giants, self._beside = big.giants(self.given.graph, given.giants)
+        self._giants = big.known(self.given.graph, given.giants) if given.giants else None
         if given.sparse:
             self._paths = cycles.lists(self.given.graph, self._bits, self.given.above, block=self._cells)
         self._up = hubs.upward(self.given.graph)
@@ -352,7 +396,7 @@ class _Hand:
         self._lowest = hubs.blocks(given.later, given.core, self._cells // 4)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
-            self._held = put64(hubs.nothing_gathered(arcs=arcs, edges=given.edges), self._device)
+            self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail), self._device)
             empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
         self._of_giants: dict[str, jax.Array] = {}
@@ -364,33 +408,40 @@ class _Hand:
         first, stop = span.first + given.core, span.stop + given.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
-            self._cliques = hubs.five_cliques(self._cliques, graph, bits, b.ids, b.steps, width=b.size)
+            self._cliques = hubs.five_cliques(
+                self._cliques, graph, bits, b.ids, b.steps, width=b.size, detail=given.detail
+            )
         if given.sparse:
-            for row in range(span.first, span.stop, rows):
+            for row in self._blocks(span.first, span.stop):
                 self._walks = cycles.five_cycles(
                     self._walks, graph, bits, self._paths, np.int32(row), np.int32(span.stop), rows=rows,
                     size=given.size, block=self._cells,
                 )  # fmt: skip
         # Giants come last, with the last stretch.
-        giants = self._giants if span.stop == len(given.lengths) else None
-        of_tables = self._no_sums_of_tables() if giants is not None else None
+        known = self._giants if span.stop == len(given.lengths) else None
+        of_tables = self._no_sums_of_tables() if known is not None else None
         # A block of rows of all tables at a time: written by all hubs, then read by these.
-        for row in range(0, max(len(given.lengths), 1), rows):
+        for row in self._blocks(0, max(len(given.lengths), 1)):
             tables = self._filled(row)
             for b in hubs.within(self._hubs, first, stop, self._meeting(row) if row else None):
                 self._held = hubs.gather(
                     self._held, tables, graph, bits, self._node, b.ids, b.steps, np.int32(row), width=b.size,
-                    edges=given.edges, most=given.most, own=not row,
+                    detail=given.detail, most=given.most, own=not row,
                 )  # fmt: skip
-            if giants is not None and of_tables is not None:
-                part = max(1, 64 * self._cells // self._beside.nodes.size)
-                of_tables = big.around(of_tables, tables, graph, giants, self._beside, np.int32(row), part=part)
+            if known is not None and of_tables is not None:
+                part = max(1, 64 * self._cells // known.near.nodes.size)
+                of_tables = big.around(of_tables, tables, graph, known.giants, known.near, np.int32(row), part=part)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
-        if giants is not None and of_tables is not None:
-            self._of_giants = big.sums(graph, giants, of_tables, self._node, self._device)
+        if known is not None and of_tables is not None:
+            self._of_giants = big.sums(graph, known, of_tables, self._device)
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
+    def _blocks(self, first: int, stop: int) -> range:
+        """The first row of each block; in a rehearsal two of them, as the others take the same programs."""
+        return range(first, stop, self._rows)[: 2 if rehearsal() else None]
+
+    @in_earnest
     def _meeting(self, row: int) -> np.ndarray | None:
         """Which nodes have a neighbour in the block of rows from one on; ``None`` where the block is all there is."""
         blocks = -(-len(self.given.lengths) // self._rows)
@@ -413,14 +464,14 @@ class _Hand:
             return self._tables
         given = self.given
         tables = hubs.empty_tables(
-            given.graph, np.int32(row), rows=self._rows, size=given.size, edges=given.edges
+            given.graph, np.int32(row), rows=self._rows, size=given.size, detail=given.detail
         )  # fmt: skip
         if self._giants is not None:
-            tables = big.begin(tables, given.graph, self._giants, np.int32(row))
+            tables = big.begin(tables, given.graph, self._giants.giants, np.int32(row))
         for b in self._those_meeting(row):
             tables = hubs.scatter(
-                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size, edges=given.edges,
-                giants=given.giants,
+                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size,
+                detail=given.detail, giants=given.giants,
             )  # fmt: skip
         if self._rows >= len(given.lengths):
             self._tables = tables
@@ -440,18 +491,20 @@ class _Hand:
 
     def _codegrees(self, row: int) -> jax.Array:
         given = self.given
-        table = hubs.empty_tables(
-            given.graph, np.int32(row), rows=self._rows, size=given.size, edges=False
-        ).codegree  # fmt: skip
+        tables = hubs.empty_tables(given.graph, np.int32(row), rows=self._rows, size=given.size, detail="graph")
         for b in self._those_meeting(row):
-            table = hubs.scatter_codegrees(table, given.graph, b.ids, b.steps, np.int32(row), width=b.size)
-        return table
+            tables = hubs.scatter(
+                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size, detail="graph",
+                giants=given.giants,
+            )  # fmt: skip
+        return tables.codegree
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
-        found = self._held.by_name(self.given.edges)
+        found = self._held.by_name(self.given.detail)
         for name, x in self._of_giants.items():
-            found[name] += x
+            if name in found:
+                found[name] += x
         return found | {"cycles" if self.given.sparse else "walks4": self._walks, "q": self._cliques}
 
     def collect(self) -> Arrays:
@@ -494,5 +547,4 @@ def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
     """The sum over all nodes of each of the 73 orbits, as Python integers."""
     if isinstance(orbits, np.ndarray):
         return np.array([sum(column.tolist()) for column in orbits.T], object)
-    low, high = jax.device_get(_halves(orbits))
-    return low.astype(object) + (high.astype(object) << 32)
+    return _joined(_halves(orbits))

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._ahead import end_rehearsal
+from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graph._container import Graph
@@ -82,18 +82,6 @@ def beside(graph: Ranked, giants: Giants, *, size: int) -> Beside:
     return Beside(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=nodes)))
 
 
-def giants(graph: Ranked, count: int) -> tuple[Giants, Beside]:
-    """The ``count`` nodes of highest rank, and who is beside them."""
-    member, among, near = members(graph, count=count)
-    end_rehearsal()
-    among, near = jax.device_get((among, near))
-    found = np.argwhere(np.triu(among))
-    pairs = np.full((bucket_size(max(len(found), 1)), 2), -1, np.int32)
-    pairs[: len(found)] = found
-    made = Giants(member, jnp.asarray(pairs))
-    return made, beside(graph, made, size=bucket_size(max(int(near), 1)))
-
-
 def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
     """Of rows of members, which are adjacent to both giants of each pair, 0 or 1, ``[rows, E]``."""
     a, b = jnp.maximum(giants.pairs, 0).T
@@ -119,10 +107,10 @@ def begin(tables: Tables, graph: Ranked, giants: Giants, first: jax.Array) -> Ta
         x, y = x.astype(units()), y.astype(units())
         return jnp.matmul(x, y.T, preferred_element_type=jnp.float32).astype(jnp.int32)
 
-    return tables._replace(
-        codegree=tables.codegree + product(low, high),
-        pairs=tables.pairs + 2 * product(_in_both(giants, low), _in_both(giants, high)),
-    )
+    tables = tables._replace(codegree=tables.codegree + product(low, high))
+    if tables.pairs.shape != tables.codegree.shape:  # not wanted
+        return tables
+    return tables._replace(pairs=tables.pairs + 2 * product(_in_both(giants, low), _in_both(giants, high)))
 
 
 @partial(jit64, static_argnames=("shape",))
@@ -185,12 +173,11 @@ def _leaving(graph: Ranked, count: int, size: int) -> Arcs:
 
 
 @partial(jit64, static_argnames=("size",))
-def linear(
-    graph: Ranked, giants: Giants, node: tuple[jax.Array, jax.Array], *, size: int
-) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
-    """By arc that leaves a giant, int64 ``[size]``: what two steps along the arcs give; ``d`` and ``p2`` of its head
-    (``node``: degrees, and walks of length 2, of all nodes); and how many arcs there are in all neighbourhoods."""
-    d, p2 = node
+def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
+    """By arc that leaves a giant, int64 ``[size]``: what two steps along the arcs give; the degree ``d`` and the walks
+    of length 2 ``p2`` of its head; and how many arcs there are in all neighbourhoods."""
+    d = jnp.diff(graph.offsets).astype(jnp.int64)
+    p2 = _step(graph, d[:, None])[:, 0]
     count = giants.member.shape[1]
     member = giants.member.astype(jnp.int64)
     leaving = _leaving(graph, count, size)
@@ -321,16 +308,41 @@ def at_arcs(
     return {name: none.at[leaving.arc].set(x, mode="drop") for name, x in every.items()}
 
 
-def sums(
-    graph: Ranked, giants: Giants, of_tables: jax.Array, node: tuple[jax.Array, jax.Array], device: jax.Device
-) -> dict[str, jax.Array]:
-    """All sums at the arcs that leave giants, as :func:`at_arcs`; ``node`` as for :func:`linear`."""
-    count = giants.member.shape[1]
-    first, last = np.asarray(graph.offsets[jnp.array([-1 - count, -1])])
-    size = bucket_size(int(last - first))
-    values, of_heads, arcs = linear(graph, giants, node, size=size)
-    arcs = bucket_size(max(int(arcs), 2))
-    tuning = choose_tuning(size, arcs // 2, device)
-    order, plan = layout(*union(graph, giants, size=size, arcs=arcs), tuning=tuning)
-    values |= within(order, plan, values | of_heads, tuning=tuning)
+class Known(NamedTuple):
+    """What can be said of giants before the tables are there.
+
+    Attributes:
+      near: who is beside them.
+      size, arcs: room for the nodes and arcs of the union of their neighbourhoods.
+      linear, of_heads: as :func:`linear` gives them.
+    """
+
+    giants: Giants
+    near: Beside
+    size: int
+    arcs: int
+    linear: dict[str, jax.Array]
+    of_heads: dict[str, jax.Array]
+
+
+@in_earnest
+def known(graph: Ranked, count: int) -> Known:
+    """Of the ``count`` nodes of highest rank."""
+    member, among, near = members(graph, count=count)
+    among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
+    found = np.argwhere(np.triu(among))
+    pairs = np.full((bucket_size(max(len(found), 1)), 2), -1, np.int32)
+    pairs[: len(found)] = found
+    giants, size = Giants(member, jax.device_put(pairs, next(iter(member.devices())))), bucket_size(int(last - first))
+    values, of_heads, arcs = linear(graph, giants, size=size)
+    beside_them = beside(graph, giants, size=bucket_size(max(int(near), 1)))
+    return Known(giants, beside_them, size, bucket_size(max(int(arcs), 2)), values, of_heads)
+
+
+def sums(graph: Ranked, known: Known, of_tables: jax.Array, device: jax.Device) -> dict[str, jax.Array]:
+    """All sums at the arcs that leave giants, as :func:`at_arcs`."""
+    giants, size, values = known.giants, known.size, known.linear
+    tuning = choose_tuning(size, known.arcs // 2, device)
+    order, plan = layout(*union(graph, giants, size=size, arcs=known.arcs), tuning=tuning)
+    values = values | within(order, plan, values | known.of_heads, tuning=tuning)
     return at_arcs(graph, giants, of_tables, values, size=size)

@@ -126,8 +126,7 @@ class _Homs:
 
     def put(self, edges: str, nodes: dict[int, Array], arcs: dict[orbits.Edge, Array]) -> None:
         """Of a graph, written as its edges: values at nodes and arcs, by the node or arc of the graph sent there."""
-        pairs = [(int(e[0]), int(e[1])) for e in edges.split()]
-        mask = orbits.to_mask(self._size, pairs)
+        mask = orbits.mask_of(self._size, edges)
         for node, value in nodes.items():
             self.node[orbits.orbit_at(self._size, mask, (node,))] = value
         for arc, value in arcs.items():
@@ -150,6 +149,41 @@ def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rim
     for homs in _all_homs(arcs, degree, sums, rims):
         known = xp.concatenate([known, _solve(xp, homs, "edge", known)])
     return known[1:]
+
+
+def total_homs(arcs: Arcs, degree: Array, s: Sums) -> list[Array]:
+    """Arrays over nodes or arcs whose sums are the homomorphisms of the 30 connected graphs of two to five nodes, in
+    the order of :data:`jaxmotif.patterns._orbits.CONNECTED`: of each graph at the root that takes least."""
+    d, t = degree, s.t
+    d2, p2 = d * d, arcs.around(d)
+    tau, gamma, td = arcs.out(t), arcs.out(s.w3), arcs.out(t * arcs.head(d))
+    M, T2, S = tau, arcs.out(t * t), arcs.out(s.s)
+    found = {
+        2: {"01": d},
+        3: {"01 12": d2, "01 02 12": t},
+        4: {
+            "01 12 23": d * p2, "01 02 03": d2 * d, "01 12 23 03": s.w3, "01 02 12 23": tau * d,
+            "01 02 03 12 13": t * t, "01 02 03 12 13 23": s.s,
+        },
+        5: {
+            "01 12 23 34": p2 * p2, "01 02 03 34": d2 * p2, "01 02 12 23 34": tau * p2, "01 02 12 13 24": d * td,
+            "01 12 23 03 04": gamma * d, "01 12 23 34 04": s.w4, "01 12 23 03 04 14": t * s.w3,
+            "02 03 04 12 13 14": s.wing, "01 02 03 12 13 24": t * s.degrees, "02 03 04 12 13 14 23": s.chord,
+        } | {
+            "01 02 03 04 " + rest: value
+            for rest, value in {
+                "": d2 * d2, "12": M * d2, "12 34": M * M, "12 13": T2 * d, "12 13 23": S * d, "12 13 14": t * t * t,
+                "12 23 34": t * s.l2, "12 13 23 14": s.s * t, "12 23 34 14": s.c, "12 13 14 23 24": s.k2,
+                "12 13 14 23 24 34": s.q,
+            }.items()
+        },
+    }  # fmt: skip
+    by_graph = {
+        orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name: value
+        for size, graphs in found.items()
+        for edges, value in graphs.items()
+    }
+    return [by_graph[g.name] for g in orbits.CONNECTED]
 
 
 def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Array:

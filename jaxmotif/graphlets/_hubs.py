@@ -23,6 +23,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.graphlets._tuning import Detail
 
 SIZES = tuple(16 << i for i in range(27))
 """Of the matrices of neighbourhoods: few, since each is compiled for."""
@@ -264,52 +265,40 @@ def _cells(graph: Ranked, lists: _Lists, first: jax.Array, rows: int, size: int)
     return jnp.where(inside, row[:, :, None] * size + lists.nodes[:, None, :], rows * size)
 
 
-@partial(jit64, static_argnames=("rows", "size", "edges"))
-def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, edges: bool) -> Tables:
-    """Only what leaves add: to the diagonal of ``codegree``. ``bent`` is ``[1, 1]`` where edges are not wanted."""
+@partial(jit64, static_argnames=("rows", "size", "detail"))
+def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, detail: Detail) -> Tables:
+    """Only what leaves add: to the diagonal of ``codegree``. Tables that are not wanted are ``[1, 1]``."""
     node = graph.at_rows.at[first + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     none = jnp.zeros((rows, size), jnp.int32)
     codegree = none.at[jnp.arange(rows), node].set(leaves, mode="drop")
-    return Tables(codegree, none, none if edges else jnp.zeros((1, 1), jnp.int32))
+    absent = jnp.zeros((1, 1), jnp.int32)
+    return Tables(codegree, absent if detail == "graph" else none, none if detail == "edge" else absent)
 
 
-@partial(jit64, static_argnames=("width",), donate_argnums=0)
-def scatter_codegrees(
-    table: jax.Array, graph: Ranked, ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int
-) -> jax.Array:
-    rows, size = table.shape
-
-    def step(number: jax.Array, table: jax.Array) -> jax.Array:
-        lists = _lists(graph, ids[number], width)
-        return table.at[_cells(graph, lists, first, rows, size)].add(1, mode="drop")
-
-    return lax.fori_loop(jnp.int32(0), steps, step, table.reshape(-1)).reshape(rows, size)
-
-
-@partial(jit64, static_argnames=("width", "edges", "giants"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail", "giants"), donate_argnums=0)
 def scatter(
     tables: Tables, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int,
-    edges: bool, giants: int,
+    detail: Detail, giants: int,
 ) -> Tables:  # fmt: skip
-    """Add to all tables (``bent``: where edges are wanted) what the hubs of one size give; ``giants``: the nodes of
-    highest rank that are no hubs."""
+    """Add to the tables that are wanted what the hubs of one size give; ``giants``: the nodes of highest rank that are
+    no hubs."""
     rows, size = tables.codegree.shape
     hubs_end = graph.leaves.shape[0] - giants
 
     def step(number: jax.Array, flat: Tables) -> Tables:
         lists = _lists(graph, ids[number], width)
         cells = _cells(graph, lists, first, rows, size)
-        near = _adjacent(bits, lists)
         # One value for every cell, since XLA is slow to scatter a constant.
         one = jnp.broadcast_to(lists.real[:, :, None].astype(jnp.int32), cells.shape)
+        flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
+        if detail == "graph":
+            return flat
+        near = _adjacent(bits, lists)
         # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
         twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None] if giants else near
-        flat = flat._replace(
-            codegree=flat.codegree.at[cells].add(one, mode="drop"),
-            pairs=flat.pairs.at[cells].add(join(near, twice, 3 if giants else 2), mode="drop"),
-        )
-        if edges:
+        flat = flat._replace(pairs=flat.pairs.at[cells].add(join(near, twice, 3 if giants else 2), mode="drop"))
+        if detail == "edge":
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
             flat = flat._replace(bent=flat.bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop"))
         return flat
@@ -327,11 +316,33 @@ def empty(*, arcs: int, names: tuple[str, ...]) -> dict[str, jax.Array]:
     return {name: jnp.zeros(arcs, jnp.int64) for name in names}
 
 
-SHARED = ("w3", "far", "side", "wing", "arm", "chord", "roof")
-OWN = ("t", "degrees", "walks", "spread", "l2", "l3", "cube", "s", "kt", "ls", "c", "k2", "tip", "leaves")
-SHARED_RIMS = ("floor", "eave", "middle", "side_pairs")
-OWN_RIMS = ("squares", "dart", "tail")
-"""Sums at arcs: those that need the tables, added up over their blocks of rows, and those that do not; with edges."""
+_SHARED: dict[Detail, tuple[str, ...]] = {
+    "graph": ("w3", "wing", "chord"),
+    "node": ("far", "side", "arm", "roof"),
+    "edge": ("floor", "eave", "middle", "side_pairs"),
+}
+_OWN: dict[Detail, tuple[str, ...]] = {
+    "graph": ("t", "degrees", "l2", "s", "c", "k2", "leaves"),
+    "node": ("walks", "spread", "l3", "cube", "kt", "ls", "tip"),
+    "edge": ("squares", "dart", "tail"),
+}
+"""Sums at arcs: those that need the tables, added up over their blocks of rows, and those that do not. Counts in the
+graph take few, node orbits more, edge orbits all."""
+
+
+def _up_to(detail: Detail, names: dict[Detail, tuple[str, ...]]) -> tuple[str, ...]:
+    chosen = names["graph"]
+    for more in ("node", "edge")[: ("graph", "node", "edge").index(detail)]:
+        chosen += names[more]
+    return chosen
+
+
+def shared_columns(detail: Detail) -> tuple[str, ...]:
+    return _up_to(detail, _SHARED)
+
+
+def own_columns(detail: Detail) -> tuple[str, ...]:
+    return _up_to(detail, _OWN)
 
 
 class Gathered(NamedTuple):
@@ -342,37 +353,29 @@ class Gathered(NamedTuple):
     own: jax.Array
     rim: jax.Array
 
-    def by_name(self, edges: bool) -> dict[str, jax.Array]:
-        return _by_name(self, edges=edges)
+    def by_name(self, detail: Detail) -> dict[str, jax.Array]:
+        return _by_name(self, detail=detail)
 
 
-@partial(jit64, static_argnames="edges")
-def _by_name(held: Gathered, *, edges: bool) -> dict[str, jax.Array]:
+@partial(jit64, static_argnames="detail")
+def _by_name(held: Gathered, *, detail: Detail) -> dict[str, jax.Array]:
     return (
-        dict(zip(shared_columns(edges), held.shared.T, strict=True))
-        | dict(zip(own_columns(edges), held.own.T, strict=True))
-        | ({"rim": held.rim} if edges else {})
+        dict(zip(shared_columns(detail), held.shared.T, strict=True))
+        | dict(zip(own_columns(detail), held.own.T, strict=True))
+        | ({"rim": held.rim} if detail == "edge" else {})
     )
 
 
-def shared_columns(edges: bool) -> tuple[str, ...]:
-    return SHARED + (SHARED_RIMS if edges else ())
+@partial(jit64, static_argnames=("arcs", "detail"))
+def nothing_gathered(*, arcs: int, detail: Detail) -> Gathered:
+    shared, own = (jnp.zeros((arcs, len(names(detail))), jnp.int64) for names in (shared_columns, own_columns))
+    return Gathered(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64))
 
 
-def own_columns(edges: bool) -> tuple[str, ...]:
-    return OWN + (OWN_RIMS if edges else ())
-
-
-@partial(jit64, static_argnames=("arcs", "edges"))
-def nothing_gathered(*, arcs: int, edges: bool) -> Gathered:
-    shared, own = (jnp.zeros((arcs, len(names(edges))), jnp.int64) for names in (shared_columns, own_columns))
-    return Gathered(shared, own, jnp.zeros(arcs if edges else 1, jnp.int64))
-
-
-@partial(jit64, static_argnames=("width", "edges", "most", "own"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail", "most", "own"), donate_argnums=0)
 def gather(
     held: Gathered, tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array], ids: jax.Array,
-    steps: jax.Array, first: jax.Array, *, width: int, edges: bool, most: int, own: bool,
+    steps: jax.Array, first: jax.Array, *, width: int, detail: Detail, most: int, own: bool,
 ) -> Gathered:  # fmt: skip
     """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes;
     ``most``: above all degrees; ``own``: with what does not need the tables, which one block of rows has to add."""
@@ -395,13 +398,13 @@ def gather(
         within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
         cells = _cells(graph, lists, first, rows, size)
         found = _with_tables(near, lambda table: table.reshape(-1).at[cells].get(mode="fill", fill_value=0), tables,
-                             d, within, edges, most)  # fmt: skip
-        held = held._replace(shared=added(held.shared, found, shared_columns(edges)))
+                             d, within, detail, most)  # fmt: skip
+        held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
         if not own:
             return held
-        found = _of_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), edges)
-        held = held._replace(own=added(held.own, found, own_columns(edges)))
-        if edges:  # walks of length 3 along the edges of a neighbourhood belong to those edges
+        found = _of_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
+        held = held._replace(own=added(held.own, found, own_columns(detail)))
+        if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
             held = held._replace(rim=held.rim.at[_arcs_between(graph, bits, lists, near)].add(walks, mode="drop"))
         return held
@@ -417,20 +420,20 @@ def _squares(x: jax.Array, most: int) -> jax.Array:
 
 def _with_tables(
     near: jax.Array, read: Callable[[jax.Array], jax.Array], tables: Tables, d: jax.Array, leaves: jax.Array,
-    edges: bool, most: int,
+    detail: Detail, most: int,
 ) -> dict[str, jax.Array]:  # fmt: skip
     """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the rows of the tables that are
     there; ``leaves``: of the hub, at arcs that lead to these rows."""
     shared = read(tables.codegree)
     G = near * join(near, shared, most)
-    t = _total(near)
     w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
+    found = {"w3": w3, "wing": _squares(shared, most) + leaves, "chord": _total(G)}
+    if detail == "graph":
+        return found
+    t = _total(near)
     side, far = _apply(shared, t, d)
-    found = {
-        "w3": w3, "far": far + leaves, "side": side, "wing": _squares(shared, most) + leaves,
-        "arm": _total(read(tables.pairs)), "chord": _total(G), "roof": _apply(near, w3)[0],
-    }  # fmt: skip
-    if edges:
+    found |= {"far": far + leaves, "side": side, "arm": _total(read(tables.pairs)), "roof": _apply(near, w3)[0]}
+    if detail == "edge":
         triangles = near * shared  # of each edge: the common neighbours of its ends
         found |= {
             "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64), "eave": G.sum(axis=1, dtype=jnp.int64),
@@ -441,23 +444,29 @@ def _with_tables(
 
 
 def _of_neighbourhoods(
-    near: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, edges: bool
+    near: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail
 ) -> dict[str, jax.Array]:
     """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone."""
     both, size = join(near, near, 2), near.shape[1]
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
     t, s = _total(near), _total(k)
-    l2, cube, degrees, walks, ls, around, *more = _apply(
-        near, t, t * t, d, p2, s, leaves, *((d * d, t * d) if edges else ())
-    )
-    l3, spread = _apply(near, l2, degrees)
-    kt, *tail = _apply(k, t, *((d,) if edges else ()))
+    of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)
+    wanted = {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}[detail]
+    l2, degrees, around, *more = _apply(near, *wanted)
     found = {
-        "t": t, "degrees": degrees, "walks": walks, "spread": spread, "l2": l2, "l3": l3, "cube": cube, "s": s,
-        "kt": kt, "ls": ls, "c": _squares(both, size), "k2": _squares(k, size),
-        "tip": _total(near * join(near, k, size)), "leaves": around,
+        "t": t, "degrees": degrees, "l2": l2, "s": s, "c": _squares(both, size), "k2": _squares(k, size),
+        "leaves": around,
     }  # fmt: skip
-    return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if edges else {})
+    if detail == "graph":
+        return found
+    cube, walks, ls, *more = more
+    l3, spread = _apply(near, l2, degrees)
+    kt, *tail = _apply(k, t, *((d,) if detail == "edge" else ()))
+    found |= {
+        "walks": walks, "spread": spread, "l3": l3, "cube": cube, "kt": kt, "ls": ls,
+        "tip": _total(near * join(near, k, size)),
+    }  # fmt: skip
+    return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if detail == "edge" else {})
 
 
 @jit64
@@ -502,11 +511,12 @@ def fourth_walks(
     return lax.fori_loop(jnp.int32(0), (up[2] - up[1] + (block - 1)) // block, step, walks)
 
 
-@partial(jit64, static_argnames=("width",), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
 def five_cliques(
-    counts: jax.Array, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, *, width: int
+    counts: jax.Array, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail
 ) -> jax.Array:
-    """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]``; each is found at its lowest node.
+    """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]`` (counts in the graph: all at one arc); each is
+    found at its lowest node.
 
     Its four others are a 4-clique among the higher neighbours. For each pair of adjacent ones, Q says who is adjacent
     to both: two others belong to as many as their columns of Q have in common, which is one matrix product.
@@ -534,6 +544,10 @@ def five_cliques(
 
         turns = width // 2 // together
         found = (lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32)) * near).astype(jnp.int64)
+        if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
+            hub = ids[number]
+            once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
+            return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
         spokes = found.sum(axis=2) // 3  # once for each of the three others
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         counts = counts.at[_arcs_between(graph, bits, lists, near)].add(found, mode="drop")

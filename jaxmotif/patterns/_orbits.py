@@ -128,6 +128,11 @@ def to_mask(size: int, edges: Sequence[Edge]) -> int:
     return sum(1 << place[min(e), max(e)] for e in set(edges))
 
 
+def mask_of(size: int, edges: str) -> int:
+    """The bit mask of a graph written as its edges, such as ``"01 02 12"``."""
+    return to_mask(size, [(int(e[0]), int(e[1])) for e in edges.split()])
+
+
 def to_edges(size: int, mask: int) -> list[Edge]:
     """The edges of a bit mask."""
     return [pair for i, pair in enumerate(pairs(size)) if mask >> i & 1]

@@ -169,12 +169,23 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
       >>> counts[NAMES_5.index("5-node-indep")] == comb(90_000, 5)
       True
     """
-    maps, kind = _maps(), totals.dtype
+    kind = totals.dtype
     first = np.array([g.node_orbits[0] for g in CONNECTED])
     sharing = np.array([g.node_orbits.count(g.node_orbits[0]) for g in CONNECTED]).astype(kind)
     connected = totals[first] // sharing.reshape(-1, *[1] * (totals.ndim - 1))
-    one = [_number(1, []), *(_number(g.size, g.edges) for g in CONNECTED)]
-    homs = xp.tensordot(maps.of[np.ix_(one, one)].astype(kind), xp.concatenate([nodes[None], connected]), 1)
+    one = _connected_numbers()
+    homs = xp.tensordot(_maps().of[np.ix_(one, one)].astype(kind), xp.concatenate([nodes[None], connected]), 1)
+    return counts_of_maps(xp, homs)
+
+
+def _connected_numbers() -> list[int]:
+    return [_number(1, []), *(_number(g.size, g.edges) for g in CONNECTED)]
+
+
+def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
+    """As :func:`all_counts`, from the homomorphisms of the connected graphs, ``[31, ..]``: of a single node, then in
+    the order of :data:`CONNECTED`."""
+    maps, kind, one = _maps(), homs.dtype, _connected_numbers()
     # Of a disconnected graph the product over its components, of which there are at most five.
     place = {number: i for i, number in enumerate(one)}
     none, most = len(one), max(map(len, maps.components))

@@ -140,7 +140,7 @@ def test_giants(monkeypatch):
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    given = five._given((made.out_offsets, made.out_targets), 64, 1024, False, least, ONE.main)[0]
+    given = five._given((made.out_offsets, made.out_targets), made, "node", least, ONE.main)[0]
     assert given.giants > 5
     assert given.rows(ONE.main) == 32
     assert np.array_equal(np.asarray(five_node_orbits(made, ONE, memory=least).nodes)[:63], by_orca(graph))
@@ -215,6 +215,7 @@ def test_a_star_of_many_leaves(leaves):
     assert table[0, [0, 2, 7]].tolist() == [comb(leaves, k) for k in (1, 2, 3)]
     assert not np.delete(table[:20], [0, 1, 2, 6, 7, 22, 23], axis=1).any()
     assert found.counts["5-node-indep"] == comb(leaves, 5)
+    assert graphlet_counts(star, size=5).counts == found.counts
 
 
 def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
