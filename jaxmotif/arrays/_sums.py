@@ -1,7 +1,9 @@
-"""Running sums that compile in a third of the time that ``jnp.cumsum`` takes on a CPU, and run no slower."""
+"""Running sums that compile in a third of the time that ``jnp.cumsum`` takes on a CPU, and run no slower; and such in a
+fixed order, for what is rounded."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import jax
@@ -13,6 +15,9 @@ from jaxmotif.arrays._compile import target
 if TYPE_CHECKING:
     from jax.typing import DTypeLike
 
+Values = tuple[jax.Array, ...]
+
+TOGETHER = 8  # entries that one step of `running` takes together: with more XLA takes longer to compile the step
 SHORT = 2**14  # up to here doubling alone is as fast as sums in lanes
 LANES = 512
 
@@ -55,3 +60,45 @@ def _by_doubling(x: jax.Array) -> jax.Array:
         return x + lax.dynamic_slice(jnp.concatenate([zeros, x]), (begin,), (size,))
 
     return lax.fori_loop(jnp.int32(0), jnp.int32((size - 1).bit_length()), step, x)
+
+
+def running(add: Callable[[Values, Values], Values], entries: Values, none: tuple[float | bool, ...]) -> Values:
+    """Each entry and all before it, ``[N]`` each, by ``add``; in the order of ``lax.associative_scan`` and to its bits,
+    in a third of the steps, which is what a compiler sees.
+
+    The sum of the first n entries is that of stretches of 2^i, those of the binary digits of n, the longest first.
+
+    Args:
+      add: the sum of two entries, associative but for rounding.
+      none: what changes nothing before an entry.
+
+    Example:
+      >>> running(lambda a, b: (a[0] + b[0],), (jnp.arange(10.0),), (0.0,))[0].tolist()
+      [0.0, 1.0, 3.0, 6.0, 10.0, 15.0, 21.0, 28.0, 36.0, 45.0]
+    """
+    size = entries[0].shape[0]
+    groups = -(-size // TOGETHER)
+    padded = [jnp.pad(x, (0, groups * TOGETHER - size), constant_values=y) for x, y in zip(entries, none, strict=True)]
+    rows = [x.reshape(groups, TOGETHER) for x in padded]
+    columns: list[Values] = [tuple(x[:, i] for x in rows) for i in range(TOGETHER)]
+
+    def in_pairs(columns: list[Values]) -> list[Values]:
+        return [add(a, b) for a, b in zip(columns[::2], columns[1::2], strict=True)]
+
+    ends = columns
+    while len(ends) > 1:
+        ends = in_pairs(ends)
+    # Up to the end of each group, and up to where it begins.
+    (total,) = ends
+    total = running(add, total, none) if groups > 1 else total
+    begin = tuple(jnp.concatenate([jnp.full(1, y, x.dtype), x[:-1]]) for x, y in zip(total, none, strict=True))
+
+    def within(columns: list[Values]) -> list[Values]:
+        if len(columns) == 1:
+            return [total]
+        odd = within(in_pairs(columns))
+        even = [add(before, x) for before, x in zip([begin, *odd[:-1]], columns[::2], strict=True)]
+        return [x for pair in zip(even, odd, strict=True) for x in pair]
+
+    found = zip(*within(columns), strict=True)
+    return tuple(jnp.stack(x, axis=1).reshape(-1)[:size] for x in found)

@@ -26,6 +26,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import target
+from jaxmotif.arrays._sums import Values, running
 from jaxmotif.kernels._expand import half, take
 from jaxmotif.kernels._lane_body import PLAIN
 from jaxmotif.kernels._pair_index import PairIndex
@@ -91,12 +92,12 @@ def rounded(x: jax.Array) -> jax.Array:
 def row_sums(dyads: Dyads, f: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Sums of ``f`` (``[R]``) over each row up to every slot, ``[S]``, and over whole rows, ``[R]``."""
 
-    def add(a: tuple[jax.Array, jax.Array], b: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def add(a: Values, b: Values) -> Values:
         # A row that has begun forgets what came before: differences of sums over all rows would cancel.
         return jnp.where(b[1], b[0], a[0] + b[0]), a[1] | b[1]
 
     begins = jnp.zeros(dyads.near.shape[0], bool).at[dyads.offsets[:-1]].set(True, mode="drop")
-    prefix = lax.associative_scan(add, (take(f, dyads.near), begins))[0]
+    prefix = running(add, (take(f, dyads.near), begins), (0.0, False))[0]
     low, high = dyads.offsets[:-1], dyads.offsets[1:]
     return prefix, jnp.where(high > low, take(prefix, jnp.maximum(high - 1, 0)), 0.0)
 
@@ -125,7 +126,8 @@ def extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[
     # The sums of leaves are degrees: nobody looks for them (place 0 is written again).
     prefixes = lax.dynamic_update_index_in_dim(tables.prefix, prefix, jnp.maximum(n - 2, 0), 0)
     f = rounded(new[1] + new[2])
-    return Tables(prefixes, sums, ways, lax.associative_scan(jnp.add, f), tables.limit), f
+    (roots,) = running(lambda a, b: (a[0] + b[0],), (f,), (0.0,))
+    return Tables(prefixes, sums, ways, roots, tables.limit), f
 
 
 def by_node(tables: Tables) -> jax.Array:

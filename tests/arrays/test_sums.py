@@ -2,9 +2,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._sums import LANES, SHORT, running_sum
+from jaxmotif.arrays._sums import LANES, SHORT, running, running_sum
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 17, 4096, SHORT + 1, 2 * SHORT, 33 * LANES])
@@ -21,3 +22,19 @@ def test_as_numpy(size):
 def test_under_vmap():
     x = np.arange(40, dtype=np.int32).reshape(4, 10)
     np.testing.assert_array_equal(jax.vmap(running_sum)(x), np.cumsum(x, axis=1))
+
+
+@pytest.mark.parametrize("size", [1, 8, 9, 1000])
+def test_running_to_the_bits(size):
+    """Sums that begin anew here and there, of numbers of all sizes."""
+    rng = np.random.default_rng(size)
+    x, begins = rng.random(size) * 10.0 ** rng.integers(0, 9, size), rng.random(size) < 0.1
+
+    def add(a, b):
+        return jnp.where(b[1], b[0], a[0] + b[0]), a[1] | b[1]
+
+    found = jit64(lambda x, begins: running(add, (x, begins), (0.0, False))[0])(x, begins)
+    wanted = jit64(lambda x, begins: lax.associative_scan(add, (x, begins))[0])(x, begins)
+    np.testing.assert_array_equal(found, wanted)
+    last = np.flatnonzero(begins)[-1] if begins.any() else 0
+    np.testing.assert_allclose(found[-1], x[last:].sum(), rtol=1e-12)
