@@ -44,24 +44,21 @@ class Sizes:
         """A size of at most ``most`` for so many, or for a part of them."""
         return min(most, power_of_four(need, self.least))
 
-    def settled(self, slots: int, size: int) -> Sizes:
-        """One size of each kind, whatever is found, for a search of rows of ``size`` nodes in graphs of so many
-        neighbours together: an accelerator takes longer to compile for several sizes than to pass over empty rows, and
-        programs that follow from the graph alone are compiled while the search is begun. A CPU's sizes stay."""
+    def settled(self, rows: int, candidates: int) -> Sizes:
+        """One size of each kind, whatever is found, for a search whose last table will have about so many rows, and
+        these so many candidates: an accelerator takes longer to compile for several sizes than to pass over empty rows,
+        and programs that follow from the graph alone are compiled while the search is begun. A CPU's sizes stay."""
         if self.sorts_on_host:
             return self
-        # A guess: each level has GROWTH times the rows of the one before. Tables that are too small are filled again.
-        rows = slots * GROWTH ** max(size - 2, 0)
-        table = self.fit(rows, self.table)
-        candidates = self.fit(max(rows, slots // 2 * GROWTH ** (size - 1)), self.candidates)
+        # A guess falls short more often than not: tables that are too small are filled again.
+        table = self.fit(3 * rows, self.table)
+        candidates = self.fit(candidates, self.candidates)
         codes = min(self.codes, 4 * candidates)
         # A table takes whole blocks alone.
         block = min(self.block, table // 2)
         # None below the least, none above the most: each is the most.
         return dataclasses.replace(self, block=block, table=table, candidates=candidates, codes=codes, least=codes)
 
-
-GROWTH = 16  # of rows from level to level
 
 CPU_SIZES = Sizes(1 << 14, 1 << 17, 1 << 17, 1 << 20, 0, 1 << 15)
 ACCELERATOR_SIZES = Sizes(1 << 22, 1 << 23, 1 << 25, 1 << 27, 1 << 22, 1 << 17)

@@ -33,7 +33,7 @@ from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
 from jaxmotif.motifs._estimate_graphs import HitCounter, hit_rates
 from jaxmotif.motifs._null_models import LaneSample, NullModel, Sample, States
-from jaxmotif.motifs._pair_states import Alphabet, in_one_room, sample_graphs
+from jaxmotif.motifs._pair_states import Alphabet, in_one_room, likely_subgraphs, sample_graphs
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Noise, Significance, mixing_of, significance_of
@@ -509,16 +509,7 @@ def _seconds(work: _Work, target: Target) -> float:
     """About how long a random graph takes."""
     if work.estimate is not None:
         return work.estimate / DRAW_RATE[target.is_accelerator]
-    return _subgraphs(work.chains.graph, work.size) / RATE[target.is_accelerator]
-
-
-def _subgraphs(graph: Graph, size: int) -> float:
-    """About how many connected subgraphs of so many nodes there are: each of ``k`` has ``k`` times the mean excess
-    degree as many extensions, and each of ``k + 1`` is the extension of about as many."""
-    degrees = (graph.degrees + (graph.in_degrees if graph.directed else 0)).astype(np.float64)
-    excess = (degrees**2).sum() / max(degrees.sum(), 1.0)
-    # An edge is a subgraph of two nodes; one factor for each node more.
-    return graph.m * float(np.prod([k * excess / (k + 1) for k in range(2, size)]))
+    return likely_subgraphs(work.chains.graph, work.size) / RATE[target.is_accelerator]
 
 
 def _workers(device: jax.Device, memory: int | None) -> int:

@@ -67,7 +67,7 @@ def count_classes(
     Returns:
       int64 ``[graphs, classes]``, as many classes as the classifier knows at the end.
     """
-    sizes = sizes.settled(graphs.slots, size - 2)
+    sizes = sizes.settled(graphs.likely(size - 2), graphs.likely(size - 1))
     dyads, found = graphs.dyads, code_counts(graphs, size, classifier, sizes.distinct)
     wide = wide_codes(graphs, size)
     if size == 2:
@@ -239,7 +239,7 @@ def count_participation(
             dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=width, block=sizes.block
         )
 
-    search(graphs, size - 1, sizes.settled(graphs.slots, size - 1), close, part)
+    search(graphs, size - 1, sizes.settled(graphs.likely(size - 1), graphs.likely(size)), close, part)
     return np.asarray(counts).reshape(-1, width)[: graphs.num_nodes, :classes]
 
 

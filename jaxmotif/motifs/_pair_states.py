@@ -113,6 +113,22 @@ def _total_degrees(graph: Graph) -> np.ndarray:
     return graph.degrees + (graph.in_degrees if graph.directed else 0)
 
 
+def likely_subgraphs(graph: Graph, size: int) -> float:
+    """About how many connected subgraphs of so many nodes there are."""
+    return _likely(_total_degrees(graph), size)
+
+
+def _likely(degrees: np.ndarray, size: int) -> float:
+    """The same from total degrees: each subgraph of ``k`` nodes has ``k`` times the mean excess degree as many
+    extensions, and each of ``k + 1`` is the extension of about as many."""
+    if size == 1:
+        return degrees.size
+    degrees = degrees.astype(np.float64)
+    excess = (degrees**2).sum() / max(degrees.sum(), 1.0)
+    # An edge is a subgraph of two nodes; one factor for each node more.
+    return degrees.sum() / 2 * float(np.prod([k * excess / (k + 1) for k in range(2, size)]))
+
+
 class Edges(NamedTuple):
     """Edges of graphs over the nodes of one: tails and heads ``[graphs, m]``, labels ``[m]`` of all or ``None``."""
 
@@ -140,15 +156,20 @@ class CensusGraphs:
     Attributes:
       dyads: the arrays, with room for more than there is.
       n: nodes of each graph, in the order of :func:`degree_rank`; count: how many graphs.
-      slots: neighbours of all nodes together, at most.
       alphabet: what states and node codes stand for.
+      degrees: total, of each graph's nodes where these are alike in so many (``alike``), or of all.
     """
 
     dyads: Dyads
     n: int
     count: int
-    slots: int
     alphabet: Alphabet
+    degrees: np.ndarray
+    alike: int = 1
+
+    def likely(self, size: int) -> int:
+        """About how many connected subgraphs of so many nodes there are in all."""
+        return int(min(self.alike * _likely(self.degrees, size), 2.0**62))
 
     @property
     def num_nodes(self) -> int:
@@ -223,7 +244,8 @@ def census_graphs(
       least: room in the arrays, at least.
     """
     alphabet, n = Alphabet.of(graph), graph.n
-    count = max(count, len(edges) if isinstance(edges, LaneSample) else edges.tails.shape[0])
+    given = len(edges) if isinstance(edges, LaneSample) else edges.tails.shape[0]
+    count = max(count, given)
     # Twice the edges, as each is in two rows; graphs of one sample have equally many.
     nodes = power_of_two(count * n, least.nodes)
     slots = power_of_two(2 * graph.m * count, least.slots)
@@ -243,8 +265,9 @@ def census_graphs(
         codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
         # All graphs have the labels of the one.
         node_codes = np.tile(codes, count)
-    degree = int(_total_degrees(graph).max(initial=0))
-    return _on_device(alphabet, arrays, node_codes, (nodes, n, count), 2 * graph.m * count, degree, device)
+    degrees = _total_degrees(graph)
+    dyads = _on_device(alphabet, arrays, node_codes, (nodes, n, count), int(degrees.max(initial=0)), device)
+    return CensusGraphs(dyads, n, count, alphabet, degrees, given)
 
 
 def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype) -> int:
@@ -255,22 +278,21 @@ def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype
 
 def _on_device(
     alphabet: Alphabet, arrays: tuple[Any, ...], node_codes: np.ndarray | None, room: tuple[int, int, int],
-    slots: int, degree: int, device: jax.Device,
-) -> CensusGraphs:  # fmt: skip
-    """Graphs for a census. ``room``: for nodes, the nodes of a graph, and how many graphs; ``degree``: the largest."""
+    degree: int, device: jax.Device,
+) -> Dyads:  # fmt: skip
+    """The arrays. ``room``: for nodes, the nodes of a graph, and how many graphs; ``degree``: the largest."""
     nodes, n, count = room
     codes = None
     if node_codes is not None:
         codes = jax.device_put(np.pad(node_codes.astype(np.int32), (0, nodes - node_codes.size)), device)
     sizes = np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)
     offsets, near, states, matrix = arrays
-    dyads = Dyads(
+    return Dyads(
         offsets, near, states, matrix, codes, jax.device_put(sizes, device),
         entries=alphabet.entries if alphabet.directed else 0, state_bits=alphabet.state_bits,
         # In threes, so that few depths of the search are compiled.
         label_bits=alphabet.label_bits, search_steps=max(9, -(-degree.bit_length() // 3) * 3),
     )  # fmt: skip
-    return CensusGraphs(dyads, n, count, slots, alphabet)
 
 
 def mixed_graphs(
@@ -302,8 +324,8 @@ def mixed_graphs(
     if alphabet.label_bits:
         codes = np.zeros(count * n, np.int32)
         codes[place] = alphabet.ranks(np.asarray(union.node_labels)[: union.n], alphabet.node_labels, union.n) - 1
-    degree = int(degrees.max(initial=0))
-    return _on_device(alphabet, arrays, codes, (nodes, n, count), 2 * union.m, degree, device), place
+    dyads = _on_device(alphabet, arrays, codes, (nodes, n, count), int(degrees.max(initial=0)), device)
+    return CensusGraphs(dyads, n, count, alphabet, degrees), place
 
 
 CPU_SAMPLE = Room(2**15, 2**17, 2**23)
