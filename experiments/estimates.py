@@ -2,6 +2,8 @@
 
     python experiments/estimates.py coverage NETWORK:SIZE:SAMPLES:SEEDS ...
     python experiments/estimates.py speed [SCALE [SIZE ...]]
+    python experiments/estimates.py against NETWORK:SIZE:SAMPLES ...
+    python experiments/estimates.py whole SCALE:EDGE_FACTOR:SIZE:SAMPLES[:DEVICES] ...
 
 ``coverage`` compares estimates of some seeds with the exact census: a chi-square of the hits of all classes and of the
 maps that are no subgraph (its p-values over the seeds against the uniform distribution), and how many intervals hold
@@ -9,17 +11,21 @@ the exact count, by the hits expected. NETWORK is a bundled one or a file (of ar
 folder is called directed).
 ``speed`` draws from an R-MAT graph of 2^SCALE nodes (default 14, on a GPU 20; sizes 5 and 8): seconds for the tables,
 draws a second of each kind of tree, and of a whole estimate.
+``against`` compares one estimate with `graphlet_counts` (sizes 4 and 5), NETWORK also the scale of an R-MAT graph.
+``whole`` times two estimates from an R-MAT graph to a table of classes and intervals on disk.
 """
 
 import logging
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import jax
 import numpy as np
 from scipy import stats
 
-from jaxmotif import datasets, estimate_census, read_graph, subgraph_census
+from jaxmotif import datasets, estimate_census, graphlet_counts, read_graph, subgraph_census
 from jaxmotif.graph.synthetic import rmat
 from jaxmotif.motifs._estimate import expected_hits
 from jaxmotif.motifs._proposals import LIMITS, Draws, Proposal, Sampler
@@ -101,8 +107,40 @@ def speed(scale, sizes):
             print(f"size {size}, whole, {turn}: {wall:.2f} s ({cpu:.2f} CPU s), {found}", flush=True)
 
 
+def against(name, size, samples):
+    graph = rmat(int(name)) if name.isdecimal() else load(name)
+    counted, found = graphlet_counts(graph, size=size).table(), estimate_census(graph, size, samples)
+    exact = dict(zip(map(str, counted["id"]), counted["count"], strict=True))
+    truth = np.array([float(exact[str(number)]) for number in found.table()["id"]])
+    expected = found.hits * truth / found.counts
+    z = (found.hits - expected) / np.sqrt(expected)
+    print(
+        f"{graph}, size {size}, {samples:,} draws: {z.size} classes, farthest {np.abs(z).max():.2f} sigma", flush=True
+    )
+
+
+def whole(scale, factor, size, samples, devices=None):
+    graph = rmat(scale, factor)
+    for turn in ("first", "again"):
+        with tempfile.TemporaryDirectory() as folder:
+            begun = time.perf_counter()
+            found = estimate_census(graph, size, samples, devices=devices)
+            found.to_pandas().to_csv(Path(folder) / "classes.csv")
+            wall = time.perf_counter() - begun
+        print(f"{graph}, size {size}, {devices or 'all'} devices, {turn}: {wall:.2f} s, {found}", flush=True)
+
+
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
+    if sys.argv[1] == "against":
+        for spec in sys.argv[2:]:
+            network, *numbers = spec.rsplit(":", 2)
+            against(network, *(int(float(number)) for number in numbers))
+        sys.exit()
+    if sys.argv[1] == "whole":
+        for spec in sys.argv[2:]:
+            whole(*(int(float(number)) for number in spec.split(":")))
+        sys.exit()
     if sys.argv[1] == "coverage":
         for spec in sys.argv[2:]:
             network, *numbers = spec.rsplit(":", 3)
