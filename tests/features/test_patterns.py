@@ -2,14 +2,15 @@
 
 from itertools import permutations
 
+import jax
 import numpy as np
 import pytest
 
 import jaxmotif
 from jaxmotif import Graph
-from jaxmotif.features import _patterns, all_patterns, pattern_features
+from jaxmotif.features import _dense, _patterns, all_patterns, dense_pattern_features, pattern_features
 from jaxmotif.features._roles import roles_of
-from jaxmotif.graph import Graphs
+from jaxmotif.graph import Graphs, stack_graphs
 from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
 from tests.compilations import compilations
 
@@ -107,6 +108,22 @@ def test_a_data_set_compiles_few_programs():
     with compilations() as found:
         pattern_features(graphs, patterns[::-1])
     assert not found
+
+
+def test_the_same_in_64_bit_mode_under_vmap_and_on_four_devices(monkeypatch):
+    rng = np.random.default_rng(3)
+    graphs = [random_graph(rng, False, True) for _ in range(14)]
+    patterns = [LABELLED[1], "triangle", "4-path"]
+    found = pattern_features(graphs, patterns, per="node").values
+    assert found.any(axis=0).all()
+    with jax.enable_x64(True):
+        np.testing.assert_array_equal(pattern_features(graphs, patterns, per="node").values, found)
+    count = jax.jit(jax.vmap(lambda graph: dense_pattern_features(graph, patterns, per="node")))
+    mapped = count(stack_graphs(graphs, pad=(N, N * N))).to_numpy()
+    np.testing.assert_array_equal(mapped.reshape(-1, found.shape[1]), found)
+    monkeypatch.setattr(_dense, "TOGETHER", 4)  # so that there are stacks for all four
+    shared = pattern_features(graphs, patterns, per="node", devices=jax.devices()[:4])
+    np.testing.assert_array_equal(shared.values, found)
 
 
 @pytest.mark.slow
