@@ -33,6 +33,9 @@ MOST_NODES, MOST_QUERY = 128, 16
 TOGETHER, TOGETHER_ON_ACCELERATOR = 2**9, 2**14
 """Graphs of a stack: all wait for the one that takes longest, and on accelerators a step takes as long for few."""
 
+MOST_SLOTS = 2**22
+"""Of all graphs of a stack: each has a counter for each column."""
+
 LANES, MOST_STEPS = 4, 2**10
 """Partial matches of a graph that are extended in a step; and steps after which what is not done is left to a search
 of its own."""
@@ -207,7 +210,7 @@ def stacked_roles(
     # Stacked, a graph works with matrices as wide as its nodes, not with its slots.
     for group in size_groups(graphs, which, lambda nodes, slots: 2.0**8 * nodes):
         width = group.nodes if per == "node" else group.slots // (1 if graphs.directed else 2)
-        for some, batch in group.stacks(graphs, together * group.slots):
+        for some, batch in group.stacks(graphs, min(together * group.slots, MOST_SLOTS)):
             given = jax.device_put((batch, searches.arrays, np.array(order, np.int32)), devices[turn % len(devices)])
             found = _stack(*given, number=searches.number, per=per, induced=induced)
             under_way.append((some, width, found))

@@ -179,16 +179,19 @@ def _counts(
 ) -> np.ndarray:
     """int64 ``[rows, roles]``: from orbits where a pattern has them, else from its occurrences."""
     weights = known_weights(patterns, roles, induced)
-    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
-    ends = np.cumsum([0, *map(len, roles)])
-    columns = [np.arange(*ends[i : i + 2]) for i in range(len(roles))]
     known = [i for i, found in enumerate(weights) if found]
+    rest = [i for i, found in enumerate(weights) if not found and roles[i]]
+    parts = []
     if known:
-        values[:, np.concatenate([columns[i] for i in known])] = _weighed(source, [weights[i] for i in known], devices)
-    rest = [i for i, found in enumerate(weights) if not found and len(columns[i])]
+        parts.append(_weighed(source, [weights[i] for i in known], devices))
     if rest:
-        found = _searched(source, [patterns[i] for i in rest], [roles[i] for i in rest], induced, devices)
-        values[:, np.concatenate([columns[i] for i in rest])] = found
+        parts.append(_searched(source, [patterns[i] for i in rest], [roles[i] for i in rest], induced, devices))
+    if len(parts) == 1:
+        return parts[0]
+    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
+    owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
+    for which, columns in zip([x for x in (known, rest) if x], parts, strict=True):
+        values[:, np.isin(owner, which)] = columns
     return values
 
 
