@@ -38,8 +38,8 @@ def rehearsals(monkeypatch):
     monkeypatch.setattr(Kept, "call", noted(Kept.call, called))
 
     def rehearse_in(*modules):
-        def both(work, device, what):
-            Rehearsal(Here()).run(work, jax.config.values["jax_default_device"])
+        def both(work, device, what, rehearsal_of=None):
+            Rehearsal(Here()).run(rehearsal_of or work, jax.config.values["jax_default_device"])
             return work()
 
         for module in modules:

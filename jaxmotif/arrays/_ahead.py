@@ -143,13 +143,16 @@ def end_rehearsal() -> None:
         raise Rehearsed
 
 
-def rehearsed(work: Callable[[], T], device: jax.Device, what: Hashable) -> T:
+def rehearsed(
+    work: Callable[[], T], device: jax.Device, what: Hashable, rehearsal_of: Callable[[], object] | None = None
+) -> T:
     """What ``work()`` returns, rehearsed by another thread where that makes the first call of its kind shorter.
 
     Args:
       work: changes nothing but what it returns: it is run twice.
       device: where it works.
       what: all that its programs follow from: rehearsed once in a process.
+      rehearsal_of: what is rehearsed, if not the work itself, which then may change what it likes.
     """
     cores = os.cpu_count() or 1
     worth = (device.platform != "cpu" and cores >= LEAST_CORES) or on_cpus
@@ -157,7 +160,7 @@ def rehearsed(work: Callable[[], T], device: jax.Device, what: Hashable) -> T:
         return work()
     _known.add(what)
     pool = ThreadPoolExecutor(max(2, min(THREADS, cores)), "jaxmotif-ahead")
-    pool.submit(contextvars.copy_context().run, Rehearsal(pool).run, work, _default_device())
+    pool.submit(contextvars.copy_context().run, Rehearsal(pool).run, rehearsal_of or work, _default_device())
     try:
         return work()
     finally:

@@ -23,14 +23,15 @@ import dataclasses
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import numpy as np
 
 import jaxmotif
-from jaxmotif.arrays._ahead import end_rehearsal
+from jaxmotif.arrays._ahead import end_rehearsal, rehearsed
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._processes import check_alike, check_processes, in_each_process
 from jaxmotif.devices._progress import progress
@@ -81,6 +82,8 @@ class Job:
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
       shrinking: in a hybrid, units are joined to large ones for the GPUs, and to smaller ones towards the CPU's end.
       divisible: whether a unit that takes long may be done in pieces, at no cost but a step's.
+      programs: what those of a step follow from, beside the device: they are compiled side by side, where they are many
+        (:mod:`jaxmotif.arrays._ahead`). A step that is rehearsed changes nothing that tasks share.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Job:
     difficulty: Callable[[Span], float] | None = None
     shrinking: bool = False
     divisible: bool = False
+    programs: Hashable = None
 
     @property
     def whole(self) -> Span:
@@ -169,7 +173,7 @@ def run_job(
       MemoryError: when even the smallest step does not fit a device.
       ClusterError: for processes that were given other work, or have ended.
     """
-    end_rehearsal()  # whose thread alone would rehearse
+    end_rehearsal()  # of what asks for a job: that of its step follows
     together = selection.together
     process = jax.process_index() if together else 0
     record = Record(job.name, job.whole.stop, job.merge, store, process)
@@ -184,7 +188,11 @@ def run_job(
 
     def empty() -> dict[str, Any]:
         if mine:
-            work[:] = _empty(job, make, workers, mine, record, show and process == 0)
+            empty_all = partial(_empty, job, make, workers, mine, record, show and process == 0)
+            for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
+                first_step = partial(_first_step, make, device, mine[0].span)
+                empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
+            work[:] = empty_all()
         return record.report()
 
     try:
@@ -220,6 +228,12 @@ def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list
     if (difficulty := job.difficulty) is not None:
         mine.sort(key=lambda unit: difficulty(unit.span), reverse=True)
     return mine
+
+
+def _first_step(make: Callable[[jax.Device], Task], device: jax.Device, span: Span) -> None:
+    task = make(device)
+    task.step(span)
+    task.collect()
 
 
 def _empty(

@@ -352,7 +352,8 @@ def _shared_out(
     if store is None and not shared and work[-1] <= long:
         hand, notes = with_smaller_steps(_whole, _Hand(given, device), _halved, device)
         return hand.sums(), notes
-    job = Job("graphlets-5", work, max(_UNITS, 4 * len(selection.devices)), added, "cells", "five nodes")
+    parts, programs = max(_UNITS, 4 * len(selection.devices)), (given.detail, given.memory, given.arcs)
+    job = Job("graphlets-5", work, parts, added, "cells", "five nodes", programs=programs)
     done = run_job(job, lambda place: _Hand(given, place), workers_on(selection), selection, store, show)
     padding = given.graph.heads.shape[0] - given.arcs
     return {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}, done.notes

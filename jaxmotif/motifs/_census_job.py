@@ -12,6 +12,7 @@ import os
 import jax
 import numpy as np
 
+from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, store_for
@@ -43,7 +44,8 @@ def divided_census(
     # One for all devices of a process: a form that one has met is known to all.
     classifier = Classifier(Alphabet.of(graph), size)
     parts = max(_UNITS, 8 * len(selection.devices))
-    job = Job("census", items.work, parts, added_classes, "steps", "census", divisible=True)
+    programs = size, memory, bucket_size(graph.n), bucket_size(graph.m)
+    job = Job("census", items.work, parts, added_classes, "steps", "census", divisible=True, programs=programs)
     done = run_job(
         job, lambda device: _Task(graph, size, per_node, classifier, items, device, memory), workers_on(selection),
         selection, store, show,

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._present import Column, counted
+from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
@@ -258,7 +259,8 @@ class _Work:
         at_once = LANES[target_of(self.selection.main).is_accelerator]
         parts = max(1, min(16 * len(self.selection.devices), sum(shares) // at_once))
         work = np.arange(items + 1, dtype=np.int64) * BLOCK
-        job = Job(name, work, parts, added_codes, "maps", name, divisible=True)
+        programs = self.size, self.memory, bucket_size(self.graph.n), bucket_size(self.graph.m)
+        job = Job(name, work, parts, added_codes, "maps", name, divisible=True, programs=programs)
 
         def identity() -> tuple:
             graph = self.graph

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._ahead import fetched
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import floor_power_of_two, power_of_two
@@ -205,7 +206,8 @@ def pair_index(graphs: CensusGraphs, device: jax.Device) -> PairIndex | None:
         found = put64(host_index(*given, *bits), device)
     starts, tags, states, fullest = found
     # A multiple of eight, as few others as can be: one program for nearly all graphs.
-    return PairIndex(starts, tags, states, *bits, most=max(8, -(-int(fullest) // 8) * 8))
+    (fullest,) = fetched(fullest, (8,))
+    return PairIndex(starts, tags, states, *bits, most=max(8, -(-fullest // 8) * 8))
 
 
 def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:

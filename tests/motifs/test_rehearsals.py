@@ -3,7 +3,16 @@
 import jax
 import pytest
 
-from jaxmotif.motifs import _census, _census_sizes, _discovery, find_motifs, subgraph_census
+from jaxmotif.devices import _job
+from jaxmotif.motifs import (
+    _census,
+    _census_sizes,
+    _discovery,
+    _proposals,
+    estimate_census,
+    find_motifs,
+    subgraph_census,
+)
 from tests.motifs.test_census import brute_force
 from tests.motifs.test_compilations import sparse_graph
 from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
@@ -13,7 +22,7 @@ from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
 def programs(rehearsals, monkeypatch):  # noqa: F811
     sizes = _census_sizes.Sizes(1 << 10, 1 << 12, 1 << 13, 1 << 14, distinct=1 << 14, least=1 << 10)
     monkeypatch.setattr(_census_sizes, "ACCELERATOR_SIZES", sizes)
-    return rehearsals(_census, _discovery)
+    return rehearsals(_census, _discovery, _job)
 
 
 @pytest.mark.parametrize("size", [3, 4])
@@ -32,3 +41,22 @@ def test_motifs(programs):
     assert told == called
     assert {"run_chains", "_rows_of_lanes"} <= {name.rpartition(".")[2] for name, *_ in told}
     assert found.counts.sum() == subgraph_census(sparse_graph(16), 3).total
+
+
+@pytest.mark.parametrize("matrix_bytes", [1 << 20, 0])
+def test_estimate(programs, matrix_bytes, monkeypatch):
+    told, called = programs
+    monkeypatch.setattr(_proposals, "MATRIX_BYTES", (matrix_bytes, matrix_bytes))
+    graph = sparse_graph(16)
+    found = estimate_census(graph, 4, samples=100, devices=jax.devices("cpu")[:1])
+    assert told == called
+    assert {"_extended", "_drawn", "_grouped"} <= {name.rpartition(".")[2] for name, *_ in told}
+    assert found.total > 0
+
+
+def test_census_in_parts(programs, tmp_path):
+    told, called = programs
+    graph = sparse_graph(16)
+    census = subgraph_census(graph, 4, checkpoint=tmp_path, devices=jax.devices("cpu")[:1])
+    assert told == called
+    assert census.as_dict() == brute_force(graph, 4)
