@@ -31,7 +31,7 @@ from jaxmotif.graphlets._sparse import Statistics
 from jaxmotif.graphlets._tuning import Detail, fixed_bytes
 
 MOST_NODES = 46_340
-"""Of a graph that is counted by products: cells of its matrix have 32-bit numbers."""
+"""Of a graph that is counted by products, with its padding: cells of its matrix have 32-bit numbers."""
 
 _STRIPS = 4  # in which a matrix of neighbours is multiplied: what is left of the diagonal is mostly left out
 _LEAST_WIDTH = 64
@@ -81,12 +81,11 @@ def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None)
     and 2 D^3 for each node's D higher neighbours: at most its degree d or sqrt(2 m), on average d / 2.
     """
     degrees, rate = graph.degrees.astype(np.int64), rates(device)
-    nodes = int((degrees > 0).sum())
+    size = min(max(bucket_size(int((degrees > 0).sum())), _LEAST_WIDTH), graph.node_capacity)
     # By the degrees alone, which are at hand: nobody waits for a plan.
     sparse = int((degrees**2).sum())
-    if nodes > MOST_NODES or sparse < rate.fixed:
+    if size > MOST_NODES or sparse < rate.fixed:
         return None
-    size = min(max(bucket_size(nodes), _LEAST_WIDTH), graph.node_capacity)
     per_edge = detail != "graph"
     higher = np.minimum(degrees, int((2 * graph.m) ** 0.5)).astype(np.float64)
     flops = (14 if per_edge else 2) * float(size) ** 3 + (2.0 if per_edge else 1.0) * float((higher**3).sum()) / 3
@@ -104,8 +103,8 @@ def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None)
 
 
 def _rounded(width: int) -> int:
-    """Widths of matrices: few, and divisible into strips."""
-    return max(_LEAST_WIDTH, bucket_size(width))
+    """Widths of matrices: few, divisible into strips, and of large ones near what is wanted."""
+    return max(_LEAST_WIDTH, bucket_size(width) if width <= 1024 else -(-width // 256) * 256)
 
 
 def batches(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
@@ -113,9 +112,11 @@ def batches(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
     found: list[Blocks] = []
     left = lengths >= 3  # a 4-clique has three higher ones
     while left.any():
-        width = _rounded(int(lengths[left].max()))
-        # All down to two thirds of the width: the cube of what is left empty is worth no further program.
-        chosen = left & (lengths > (2 * width // 3 if width > _LEAST_WIDTH else 0))
+        largest = int(lengths[left].max())
+        width = _rounded(largest)
+        # With all that are not much smaller: the cube of what is left empty is worth no further program.
+        least = 3 * largest // 4 if width > 512 else largest // 2
+        chosen = left & (lengths > (least if width > _LEAST_WIDTH else 0))
         ids = np.flatnonzero(chosen).astype(np.int32) + first
         together = max(1, min(cells // width**2, bucket_size(ids.size)))
         steps = -(-ids.size // together)

@@ -47,12 +47,24 @@ def test_blocks_of_rows_and_matrices_of_several_widths(monkeypatch, detail):
     monkeypatch.setattr(products, "_LEAST_WIDTH", 32)
     monkeypatch.setattr(products, "_RATES", {"cpu": products.Rates(2**40, 2**40, 0, 2**14)})
     sizes = products.choose(graph.with_padding((256, 8192)), detail, jax.devices()[0], None)
+    assert sizes is not None
     assert sizes == (128, 128, 2**14)
     lengths = np.diff(degree_order(graph).out_offsets).astype(np.int64)
     found = products.batches(lengths, 0, sizes.cells)
     assert len(found) >= 2
     assert any(b.steps > 1 for b in found)
     assert bits(detail, graph) == expected
+
+
+@pytest.mark.parametrize("largest", [2, 3, 64, 65, 513, 1025, 2405])
+def test_every_node_is_in_one_batch_that_holds_its_neighbours(largest):
+    lengths = np.arange(largest + 1)
+    found = products.batches(lengths, 7, 2**20)
+    ids = np.concatenate([np.zeros(0, np.int32), *(b.ids[b.ids >= 0] for b in found)])
+    assert sorted(ids.tolist()) == list(range(10, largest + 8))  # a 4-clique takes three neighbours
+    for b in found:
+        assert lengths[b.ids[b.ids >= 0] - 7].max() <= b.size
+        assert b.steps * b.ids.shape[1] >= (b.ids >= 0).sum()
 
 
 @pytest.mark.parametrize("detail", ["graph", "edge"])
@@ -84,7 +96,7 @@ def test_memory_that_runs_out(always, monkeypatch):
     assert "cells of matrices" in found.notes[0]
 
 
-def test_chosen_by_density():
+def test_chosen_by_density(monkeypatch):
     device = jax.devices()[0]
     dense, sparse = erdos_renyi(500, p=0.5, seed=0), erdos_renyi(2000, p=0.01, seed=0)
     star = jaxmotif.Graph.from_edges([(0, i) for i in range(1, 5000)])
@@ -93,6 +105,8 @@ def test_chosen_by_density():
     # One hub has many pairs of edges, but those who share it have no others.
     assert [products.choose(x, "graph", device, None) for x in (sparse, star)] == [None, None]
     assert products.choose(dense, "graph", device, 2**23) is None  # its matrices take more
+    monkeypatch.setattr(products, "MOST_NODES", 500)
+    assert products.choose(dense, "graph", device, None) is None  # with the padding there are more
 
 
 @pytest.mark.parametrize("count", [products.count_cliques, products.edge_cliques])
