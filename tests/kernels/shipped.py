@@ -19,7 +19,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.graph._order import degree_order
-from jaxmotif.kernels import _launch, _sieve_pallas, _sieve_round, _sieve_rows
+from jaxmotif.kernels import _launch, _sieve_pallas
 from jaxmotif.kernels import _subgraphs as subgraphs
 from jaxmotif.kernels import _tree as tree
 from jaxmotif.kernels._cliques import common_bits
@@ -31,6 +31,7 @@ from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._ptx import shipped_name
 from jaxmotif.kernels.cuda._translate import Program
 from jaxmotif.search import Operands, Sizes, advance, start_state
+from jaxmotif.sieve import _polynomials as polynomials
 from tests.samples import DENSE, build
 
 FOLDER = Path(_launchers.__file__).parent / "ptx"
@@ -91,18 +92,17 @@ def searches() -> Iterator[Case]:
 
 
 def sieves() -> Iterator[Case]:
-    slots, vertices, size = 9, 8, 8
-    for pieces in (0, 3):
-        shapes = (slots,), (vertices,), (vertices,), (), (pieces,), (pieces,), (vertices + 1,), (pieces,)
-        rows = _sieve_rows.Rows(*(_ints(*shape) for shape in shapes))
-        labels = _ints(vertices, 8, dtype=jnp.uint32)
-        for forms in (2, 4, 8, 16, 32):  # rounded up to a power of two
-            yield _sieve_pallas.label_forms, (labels, _ints(slots, forms, dtype=jnp.uint8), rows)
-        P = _ints(size, vertices, 8, _sieve_pallas.BLOCK_WORDS, dtype=jnp.uint32)
-        yield _sieve_pallas.extend, (P, SCALAR, SCALAR, _ints(sum(_sieve_round.num_forms(size)), slots), rows)
-    forms = _ints(size - 1, vertices, 8, dtype=jnp.uint32)
-    words = _sieve_pallas.BLOCK_WORDS
-    yield lambda *args: _sieve_pallas.start(*args[:3], words, args[3]), (labels, forms, SCALAR, SCALAR)
+    """By the sieve itself, whose operands are its own. Motifs of up to ten vertices have less than a block of words;
+    the kernels of one that is taken have that many lanes, and of the forms, a power of two."""
+    rows, shades, key = (_ints(9), _ints(40)), _ints(8, dtype=jnp.uint32), jax.eval_shape(lambda: jax.random.key(0))
+    for size in (2, 3, 5, 6, 7, 8, 9, 10, 11, 18):
+        for pieces in (0, 3):
+
+            def total(*args: Any, size: int = size, pieces: int = pieces) -> jax.Array:
+                drawn = polynomials.draw(*args, size=size, pieces=pieces)
+                return polynomials.accumulate(drawn, 0, 1, min(polynomials.num_words(size), _sieve_pallas.BLOCK_WORDS))
+
+            yield total, (*rows, shades, key)
 
 
 def probes() -> Iterator[Case]:
