@@ -179,7 +179,7 @@ def _largest(graph: Ranked) -> jax.Array:
 LARGEST_HOM = 2.0**57
 """Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62."""
 
-GIANT = 4096
+GIANT = {"cpu": 1024, "accelerator": 4096}
 """Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
 
 
@@ -264,14 +264,15 @@ def _given(
         )
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
     core, lengths = int(core), degrees - leaves
+    giant = GIANT["accelerator" if target_of(device).is_accelerator else "cpu"]
     # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
-    giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > GIANT).sum())
+    giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
     lengths[nodes - giants :] = 0
     given = _Given(
         ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, False
     )  # fmt: skip
     # Walks of length 4 are products of rows of a table, where these are held all at once.
-    given = given._replace(sparse=bool(giants) or given.rows(device) < len(given.lengths))
+    given = given._replace(sparse=given.rows(device) < len(given.lengths))
     return given, places, float(largest)
 
 
@@ -318,12 +319,13 @@ class _Given(NamedTuple):
 
     def rows(self, device: jax.Device) -> int:
         """Rows of the tables that may be held at a time."""
-        arcs = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells(device)  # sums at arcs; matrices
+        # Sums at arcs; matrices; adjacency by bits, and what takes as much while that is made.
+        fixed = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells(device) + 3 * self.size**2 // 8
         tables = {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half the memory
         row = 4 * self.size * tables
-        memory = working_memory(self.memory, device, arcs + 32 * row, "orbits of five nodes")
+        memory = working_memory(self.memory, device, fixed + 32 * row, "orbits of five nodes")
         # Cells of a table have 32-bit numbers.
-        return min(self.size, (memory - arcs) // row, (2**31 - 1) // self.size)
+        return min(self.size, (memory - fixed) // row, (2**31 - 1) // self.size)
 
 
 _LONG = {"cpu": 2**31, "accelerator": 2**35}
@@ -352,8 +354,10 @@ def _shared_out(
     if store is None and not shared and work[-1] <= long:
         hand, notes = with_smaller_steps(_whole, _Hand(given, device), _halved, device)
         return hand.sums(), notes
-    parts, programs = max(_UNITS, 4 * len(selection.devices)), (given.detail, given.memory, given.arcs)
-    job = Job("graphlets-5", work, parts, added, "cells", "five nodes", programs=programs)
+    # Each unit goes through all blocks of rows: where there are several, as few units as there are devices.
+    units = len(selection.devices) if given.sparse else max(_UNITS, 4 * len(selection.devices))
+    programs = given.detail, given.memory, given.arcs
+    job = Job("graphlets-5", work, units, added, "cells", "five nodes", programs=programs)
     done = run_job(job, lambda place: _Hand(given, place), workers_on(selection), selection, store, show)
     padding = given.graph.heads.shape[0] - given.arcs
     return {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}, done.notes
@@ -430,8 +434,9 @@ class _Hand:
                     detail=given.detail, most=given.most, own=not row,
                 )  # fmt: skip
             if known is not None and of_tables is not None:
-                part = max(1, 64 * self._cells // known.near.nodes.size)
-                of_tables = big.around(of_tables, tables, graph, known.giants, known.near, np.int32(row), part=part)
+                of_tables = big.around(
+                    of_tables, tables, graph, known.giants, known.near, np.int32(row), part=self._part(known)
+                )
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
         if known is not None and of_tables is not None:
@@ -455,6 +460,10 @@ class _Hand:
     def _those_meeting(self, row: int) -> Iterator[hubs.Blocks]:
         return hubs.within(self._hubs, self.given.core, 2**31, self._meeting(row))
 
+    def _part(self, known: big.Known) -> int:
+        """Rows of the tables beside giants at a time."""
+        return max(1, 16 * self._cells // known.near.nodes.size)
+
     def _no_sums_of_tables(self) -> jax.Array:
         shape = 2, len(self.given.lengths), self.given.giants
         return put64(big.no_sums_of_tables(shape=shape), self._device)
@@ -463,42 +472,36 @@ class _Hand:
         """The tables from a row on; kept where they are all there is."""
         if self._tables is not None:
             return self._tables
-        given = self.given
-        tables = hubs.empty_tables(
-            given.graph, np.int32(row), rows=self._rows, size=given.size, detail=given.detail
-        )  # fmt: skip
-        if self._giants is not None:
-            tables = big.begin(tables, given.graph, self._giants.giants, np.int32(row))
+        tables = self._made(row, self.given.detail)
+        if self._rows >= len(self.given.lengths):
+            self._tables = tables
+        return tables
+
+    def _made(self, row: int, detail: Detail) -> hubs.Tables:
+        """The tables from a row on that are wanted for something."""
+        given, known, first = self.given, self._giants, np.int32(row)
+        tables = hubs.empty_tables(given.graph, first, rows=self._rows, size=given.size, detail=detail, most=given.most)
+        if known is not None:
+            part = self._part(known)
+            tables = big.begin(tables, given.graph, known.giants, known.near, first, part=part)
         for b in self._those_meeting(row):
             tables = hubs.scatter(
-                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size,
-                detail=given.detail, giants=given.giants,
+                tables, given.graph, self._bits, b.ids, b.steps, first, width=b.size, detail=detail,
+                giants=given.giants,
             )  # fmt: skip
-        if self._rows >= len(given.lengths):
-            self._tables = tables
         return tables
 
     def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
         """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows."""
         given, rows, nodes = self.given, self._rows, len(self.given.lengths)
-        narrow = hubs.short if given.most <= 2**16 else lambda table: table
+        narrow = hubs.short if given.most <= 2**16 and codegree.dtype != jnp.uint16 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
         which = (self._up, self._up_starts[span.first], self._up_starts[span.stop])
         # Each is a product of two rows: a block of rows meets every other one.
         for other in range(0, nodes, rows):
-            high = low if other == row else narrow(self._codegrees(other))
+            high = low if other == row else narrow(self._made(other, "graph").codegree)
             firsts = np.int32(row), np.int32(other)
             self._walks = hubs.fourth_walks(self._walks, low, high, given.graph, which, firsts, block=block)
-
-    def _codegrees(self, row: int) -> jax.Array:
-        given = self.given
-        tables = hubs.empty_tables(given.graph, np.int32(row), rows=self._rows, size=given.size, detail="graph")
-        for b in self._those_meeting(row):
-            tables = hubs.scatter(
-                tables, given.graph, self._bits, b.ids, b.steps, np.int32(row), width=b.size, detail="graph",
-                giants=given.giants,
-            )  # fmt: skip
-        return tables.codegree
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""

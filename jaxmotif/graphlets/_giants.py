@@ -32,6 +32,9 @@ from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
 
+NONE = 2**30
+"""No node, no row: past the end of all arrays."""
+
 LANES = 8
 """Giants whose sums along all arcs are made side by side."""
 
@@ -66,7 +69,8 @@ def _beside(graph: Ranked, member: jax.Array) -> jax.Array:
 
 
 class Beside(NamedTuple):
-    """The core nodes adjacent to giants, int32 ``[B]`` (then none): by number, and by row of the tables, ascending."""
+    """The core nodes adjacent to giants, int32 ``[B]`` (then :data:`NONE`): by number, and by row of the tables,
+    ascending."""
 
     nodes: jax.Array
     rows: jax.Array
@@ -78,8 +82,8 @@ def beside(graph: Ranked, giants: Giants, *, size: int) -> Beside:
     nodes = graph.leaves.shape[0]
     (found,) = jnp.nonzero(_beside(graph, giants.member), size=size, fill_value=nodes)
     found = found.astype(jnp.int32)
-    number = jnp.where(found < nodes, found - graph.core, nodes)
-    return Beside(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=nodes)))
+    number = jnp.where(found < nodes, found - graph.core, NONE)
+    return Beside(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=NONE)))
 
 
 def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
@@ -88,29 +92,45 @@ def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
     return jnp.where(giants.pairs[:, 0] >= 0, member[:, a] * member[:, b], 0)
 
 
-def _core(graph: Ranked, giants: Giants, first: jax.Array | int, rows: int, by_row: bool) -> jax.Array:
-    """Members of core nodes ``first, ..`` by number, or of those in rows ``first, ..`` of tables; 0 where none is."""
-    node = first + jnp.arange(rows, dtype=jnp.int32)
-    nodes = graph.leaves.shape[0]
-    if by_row:
-        node = graph.at_rows.at[node].get(mode="fill", fill_value=nodes)
-    return giants.member.at[node + graph.core].get(mode="fill", fill_value=0)
+def _rows_beside(near: Beside, first: jax.Array, rows: int) -> tuple[jax.Array, jax.Array]:
+    """Where those of :attr:`Beside.rows` that a block of rows holds begin and end."""
+    start, stop = jnp.searchsorted(near.rows, jnp.stack([first, first + rows])).astype(jnp.int32)
+    return start, stop
 
 
-@partial(jit64, donate_argnums=0)
-def begin(tables: Tables, graph: Ranked, giants: Giants, first: jax.Array) -> Tables:
-    """Add to the tables, from a row on, the giants that two nodes have in common, and the arcs between these."""
+def _members(graph: Ranked, giants: Giants, nodes: jax.Array) -> jax.Array:
+    """Of core nodes; 0 where there is none."""
+    return giants.member.at[nodes + graph.core].get(mode="fill", fill_value=0)
+
+
+@partial(jit64, static_argnames=("part",), donate_argnums=0)
+def begin(
+    tables: Tables, graph: Ranked, giants: Giants, near: Beside, first: jax.Array, *, part: int
+) -> Tables:  # fmt: skip
+    """Add to the tables, from a row on, the giants that two nodes have in common, and the arcs between these; ``part``:
+    rows at a time."""
     rows, size = tables.codegree.shape
-    low, high = _core(graph, giants, first, rows, True), _core(graph, giants, 0, size, False)
+    wanted = tables.pairs.shape == tables.codegree.shape
+    others = _members(graph, giants, near.nodes)
+    start, stop = _rows_beside(near, first, rows)
 
     def product(x: jax.Array, y: jax.Array) -> jax.Array:  # of 0 and 1, sums below 2^24
         x, y = x.astype(units()), y.astype(units())
         return jnp.matmul(x, y.T, preferred_element_type=jnp.float32).astype(jnp.int32)
 
-    tables = tables._replace(codegree=tables.codegree + product(low, high))
-    if tables.pairs.shape != tables.codegree.shape:  # not wanted
-        return tables
-    return tables._replace(pairs=tables.pairs + 2 * product(_in_both(giants, low), _in_both(giants, high)))
+    def step(number: jax.Array, tables: Tables) -> Tables:
+        at = start + number * part + jnp.arange(part, dtype=jnp.int32)
+        row = jnp.where(at < stop, near.rows.at[at].get(mode="fill", fill_value=0) - first, rows)
+        node = graph.at_rows.at[jnp.minimum(row, rows - 1) + first].get(mode="fill", fill_value=size)
+        mine, place = _members(graph, giants, node), (row[:, None], near.nodes[None])
+        both = product(mine, others).astype(tables.codegree.dtype)
+        tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
+        if not wanted:
+            return tables
+        arcs = 2 * product(_in_both(giants, mine), _in_both(giants, others))
+        return tables._replace(pairs=tables.pairs.at[place].add(arcs, mode="drop", unique_indices=True))
+
+    return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, tables)
 
 
 @partial(jit64, static_argnames=("shape",))
@@ -126,8 +146,8 @@ def around(
     core neighbours of each giant of ``codegree`` squared, and of ``pairs``; ``part``: rows at a time. Exact where sums
     are below 2^53."""
     rows = tables.codegree.shape[0]
-    member = giants.member.at[near.nodes + graph.core].get(mode="fill", fill_value=0).astype(jnp.float64)
-    start, stop = jnp.searchsorted(near.rows, jnp.stack([first, first + rows])).astype(jnp.int32)
+    member = _members(graph, giants, near.nodes).astype(jnp.float64)
+    start, stop = _rows_beside(near, first, rows)
 
     def step(number: jax.Array, sums: jax.Array) -> jax.Array:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
@@ -190,7 +210,8 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
         return found(_step(graph, _step(graph, x)))
 
     values = {"t": found(triangles), "w3": two(member), "far": two(member * d[:, None]), "side": two(triangles)}
-    of_heads = {name: jnp.where(leaving.there, x[leaving.head], 0) for name, x in (("d", d), ("p2", p2))}
+    at_nodes = (("d", d), ("p2", p2), ("leaves", graph.leaves.astype(jnp.int64)))
+    of_heads = {name: jnp.where(leaving.there, x[leaving.head], 0) for name, x in at_nodes}
     return values, of_heads, triangles.sum()
 
 
@@ -257,6 +278,7 @@ def within(order: DegreeOrder, plan: Plan, values: dict[str, jax.Array], *, tuni
         "degrees": degrees, "walks": near(given["p2"]), "spread": near(degrees), "l2": l2, "l3": near(l2),
         "cube": near(t * t), "s": s, "kt": out(k * at(head, t), k * at(tail, t)), "ls": near(s), "c": out(steps, steps),
         "k2": out(k * k, k * k), "tip": 2 * _opposite(order, plan, k, tuning), "roof": near(given["w3"]),
+        "leaves": near(given["leaves"]),
     }  # fmt: skip
     return {name: jnp.zeros_like(x).at[order.node].set(x, unique_indices=True) for name, x in found.items()}
 

@@ -234,8 +234,9 @@ def bit_rows(graph: Ranked, *, size: int) -> BitRows:
 
 
 class Tables(NamedTuple):
-    """Int32 ``[rows, size]``: ``codegree``, with degrees on the diagonal; ``pairs``, adjacent ordered pairs of common
-    neighbours; for edge orbits ``bent``, walks of length 2 counted as often as their first edge has triangles."""
+    """Int32 ``[rows, size]`` (the first may be uint16): ``codegree``, with degrees on the diagonal; ``pairs``, adjacent
+    ordered pairs of common neighbours; for edge orbits ``bent``, walks of length 2 counted as often as their first edge
+    has triangles."""
 
     codegree: jax.Array
     pairs: jax.Array
@@ -265,13 +266,15 @@ def _cells(graph: Ranked, lists: _Lists, first: jax.Array, rows: int, size: int)
     return jnp.where(inside, row[:, :, None] * size + lists.nodes[:, None, :], rows * size)
 
 
-@partial(jit64, static_argnames=("rows", "size", "detail"))
-def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, detail: Detail) -> Tables:
+@partial(jit64, static_argnames=("rows", "size", "detail", "most"))
+def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, detail: Detail, most: int) -> Tables:
     """Only what leaves add: to the diagonal of ``codegree``. Tables that are not wanted are ``[1, 1]``."""
     node = graph.at_rows.at[first + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     none = jnp.zeros((rows, size), jnp.int32)
-    codegree = none.at[jnp.arange(rows), node].set(leaves, mode="drop")
+    # Half the memory takes a CPU half the time; a GPU has no atomic additions to 16 bits.
+    kind = jnp.uint16 if most <= 2**16 and target().platform == "cpu" else jnp.int32
+    codegree = none.astype(kind).at[jnp.arange(rows), node].set(leaves.astype(kind), mode="drop")
     absent = jnp.zeros((1, 1), jnp.int32)
     return Tables(codegree, absent if detail == "graph" else none, none if detail == "edge" else absent)
 
@@ -290,7 +293,7 @@ def scatter(
         lists = _lists(graph, ids[number], width)
         cells = _cells(graph, lists, first, rows, size)
         # One value for every cell, since XLA is slow to scatter a constant.
-        one = jnp.broadcast_to(lists.real[:, :, None].astype(jnp.int32), cells.shape)
+        one = jnp.broadcast_to(lists.real[:, :, None].astype(flat.codegree.dtype), cells.shape)
         flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
         if detail == "graph":
             return flat
@@ -424,7 +427,7 @@ def _with_tables(
 ) -> dict[str, jax.Array]:  # fmt: skip
     """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the rows of the tables that are
     there; ``leaves``: of the hub, at arcs that lead to these rows."""
-    shared = read(tables.codegree)
+    shared = read(tables.codegree).astype(jnp.int32)
     G = near * join(near, shared, most)
     w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
     found = {"w3": w3, "wing": _squares(shared, most) + leaves, "chord": _total(G)}

@@ -136,7 +136,7 @@ def test_giants(monkeypatch):
     graph = nx.barabasi_albert_graph(60, 5, seed=1)
     graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
     made = built(graph, (64, 1024))
-    monkeypatch.setattr(five, "GIANT", 16)
+    monkeypatch.setitem(five.GIANT, "cpu", 16)
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
