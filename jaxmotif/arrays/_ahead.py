@@ -75,7 +75,9 @@ class Rehearsal:
         Returns:
           What stands for the call's results.
         """
-        args, kwargs = jax.tree.map(_stand_in, (args, kwargs))
+        args = jax.tree.map(_stand_in, args)
+        # One by one: a dictionary as a whole would come back in another order, which is part of a kept program's name.
+        kwargs = {name: jax.tree.map(_stand_in, x) for name, x in kwargs.items()}
         if kept.has(target, args, kwargs):  # then the others are kept, too
             raise Rehearsed
         here, default = contextvars.copy_context(), _default_device()

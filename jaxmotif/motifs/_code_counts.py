@@ -27,7 +27,7 @@ from jaxmotif.kernels._subgraphs import all_ones
 from jaxmotif.motifs._classes import Classifier, normal_codes
 from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
-KNOWN = 1 << 14  # normal forms that a device knows the classes of, at least
+KNOWN = 1 << 16  # normal forms that a device knows the classes of, at least
 NEW = 1 << 8  # those it does not know that are counted apart, at most
 NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
 LEAST_DISTINCT = 1 << 16  # different codes looked at together, at least: fewer take as long

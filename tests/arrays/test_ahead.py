@@ -1,6 +1,7 @@
 """A rehearsal: programs are compiled by other threads, and are those that the work calls."""
 
 import threading
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -89,14 +90,14 @@ def test_what_fails_in_a_rehearsal_is_raised_by_the_work_alone(monkeypatch):
     assert done == []
 
 
-def plain(x):
-    return x.sum()
+def plain(x, *, times, by):
+    return x.sum() * times + by
 
 
 def test_kept_programs(tmp_path, monkeypatch):
     """A rehearsal keeps what it compiles, and ends where a program was kept before."""
     monkeypatch.setattr(plain, "__module__", "jaxmotif.plain")  # as one of the package's
-    first, again = jit64(plain), jit64(plain)
+    first, again = (partial(jit64(plain, static_argnames=("times", "by")), times=1, by=0) for _ in range(2))
     x = put64(np.arange(13, dtype=np.int32), CPU)
     keep_programs_in(tmp_path)
     jax.config.update("jax_enable_compilation_cache", False)  # what it holds is not written
@@ -104,6 +105,7 @@ def test_kept_programs(tmp_path, monkeypatch):
     try:
         rehearse(lambda: first(x))
         (kept,) = tmp_path.iterdir()
+        assert int(first(x)) == 78
         went_on = []
         with compilations() as found:
             rehearse(lambda: (again(x), went_on.append(1)))
