@@ -31,12 +31,12 @@ from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
-from jaxmotif.motifs._estimate_graphs import HitCounter, hit_rates
+from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
 from jaxmotif.motifs._null_models import LaneSample, NullModel, Sample, States
 from jaxmotif.motifs._pair_states import Alphabet, in_one_room, likely_subgraphs, sample_graphs
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
-from jaxmotif.motifs._significance import Mixing, Noise, Significance, mixing_of, significance_of
+from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
 from jaxmotif.motifs._tables import OfClasses, motifs_line, motifs_table
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 
@@ -443,16 +443,17 @@ def _motifs(
     batches = [_Batch(*(found[f"{name}/{field}"] for field in _Batch._fields)) for name in names]
     classes = sorted(set(itertools.chain.from_iterable(batch.classes.tolist() for batch in batches)))
     column = {name: i for i, name in enumerate(classes)}
-    counts = np.zeros(len(classes), np.int64)
-    random_counts = np.zeros((num_random, len(classes)), np.int64)
-    longer_counts = np.zeros((work.longer, len(classes)), np.int64)
+    kind = np.int64 if work.estimate is None else np.float64
+    counts = np.zeros(len(classes), kind)
+    random_counts = np.zeros((num_random, len(classes)), kind)
+    longer_counts = np.zeros((work.longer, len(classes)), kind)
     moves = np.zeros(num_random, np.int64)
     maps = np.zeros((1 + num_random + work.longer, len(LIMITS) * (work.estimate is not None)))
     for batch in batches:
         # Columns are by class: every batch met other classes, in another order.
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
         # After memory ran out a graph may be there twice, with the same counts.
-        if batch.given.size:
+        if len(batch.given):
             counts[columns], maps[0] = batch.given[0], batch.given_maps[0]
         # A graph without a class has none of it: 0.
         random_counts[batch.numbers[:, None], columns] = batch.counts
@@ -463,10 +464,8 @@ def _motifs(
     notes = (*chain_notes(chains, moves), *notes)
     noise = None
     if work.estimate is not None:
-        rates = hit_rates(classes, graph.directed, work.estimate, maps)
-        counts, random_counts, longer_counts, noise = _estimated(
-            counts, random_counts, longer_counts, rates, work.estimate
-        )
+        every = counts, random_counts, longer_counts
+        noise = to_estimates(classes, graph.directed, work.estimate, maps, *every)
         engine, notes = "estimate", notes + _cheaper(work, float(counts.sum()))
     mixing = mixing_of(random_counts, longer_counts)
     labels = max(chains.wiring.labels, 1)
@@ -477,23 +476,6 @@ def _motifs(
         chains.attempts, float(moves.mean() / labels), engine, notes, (graph.node_label_names, graph.edge_label_names),
         work.estimate, error, random_error,
     )  # fmt: skip
-
-
-def _estimated(
-    hits: np.ndarray, random_hits: np.ndarray, longer_hits: np.ndarray, rates: np.ndarray, draws: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Noise]:
-    """Estimates from hits in the given graph, in random graphs, and in those at double length; ``rates``: hits expected
-    of an occurrence, in all of these. And the variances that the draws give the first two."""
-    # A draw meets every class, as trees of any kind do: no rate is 0 where there are hits.
-    weights = np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
-    given, random, longer = np.split(weights, [1, 1 + len(random_hits)])
-
-    def variance(hits: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        # Binomial; draws of several kinds, or stratified ones, are no more scattered (Hoeffding 1956).
-        return hits * (1 - hits / draws) * weights**2
-
-    noise = Noise(variance(hits, given[0]), variance(random_hits, random).mean(axis=0))
-    return hits * given[0], random_hits * random, longer_hits * longer, noise
 
 
 def _cheaper(work: _Work, total: float) -> tuple[str, ...]:

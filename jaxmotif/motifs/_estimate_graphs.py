@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -18,6 +19,7 @@ from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, scrambled, third
 
 PURPOSE = 3  # draws of these are no others of the same seed
 LEAST_LANES = 1 << 10
+CLASSES_AT_ONCE = 1 << 12
 
 
 class HitCounter:
@@ -63,17 +65,52 @@ class HitCounter:
         return self._task.halve()
 
 
-def hit_rates(classes: Sequence[str], directed: bool, draws: int, maps: np.ndarray) -> np.ndarray:
-    """Hits expected of one occurrence of each class in each graph, float64 ``[graphs, classes]``.
+class Noise(NamedTuple):
+    """Variances of estimates, float64 ``[classes]``: of the count in the graph, and the mean of those in random
+    graphs."""
+
+    given: np.ndarray
+    random: np.ndarray
+
+
+def to_estimates(
+    classes: Sequence[str], directed: bool, draws: int, maps: np.ndarray, given: np.ndarray, random: np.ndarray,
+    longer: np.ndarray,
+) -> Noise:  # fmt: skip
+    """Makes estimates of hits, in place: float64 ``[.., classes]``, of the given graph, of random graphs, and of those
+    at double length; and says what variances the draws give the first two.
 
     Args:
       draws: from each graph.
-      maps: of trees into each graph, ``[graphs, proposals]``; 0 of a proposal without draws.
+      maps: of trees into each graph, the given one first, ``[graphs, proposals]``; 0 of a proposal without draws.
     """
-    rates = np.zeros((len(maps), len(classes)))
+    noise = Noise(np.zeros(len(classes)), np.zeros(len(classes)))
     if not classes:
-        return rates
+        return noise
     ways = trees_by_proposal(np.array([skeleton_of(name, directed) for name in classes]))
+    for low in range(0, len(classes), CLASSES_AT_ONCE):  # a matrix of all weights would be as large as that of hits
+        some = slice(low, low + CLASSES_AT_ONCE)
+        weights = hit_weights(ways[some], draws, maps)
+        of_given, of_random, of_longer = np.split(weights, [1, 1 + len(random)])
+        noise.given[some] = variance(given[some], of_given[0], draws)
+        noise.random[some] = variance(random[:, some], of_random, draws).mean(axis=0)
+        given[some] *= of_given[0]
+        random[:, some] *= of_random
+        longer[:, some] *= of_longer
+    return noise
+
+
+def hit_weights(ways: np.ndarray, draws: int, maps: np.ndarray) -> np.ndarray:
+    """Occurrences that a hit of each class in each graph stands for, float64 ``[graphs, classes]``; ``ways``: rooted
+    trees of each class, ``[classes, proposals]``."""
+    rates = np.zeros((len(maps), len(ways)))
     for proposal, total, trees in zip(thirds(draws), maps.T, ways.T, strict=True):
         rates += np.divide(proposal.draws, total, out=np.zeros(len(maps)), where=total > 0)[:, None] * trees
-    return rates
+    # Trees of any kind are always drawn, and meet every class: no rate is 0 where there are hits.
+    return np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
+
+
+def variance(hits: np.ndarray, weights: np.ndarray, draws: int) -> np.ndarray:
+    """Of estimates, from binomial hits; draws of several kinds, or stratified ones, are no more scattered (Hoeffding
+    1956)."""
+    return hits * (1 - hits / draws) * weights**2

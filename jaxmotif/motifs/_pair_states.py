@@ -372,7 +372,7 @@ def _sorted_on_device(
     graphs, m = edges.tails.shape
     entry = alphabet.ranks(edges.labels, alphabet.edge_labels, m)
     # Edges have room, too: those past the last have no tail.
-    width, height = bucket_size(m), bucket_size(graphs)
+    width, height = bucket_size(m), _height(graphs)
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
@@ -384,12 +384,17 @@ def _sorted_on_device(
     )  # fmt: skip
 
 
+def _height(graphs: int) -> int:
+    """Room for so many graphs to be sorted together; for one, which may be large, no more than that."""
+    return 1 if graphs == 1 else bucket_size(graphs)
+
+
 def _sorted_in_lanes(
     alphabet: Alphabet, sample: LaneSample, number: np.ndarray, n: int, room: tuple[int, int, int],
     state_type: np.dtype, device: jax.Device,
 ) -> tuple[Any, ...]:  # fmt: skip
     """As :func:`_padded`, of states that never leave the device."""
-    wiring, height = sample.wiring, bucket_size(len(sample))
+    wiring, height = sample.wiring, _height(len(sample))
     entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
     width = bucket_size(wiring.edges_each)
     place = number[wiring.nodes].astype(np.int32)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from jaxmotif.motifs._estimate_graphs import Noise
 
 SOME = 256
 """Classes at a time: their temporary arrays stay in the cache."""
@@ -62,14 +65,6 @@ class Significance:
     p_low: np.ndarray
     q: np.ndarray
     profile: np.ndarray
-
-
-class Noise(NamedTuple):
-    """Variances of estimates, float64 ``[classes]``: of the count in the graph, and the mean of those in random
-    graphs."""
-
-    given: np.ndarray
-    random: np.ndarray
 
 
 def significance_of(

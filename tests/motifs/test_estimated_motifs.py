@@ -11,11 +11,11 @@ from jaxmotif import datasets, find_motifs, random_graphs
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import _discovery, _proposals
 from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._estimate_graphs import HitCounter, hit_rates
+from jaxmotif.motifs._estimate_graphs import HitCounter, Noise
 from jaxmotif.motifs._null_models import LaneSample, Sample
 from jaxmotif.motifs._pair_states import Alphabet
 from jaxmotif.motifs._random_graphs import Chains, plan_chains
-from jaxmotif.motifs._significance import Mixing, Noise, significance_of
+from jaxmotif.motifs._significance import Mixing, significance_of
 from jaxmotif.report import motifs_report
 from jaxmotif.report._words import mixing_in_words
 
@@ -226,7 +226,6 @@ def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatc
     again, of_trees = counted(fetched[:1], (5,))
     assert (again[0] != hits[0]).any()
     np.testing.assert_array_equal(of_trees, maps[:1])
-    assert (hit_rates(classifier.classes, True, 900, maps) > 0).all()
 
 
 @pytest.mark.parametrize(
