@@ -156,7 +156,7 @@ def rehearsed(
       what: all that its programs follow from: rehearsed once in a process.
       rehearsal_of: what is rehearsed, if not the work itself, which then may change what it likes.
     """
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     worth = (device.platform != "cpu" and cores >= LEAST_CORES) or on_cpus
     if not worth or what in _known or rehearsal() is not None:
         return work()
