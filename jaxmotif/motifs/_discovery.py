@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import itertools
@@ -296,10 +297,7 @@ class _Task:
         # All at once where that is no longer than a batch should be.
         if seconds * most <= STEP_SECONDS:
             self._batch = most
-        self._hits = None
-        if work.estimate is not None:
-            key = seed_words(work.chains.key)
-            self._hits = HitCounter(work.chains.graph, work.size, work.estimate, key, device, memory)
+        self._hits = self._hit_counter()
         self._compiled: set[int] = set()
         self._dealt: list[int] = []
         self._made: list[_Batch] = []
@@ -335,13 +333,16 @@ class _Task:
         """Counts the next batch of what was dealt, and sizes the one after it."""
         batch = self._dealt[: self._batch]
         started = time.monotonic()
-        if self._hits is None:
-            graph, size = self._work.chains.graph, self._work.size
-            rooms = bucket_size(graph.n), bucket_size(graph.m)
-            programs = "motifs", self._device, size, len(batch), self._memory, *rooms
-            self._made.append(rehearsed(lambda: self._counted(batch), self._device, programs))
-        else:  # of draws one hand keeps the tables: they are not rehearsed
-            self._made.append(self._counted(batch))
+        graph, size = self._work.chains.graph, self._work.size
+        rooms = bucket_size(graph.n), bucket_size(graph.m)
+        programs = "motifs", self._device, size, len(batch), self._memory, *rooms, self._work.estimate
+
+        def rehearsal() -> None:
+            twin = copy.copy(self)
+            twin._hits = self._hit_counter()  # of tables of its own
+            twin._counted(batch)
+
+        self._made.append(rehearsed(lambda: self._counted(batch), self._device, programs, rehearsal))
         # Only now: a batch that runs out of memory is still to be done, and no collection may pass over it.
         self._dealt = self._dealt[len(batch) :]
         seconds = time.monotonic() - started
@@ -357,6 +358,14 @@ class _Task:
                 self._batch = min(2 * other * self._batch, fits)
             elif other * fits < self._batch:
                 self._batch = max(1, floor_power_of_two(fits))
+
+    def _hit_counter(self) -> HitCounter | None:
+        """Where counts are estimated, what draws."""
+        work = self._work
+        if work.estimate is None:
+            return None
+        seed = seed_words(work.chains.key)
+        return HitCounter(work.chains.graph, work.size, work.estimate, seed, self._device, self._memory)
 
     def _counted(self, items: list[int]) -> _Batch:
         """Counts of some items: the given graph (0), and random graphs, some of them at double length too."""

@@ -27,7 +27,7 @@ class HitCounter:
 
     def __init__(self, graph: Graph, size: int, draws: int, seed: int, device: jax.Device, memory: int | None):
         self._seed, self._device = seed, device
-        self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory)
+        self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory, later=True)
         sampler = self._task.sampler
         # No more at once than a graph's draws of a kind, which for many graphs are few.
         most = max(proposal.draws for proposal in sampler.draws.proposals)

@@ -140,10 +140,11 @@ class Sampler:
       lanes: maps drawn at once.
     """
 
-    def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
+    def __init__(self, draws: Draws, device: jax.Device, memory: int | None, later: bool = False):
+        """``later``: it is to be told of which graph (:meth:`take`), one like that of the draws."""
         self.draws, self.device = draws, device
         self._fast = target_of(device).is_accelerator
-        size, edges = draws.size, graph_edges(draws.graph)
+        size = draws.size
         # Room as `census_graphs` makes it: powers of two.
         slots, rows = power_of_two(2 * draws.graph.m, LEAST.slots), power_of_two(draws.graph.n, LEAST.nodes)
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 20 * slots  # with the index of pairs
@@ -151,8 +152,9 @@ class Sampler:
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
         self._matrix_bytes = min((allowed - least) // 4, MATRIX_BYTES[self._fast])
-        self.take(edges, draws.seed)
-        self._places = put64(code_places(self.graphs.alphabet, size), device)
+        self._places = put64(code_places(Alphabet.of(draws.graph), size), device)
+        if not later:
+            self.take(graph_edges(draws.graph), draws.seed)
 
     def take(self, edges: Edges | LaneSample, seed: int) -> None:
         """From here on draws from a graph of these edges, of the same nodes and degrees: by the same programs."""
@@ -223,8 +225,8 @@ def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Ma
 class DrawTask:
     """Counts the codes of what is drawn, on a device."""
 
-    def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
-        self.sampler = Sampler(draws, device, memory)
+    def __init__(self, draws: Draws, device: jax.Device, memory: int | None, later: bool = False):
+        self.sampler = Sampler(draws, device, memory, later)
         self._on_host = not target_of(device).is_accelerator
         self._parts: list[Arrays] = []
 

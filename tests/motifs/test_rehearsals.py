@@ -43,6 +43,15 @@ def test_motifs(programs):
     assert found.counts.sum() == subgraph_census(sparse_graph(16), 3).total
 
 
+def test_estimated_motifs(programs):
+    told, called = programs
+    options = {"num_random": 20, "attempts": 4, "estimate": 100, "devices": jax.devices("cpu")[:1]}
+    found = find_motifs(sparse_graph(16), 3, **options)
+    assert told == called
+    assert {"run_chains", "_rows_of_lanes", "_drawn", "_grouped"} <= {name.rpartition(".")[2] for name, *_ in told}
+    assert found.counts.sum() > 0
+
+
 @pytest.mark.parametrize("matrix_bytes", [1 << 20, 0])
 def test_estimate(programs, matrix_bytes, monkeypatch):
     told, called = programs
