@@ -24,7 +24,7 @@ Kernels = Literal["xla", "triton", "ptx", "ptx-plugin", "interpreted"]
 """Forms of a kernel: plain XLA; a Pallas body through Triton; as PTX of our own, which XLA launches, or JAX's CUDA
 plugin; or interpreted, as tests do on a CPU."""
 
-PREFERRED: tuple[Kernels, ...] = ("triton", "ptx", "ptx-plugin")
+PREFERRED: tuple[Kernels, ...] = ("ptx", "ptx-plugin", "triton")
 """An NVIDIA GPU is given the first of these that works there; plain XLA if none does."""
 
 

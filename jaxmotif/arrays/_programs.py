@@ -106,9 +106,10 @@ class Kept:
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], brief: Brief):
-        self._name = f"{function.__module__}.{function.__qualname__}"
-        # What a function closes over is no part of its name.
-        self._apt = function.__closure__ is None and "<" not in self._name and function.__module__[:9] == "jaxmotif."
+        # What a function closes over, or a partial one is given, is no part of its name.
+        named = inspect.isfunction(function) and function.__closure__ is None
+        self._name = f"{function.__module__}.{function.__qualname__}" if named else ""
+        self._apt = "<" not in self._name and self._name.startswith("jaxmotif.")
         self._static = _static_names(function, options)
         self._names = list(inspect.signature(function).parameters) if self._apt else []
         self._brief = brief

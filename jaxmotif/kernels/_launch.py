@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import Kernels, Target, compiling_for, target
+from jaxmotif.arrays._compile import PREFERRED, Kernels, Target, compiling_for, default_device, target
 
 
 def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **options: Any) -> Callable[..., Any]:
@@ -29,25 +29,48 @@ def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **op
       warps: of a program, for Triton.
       options: of ``pl.pallas_call``.
     """
-    from jax.experimental import pallas as pl
+    now = target()
 
-    form = target().kernels
-    if form == "triton":
-        from jax.experimental.pallas import triton
+    def by_pallas(form: Kernels) -> Callable[..., Any]:
+        from jax.experimental import pallas as pl
 
-        options["compiler_params"] = triton.CompilerParams(num_warps=warps, num_stages=1)
+        more = {}
+        if form == "triton":
+            from jax.experimental.pallas import triton
+
+            more["compiler_params"] = triton.CompilerParams(num_warps=warps, num_stages=1)
+        # A function of its own: Pallas keeps what it has traced, whatever the form.
+        return pl.pallas_call(lambda *refs: kernel(*refs), interpret=form == "interpreted", **more, **options)
 
     def call(*operands: Any) -> Any:
         # In 64-bit mode the Python integers of a body, such as its loops' bounds, would be int64.
         with jax.enable_x64(False):
-            pallas = pl.pallas_call(kernel, interpret=form == "interpreted", **options)
-            if form in ("triton", "interpreted"):
-                return pallas(*operands)
+            if now.kernels in ("triton", "interpreted"):
+                return by_pallas(now.kernels)(*operands)
             from jaxmotif.kernels.cuda._call import ptx_call
 
-            return ptx_call(pallas, operands, form, lanes, warps, options["name"])
+            try:
+                return ptx_call(by_pallas(now.kernels), operands, now.kernels, lanes, warps, options["name"])
+            except RuntimeError as error:
+                if now.kernels not in PREFERRED:
+                    raise
+                form = _without_ptx(options["name"], error)
+            with compiling_for(now._replace(kernels=form)):
+                return by_pallas(form)(*operands)
 
     return call
+
+
+def _without_ptx(name: str, error: RuntimeError) -> Kernels:
+    """The form that is left for one kernel whose PTX is not shipped and could not be made, with a warning."""
+    form: Kernels = "interpreted" if _error(default_device(), "triton") else "triton"
+    warnings.warn(
+        f"kernel {name} runs {'through Triton' if form == 'triton' else 'interpreted, which is slow'}: no PTX of it is "
+        f"shipped for JAX {jax.__version__}, and none could be made ({error})",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return form
 
 
 def whole() -> Any:

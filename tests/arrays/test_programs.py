@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -263,3 +264,10 @@ def test_descriptions_tell_apart():
     assert len(set(texts)) == len(values)
     assert _programs._described(frozenset("abc")) == _programs._described(frozenset("cba"))
     assert _programs._described((1, object())) is None
+
+
+def test_a_partial_function_is_kept_nowhere(folder):
+    """Its arguments are no part of a name: two of them must not share a program."""
+    found = [int(jit64(partial(scaled, by=by))(jnp.int32(2))[0]) for by in (3, 4)]
+    assert found == [6, 8]
+    assert os.listdir(folder) == []

@@ -55,9 +55,9 @@ def form(request) -> Form:
 def lowered_for_cuda(abstract_gpu):
     """Gives the text of a function, called with these arguments, for an NVIDIA GPU that need not be there."""
 
-    def lower(function: Any, *args: Any, **static: Any) -> str:
+    def lower(function: Any, *args: Any, form: str = "triton", **static: Any) -> str:
         jitted = jax.jit(lambda *args: function(*args, **static))
-        with compiling_for(FORMS["triton"].target), jax.enable_x64(True), abstract_gpu():
+        with compiling_for(FORMS[form].target), jax.enable_x64(True), abstract_gpu():
             return jitted.trace(*args).lower(lowering_platforms=("cuda",)).as_text()
 
     return lower

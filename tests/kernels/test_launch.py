@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, target_of
-from jaxmotif.kernels._launch import first_that_works, kernel_call, whole
+from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, whole
+from jaxmotif.kernels.cuda import _ptx
+from jaxmotif.kernels.cuda._launchers import in_place
+from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing
 from tests import emulated
 
 CPU = jax.devices("cpu")[0]
@@ -71,3 +74,31 @@ def test_what_is_not_translated_is_refused_by_name(dtype, what):
         jax.eval_shape(
             kernel_call(kernel, lanes=64, out_shape=shape, in_specs=[whole()], out_specs=whole(), name="waves"), shape
         )
+
+
+def test_a_kernel_that_is_not_shipped_takes_another_form_without_nvrtc(monkeypatch, tmp_path, lowered_for_cuda):
+    """That kernel alone, with a warning: through Triton, or interpreted where that is gone too."""
+    numbers = jnp.arange(64, dtype=jnp.int32)
+    monkeypatch.setattr("jaxmotif.kernels.cuda._nvrtc._library", _no_library)
+    monkeypatch.setattr("jaxmotif.kernels.cuda._ptx.files", lambda package: tmp_path)
+    _ptx._ptx.cache_clear()
+    warning = pytest.warns(RuntimeWarning, match="kernel probe runs interpreted.* none could be made .*no NVRTC")
+    with compiling_for(Target("cpu", "ptx")), warning:
+        np.testing.assert_array_equal(jax.jit(lambda x: probe(x))(numbers), numbers[::-1])
+    monkeypatch.setattr("jaxmotif.kernels._launch._error", lambda device, form: None)
+    with pytest.warns(RuntimeWarning, match="kernel probe runs through Triton"):
+        assert "triton" in lowered_for_cuda(probe, numbers, form="ptx")
+
+
+def _no_library():
+    raise NvrtcMissing("no NVRTC")
+
+
+def test_a_result_in_an_operands_memory_is_kept_apart_from_the_loop_under_vmap():
+    """Operands and results, by barriers inside of it; the others are the kernel's own business."""
+    call = in_place(lambda x, y: [x + y], {0: 0})
+    x, y = jnp.arange(6).reshape(3, 2), jnp.ones(2, jnp.int32)
+    (found,) = jax.vmap(call, (0, None))(x, y)
+    np.testing.assert_array_equal(found, x + 1)
+    (loop,) = (e for e in jax.make_jaxpr(jax.vmap(call, (0, None)))(x, y).eqns if e.primitive.name == "scan")
+    assert str(loop.params["jaxpr"]).count("optimization_barrier") == 2

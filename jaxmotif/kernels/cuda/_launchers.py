@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
+import jax.custom_batching
 import numpy as np
 
 from jaxmotif.kernels.cuda._ptx import ptx_of
@@ -52,7 +54,19 @@ def by_plugin(program: Program, operands: Sequence[jax.Array], shapes: Sequence[
     target = jax.ffi.ffi_call(
         "triton_kernel_call_ffi", shapes, input_output_aliases=aliases, vmap_method="sequential"
     )  # fmt: skip
-    return target(*operands, opaque=zlib.compress(call.to_proto(program.name, b"")))
+    launch = partial(target, opaque=zlib.compress(call.to_proto(program.name, b"")))
+    return in_place(launch, aliases)(*operands) if aliases else launch(*operands)
+
+
+def in_place(launch: Callable[..., Sequence[jax.Array]], aliases: dict[int, int]) -> Callable[..., Sequence[jax.Array]]:
+    """A call that writes operands, kept apart from what cuts them out of larger arrays and puts the results into such,
+    as the loop under ``vmap`` does: XLA fuses this with calls of its FFI, and a result then gets memory of its own."""
+
+    def apart(*operands: jax.Array) -> Sequence[jax.Array]:
+        held = [jax.lax.optimization_barrier(x) if k in aliases else x for k, x in enumerate(operands)]
+        return jax.lax.optimization_barrier(launch(*held))
+
+    return jax.custom_batching.sequential_vmap(apart)
 
 
 def _first_accepted(make: Callable[..., Any], ways: Sequence[tuple[object, ...]]) -> Any:
