@@ -31,7 +31,7 @@ import jax
 import numpy as np
 
 import jaxmotif
-from jaxmotif.arrays._ahead import end_rehearsal, rehearsed
+from jaxmotif.arrays._ahead import end_rehearsal, rehearsal, rehearsed
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._processes import check_alike, check_processes, in_each_process
 from jaxmotif.devices._progress import progress
@@ -173,7 +173,9 @@ def run_job(
       MemoryError: when even the smallest step does not fit a device.
       ClusterError: for processes that were given other work, or have ended.
     """
-    end_rehearsal()  # of what asks for a job: that of its step follows
+    if rehearsal() is not None:  # of what asks for a job: its threads would do it in earnest
+        _first_step(make, workers[0].device, Span(0, max(1, job.whole.stop // job.parts)))
+        end_rehearsal()
     together = selection.together
     process = jax.process_index() if together else 0
     record = Record(job.name, job.whole.stop, job.merge, store, process)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
 
+from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._job import Job, run_job, workers_on
@@ -85,6 +87,11 @@ class Sieve:
           store: where to keep checkpoints.
           show: show a meter.
         """
+        programs = "sieve", self.selection.main, self.size, self._memory, placed.pieces, placed.arrays[0][1].shape
+        run = partial(self._run, placed, key, number, store, show)
+        return rehearsed(run, self.selection.main, programs)
+
+    def _run(self, placed: Placed, key: jax.Array, number: int, store: Store | None, show: bool) -> np.ndarray:
         draws: dict[jax.Device, polynomials.Draw] = {}
         for device, arrays in zip(self._devices, placed.arrays, strict=True):
             # Drawn once for each kind of device and copied: the same random values on all.
