@@ -69,7 +69,7 @@ def motifs() -> Iterator[Case]:
             dyads = _dyads(directed, matrix)
             for nodes in range(1, 6):
                 rows = subgraphs.Rows(_ints(9), _ints(nodes, 9), _ints(nodes, 9), _ints(9), words, words)
-                added = subgraphs.Candidates(*[_ints(9)] * 3, WORK, *[words] * 3)
+                added = subgraphs.Candidates(_ints(9), _ints(9), _ints(9), WORK, words, words, words)
                 for wide in (False, True):
                     visit = partial(subgraphs.visit_codes, block=BLOCK, wide=wide)
                     yield visit, (dyads, rows, added, PLACE)
@@ -85,8 +85,8 @@ def searches() -> Iterator[Case]:
     for bitmap in (False, True):
         for limbs in (0, 2, 4):
             for ahead in (False, True):
-                for more in ({}, {"in_order": True}, {"cells": 9}):
-                    sizes = Sizes(BLOCK, 1024, bitmap, ahead=ahead, limbs=limbs, **more)
+                for in_order, cells in ((False, 0), (True, 0), (False, 9)):
+                    sizes = Sizes(BLOCK, 1024, bitmap, ahead, limbs, in_order, cells)
                     state = jax.eval_shape(partial(start_state, entries=2**14, tables=4, sizes=sizes))
                     yield partial(advance, sizes=sizes), (op, state, SCALAR)
 
