@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import jax
@@ -20,6 +21,8 @@ from jaxmotif.kernels.cuda._launchers import LAUNCHERS
 TARGET = Target("cpu", "emulated")  # pyright: ignore[reportArgumentType]
 NEEDS = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 FOLDER = Path(__file__).parents[1] / ".pytest_cache" / "emulated"
+
+_ONE = threading.Lock()  # a program's blocks and threads are the library's own, and ctypes lets others run meanwhile
 
 # At a barrier a coroutine gives way to the next: all stand there before the first goes on.
 SHIM = r"""
@@ -88,7 +91,8 @@ def launch(program, operands, shapes, aliases, grid):
         for operand, out in aliases.items():
             inputs[operand] = outputs[out] = inputs[operand].copy()
         pointers = (ctypes.c_void_p * (len(inputs) + len(outputs)))(*(x.ctypes.data for x in (*inputs, *outputs)))
-        _compiled(program).run(pointers, *grid)
+        with _ONE:
+            _compiled(program).run(pointers, *grid)
         return outputs
 
     return jax.pure_callback(call, shapes, *operands, vmap_method="sequential")
