@@ -7,7 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_size, how, timed, whole_number
+from jaxmotif.cli._command import Command, add_estimate, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Report
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_size(parser, "2 to 8; with --estimate 3 to 10")
-    parser.add_argument(
-        "--estimate", action="store_const", const=True, help="estimate the counts from random subgraphs, with intervals"
-    )
-    wanted = parser.add_mutually_exclusive_group()
-    wanted.add_argument(
-        "--samples", type=whole_number, metavar="N", help="with --estimate: draws, for example 1e9 (default: a million)"
-    )
+    wanted = add_estimate(parser)
     wanted.add_argument(
         "--error", type=float, metavar="E",
         help="with --estimate: draw until intervals are about so wide to either side, as a part of the count",

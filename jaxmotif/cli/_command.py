@@ -107,6 +107,20 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
 
 
+def add_estimate(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """``--estimate`` and ``--samples``; the group is of what else may say how many."""
+    parser.add_argument(
+        "--estimate", action="store_const", const=True,
+        help="estimate the counts from random subgraphs, where there are too many to be counted",
+    )  # fmt: skip
+    wanted = parser.add_mutually_exclusive_group()
+    wanted.add_argument(
+        "--samples", type=whole_number, metavar="N",
+        help="with --estimate: draws from a graph, for example 1e9 (default: a million)",
+    )  # fmt: skip
+    return wanted
+
+
 def whole_number(text: str) -> int:
     """A whole number, also as ``1e9``.
 

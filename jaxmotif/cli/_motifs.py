@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_seed, add_size, how, timed, whole_number
+from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Column, Report
@@ -59,11 +59,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="count random graphs by a census of each, or match the classes of the graph alone, without those that it "
         "does not have (default: %(default)s, the census)",
     )  # fmt: skip
-    parser.add_argument(
-        "--estimate", type=whole_number, metavar="N",
-        help="estimate all counts from N random subgraphs of each graph, for example 1e6, where there are too many to "
-        "be counted",
-    )  # fmt: skip
+    add_estimate(parser)
     add_seed(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
@@ -72,7 +68,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> Report:
     if len(args.graph) > 1 and args.occurrences is not None:
         raise ValueError("--occurrences is of one network; give them one by one")
-    if args.estimate is not None and args.occurrences is not None:
+    if args.samples is not None and not args.estimate:
+        raise ValueError("--samples: of estimates; add --estimate")
+    if args.estimate and args.occurrences is not None:
         raise ValueError("--occurrences: of exact counts; leave it out with --estimate")
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
@@ -101,10 +99,14 @@ def _of_one(args: argparse.Namespace, path: str) -> argparse.Namespace:
 
 def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Motifs:
     from jaxmotif.motifs import find_motifs
+    from jaxmotif.motifs._estimate import DEFAULT_SAMPLES
 
+    draws = None
+    if args.estimate:
+        draws = DEFAULT_SAMPLES if args.samples is None else args.samples
     return find_motifs(
         graph, args.size, args.random, args.seed, args.keep, threshold=args.threshold, switches=args.switches,
-        attempts=args.attempts, step=args.step, engine=args.engine, estimate=args.estimate, checkpoint=checkpoint,
+        attempts=args.attempts, step=args.step, engine=args.engine, estimate=draws, checkpoint=checkpoint,
         devices=args.device, memory=args.memory, progress=not args.quiet,
     )  # fmt: skip
 

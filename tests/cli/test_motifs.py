@@ -74,22 +74,23 @@ def test_estimated_census(capsys, tmp_path):
 
 def test_estimated_motifs(capsys, tmp_path):
     given = "motifs", "florentine", "--size", 4, "--random", 5, "--attempts", 5
-    options = *given, "--estimate", "3e3", "--checkpoint", tmp_path
+    options = *given, "--estimate", "--samples", "3e3", "--checkpoint", tmp_path
     found = document(capsys, *options)
-    assert (found["estimate"], found["engine"], found["run"]["estimate"]) == (3000, "estimate", 3000)
+    assert (found["estimate"], found["engine"], found["run"]["samples"]) == (3000, "estimate", 3000)
     exact = {row["class"]: row for row in document(capsys, *given)["classes"]}
     assert all(abs(row["count"] - exact[row["class"]]["count"]) < 5 * row["error"] + 3 for row in found["classes"])
     assert all({"error", "random_error", "z", "p_high"} <= set(row) for row in found["classes"])
     assert not {"error", "random_error"} & set(exact.popitem()[1])
     assert document(capsys, *options) == found
-    assert main([*map(str, given), "--estimate", "100"]) == 0
+    assert main([*map(str, given), "--estimate", "--samples", "100"]) == 0
     assert "error" in capsys.readouterr().out.split("\n\n")[1].splitlines()[0].split()
     for extra, text in (
+        (("--samples", 10), "add --estimate"),
         (("--engine", "matching"), "has no estimates"),
         (("--occurrences", tmp_path / "where.csv"), "of exact counts"),
         (("--size", 11), "between 3 and 10"),
     ):
-        assert main([*map(str, (*given, "--estimate", 10, *extra))]) == 1
+        assert main([*map(str, (*given, *(() if "--samples" in extra else ("--estimate",)), *extra))]) == 1
         assert text in capsys.readouterr().err
 
 
