@@ -97,7 +97,7 @@ def _no_library():
 def test_a_result_in_an_operands_memory_is_kept_apart_from_the_loop_under_vmap():
     """Operands and results, by barriers inside of it; the others are the kernel's own business."""
     call = in_place(lambda x, y: [x + y], {0: 0})
-    x, y = jnp.arange(6).reshape(3, 2), jnp.ones(2, jnp.int32)
+    x, y = jnp.arange(6, dtype=jnp.int32).reshape(3, 2), jnp.ones(2, jnp.int32)
     (found,) = jax.vmap(call, (0, None))(x, y)
     np.testing.assert_array_equal(found, x + 1)
     (loop,) = (e for e in jax.make_jaxpr(jax.vmap(call, (0, None)))(x, y).eqns if e.primitive.name == "scan")
