@@ -21,7 +21,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import Part, count_classes, count_participation
-from jaxmotif.motifs._pair_states import Alphabet, census_graphs, degree_rank, graph_edges
+from jaxmotif.motifs._pair_states import Alphabet, census_graphs, content_of, degree_rank, graph_edges
 
 _UNITS = 16
 
@@ -32,14 +32,7 @@ def divided_census(
 ) -> Arrays:  # fmt: skip
     """The classes of subgraphs of three nodes or more, by name (ascending): arrays as :func:`added_classes` takes."""
 
-    def identity() -> tuple:
-        labels = [
-            None if x is None else np.asarray(x)[:stop]
-            for x, stop in ((graph.node_labels, graph.n), (graph.edge_labels, graph.m * (2 - graph.directed)))
-        ]
-        return "census", graph.edge_list(), graph.n, graph.directed, labels, size, per_node
-
-    store = store_for(checkpoint, selection.together, identity)
+    store = store_for(checkpoint, selection.together, lambda: ("census", *content_of(graph), size, per_node))
     items = Beginnings(graph, size)
     # One for all devices of a process: a form that one has met is known to all.
     classifier = Classifier(Alphabet.of(graph), size)

@@ -384,7 +384,7 @@ def _visits(
     dyads: Dyads, rows: Rows, added: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
 ) -> jax.Array:
     """The codes at a number of blocks (``at``: the first position, and how many), all ones in the room that is left."""
-    return _visited(dyads, rows, added, _no_codes(room, wide), jnp.append(at, 0), block, wide)
+    return _visited(dyads, rows, added, _filled(kernel.NO_CODE, wide, room), jnp.append(at, 0), block, wide)
 
 
 @partial(jit64, donate_argnames="held", static_argnames=("block", "wide"))
@@ -433,9 +433,9 @@ def _room_for(dyads: Dyads, wide: bool, weighted: bool, room: int) -> _Held:
 def _full(code: jax.Array, wide: bool, weighted: bool, room: int) -> _Held:
     """Made of what is bound to a device, and so bound itself, as what is written there will be: else each size would
     be compiled for twice."""
-    return jnp.full((2, room) if wide else (room,), code), jnp.full(room, code, jnp.int64) if weighted else None
+    return _filled(code, wide, room), jnp.full(room, code, jnp.int64) if weighted else None
 
 
-def _no_codes(room: int, wide: bool) -> jax.Array:
-    """All ones."""
-    return jnp.full((2, room) if wide else (room,), kernel.NO_CODE, jnp.uint32)
+def _filled(code: int | jax.Array, wide: bool, room: int) -> jax.Array:
+    """Room for codes, all of them this one."""
+    return jnp.full((2, room) if wide else (room,), code, jnp.uint32)

@@ -21,7 +21,7 @@ from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.motifs import _census
 from jaxmotif.motifs._classes import Classifier, decode, normal_codes
-from jaxmotif.motifs._pair_states import Alphabet, Codes
+from jaxmotif.motifs._pair_states import Alphabet, Codes, content_of
 from jaxmotif.motifs._proposals import (
     BLOCK,
     LANES,
@@ -263,12 +263,7 @@ class _Work:
         job = Job(name, work, parts, added_codes, "maps", name, divisible=True, programs=programs)
 
         def identity() -> tuple:
-            graph = self.graph
-            labels = [
-                None if x is None else np.asarray(x)[:stop]
-                for x, stop in ((graph.node_labels, graph.n), (graph.edge_labels, graph.m * (2 - graph.directed)))
-            ]
-            return name, graph.edge_list(), graph.n, graph.directed, labels, self.size, shares, self.seed, purpose
+            return name, *content_of(self.graph), self.size, shares, self.seed, purpose
 
         store = store_for(self.checkpoint, self.selection.together, identity)
         result = run_job(

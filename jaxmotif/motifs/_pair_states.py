@@ -113,6 +113,13 @@ def _total_degrees(graph: Graph) -> np.ndarray:
     return graph.degrees + (graph.in_degrees if graph.directed else 0)
 
 
+def content_of(graph: Graph) -> tuple:
+    """What a checkpoint knows a graph by: its edges, nodes and directions, and its labels without padding."""
+    ends = (graph.node_labels, graph.n), (graph.edge_labels, graph.m * (2 - graph.directed))
+    labels = [None if x is None else np.asarray(x)[:stop] for x, stop in ends]
+    return graph.edge_list(), graph.n, graph.directed, labels
+
+
 def likely_subgraphs(graph: Graph, size: int) -> float:
     """About how many connected subgraphs of so many nodes there are."""
     return _likely(_total_degrees(graph), size)

@@ -1,3 +1,5 @@
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.motifs import find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
 from tests.compilations import compilations
+from tests.motifs.resumed import in_small_batches, interrupted
 
 
 @pytest.fixture(scope="module")
@@ -50,29 +53,11 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
 
 
 def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
-    from jaxmotif.devices import _record as record
-    from jaxmotif.motifs import _discovery as discovery
-
-    monkeypatch.setattr(discovery, "_batch", lambda *_: 4)
-    monkeypatch.setattr(discovery, "CPU_WORKERS", 1)
-    monkeypatch.setattr(record, "SAVE_SECONDS", 0.0)
+    in_small_batches(monkeypatch)
     whole = find_motifs(graph, 3, 12, attempts=5)
-    counted = []
-    original = discovery._Task._counted
-
-    def failing(self, items):
-        if sum(map(len, counted)) > 6:
-            raise KeyboardInterrupt
-        counted.append(items)
-        return original(self, items)
-
-    monkeypatch.setattr(discovery._Task, "_counted", failing)
-    with pytest.raises(KeyboardInterrupt):
-        find_motifs(graph, 3, 12, attempts=5, checkpoint=tmp_path)
-    before, counted = counted, []
-    monkeypatch.setattr(discovery._Task, "_counted", lambda self, items: counted.append(items) or original(self, items))
-    resumed = find_motifs(graph, 3, 12, attempts=5, checkpoint=tmp_path)
-    assert sorted(item for items in before + counted for item in items) == list(range(13))  # nothing is counted twice
+    call = functools.partial(find_motifs, graph, 3, 12, attempts=5, checkpoint=tmp_path)
+    resumed, before, after = interrupted(call, monkeypatch)
+    assert sorted(before + after) == list(range(13))  # nothing is counted twice
     np.testing.assert_array_equal(resumed.random_counts, whole.random_counts)
     np.testing.assert_array_equal(resumed.significance.z, whole.significance.z)
     with pytest.raises(ValueError, match="other input or options"):

@@ -18,6 +18,7 @@ from jaxmotif.motifs._random_graphs import Chains, plan_chains
 from jaxmotif.motifs._significance import Mixing, significance_of
 from jaxmotif.report import motifs_report
 from jaxmotif.report._words import mixing_in_words
+from tests.motifs.resumed import in_small_batches, interrupted
 
 
 @pytest.fixture(scope="module")
@@ -152,31 +153,13 @@ def test_p_is_uniform_for_a_random_graph(graph):
 
 
 def test_same_bits_on_any_devices_and_after_a_kill(graph, few, tmp_path, monkeypatch):
-    from jaxmotif.devices import _record as record
-
     options = {"size": 3, "num_random": 12, "attempts": 5, "estimate": 900}
     same(few, find_motifs(graph, **options, devices=4))
-    monkeypatch.setattr(_discovery, "_batch", lambda *_: 4)
-    monkeypatch.setattr(_discovery, "CPU_WORKERS", 1)
-    monkeypatch.setattr(record, "SAVE_SECONDS", 0.0)
-    original, counted = _discovery._Task._counted, []
-
-    def failing(self, items):
-        if sum(map(len, counted)) > 6:
-            raise KeyboardInterrupt
-        counted.append(items)
-        return original(self, items)
-
-    monkeypatch.setattr(_discovery._Task, "_counted", failing)
-    with pytest.raises(KeyboardInterrupt):
-        find_motifs(graph, **options, checkpoint=tmp_path)
-    before = len(counted)
-    monkeypatch.setattr(
-        _discovery._Task, "_counted", lambda self, items: counted.append(items) or original(self, items)
-    )
-    same(few, find_motifs(graph, **options, checkpoint=tmp_path))
-    assert before < len(counted)
-    assert sorted(item for items in counted for item in items) == list(range(13))  # nothing is drawn twice
+    in_small_batches(monkeypatch)
+    resumed, before, after = interrupted(lambda: find_motifs(graph, **options, checkpoint=tmp_path), monkeypatch)
+    same(few, resumed)
+    assert after
+    assert sorted(before + after) == list(range(13))  # nothing is drawn twice
     for other in ({"estimate": 901}, {"estimate": None}):
         with pytest.raises(ValueError, match="other input or options"):
             find_motifs(graph, **(options | other), checkpoint=tmp_path)
