@@ -28,8 +28,9 @@ from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_gr
 from jaxmotif.graphlets import edge_graphlets, node_orbits
 from jaxmotif.matching import participation_counts
 from jaxmotif.motifs import dense_census_classes
-from jaxmotif.patterns import Pattern, as_pattern, class_names
+from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns import node_orbits as node_orbits_of
+from jaxmotif.patterns._names import short_name
 
 Normalize = Literal["density", "total"] | None
 PatternLike = GraphLike | Pattern
@@ -140,7 +141,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
     if not directed:
         return connected_names(size)
     classes = ("0010", "0110") if size == 2 else dense_census_classes(size, directed=True)
-    return [class_names(True).get(text, text).split(" feed-forward")[0].split(" 3-cycle")[0] for text in classes]
+    return [short_name(text, directed=True) for text in classes]
 
 
 class _Source(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
+from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
@@ -27,6 +28,7 @@ from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
 from jaxmotif.graphlets._tuning import run_sizes
+from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -38,21 +40,29 @@ class GraphletCounts(Presented):
 
     Attributes:
       nodes, edges: sizes of the graph.
-      counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size.
+      counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size; with ``typed``
+        by what the census calls its class (``"030T"``, ``"0,1:0110"``), those that occur.
       notes: what was ignored (labels) or had to be done differently (smaller steps where memory ran out), in words.
+      directed: whether graphlets tell directions.
+      label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
 
     nodes: int
     edges: int
     counts: dict[str, int]
     notes: tuple[str, ...] = ()
+    directed: bool = False
+    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
 
     def _line(self) -> str:
-        found = f"{counted(self.counts['triangle'], 'triangle')}, {counted(self.counts['4-clique'], '4-clique')}"
-        return f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {found}, ..."
+        found = [counted(self.counts[name], name) for name in ("triangle", "4-clique") if name in self.counts]
+        shown = ", ".join(found) if found else counted(len(self.counts), "graphlet")
+        return f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}, {shown}, ..."
 
     def table(self) -> dict[str, Column]:
-        return {**graphlet_columns(list(self.counts)), "count": list(self.counts.values())}
+        columns = graphlet_columns(list(self.counts), self.directed)
+        words = [in_words(name, *self.label_words) for name in self.counts]
+        return {**columns, "graphlet": words, "count": list(self.counts.values())}
 
     def _array(self) -> np.ndarray:
         return integers(list(self.counts.values()))
@@ -62,7 +72,11 @@ class GraphletCounts(Presented):
         from jaxmotif.report import draw_pattern
 
         names = list(self.counts)[:rows]
-        return [draw_pattern(named_pattern(name, directed=False), title=name).svg(width=48) for name in names]
+        patterns = [named_pattern(name, self.directed) for name in names]
+        return [
+            draw_pattern(pattern, *self.label_words, title=name).svg(width=48)
+            for name, pattern in zip(names, patterns, strict=True)
+        ]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +141,7 @@ class NodeOrbits(HeldTable):
 
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
-    graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
+    graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
     memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
     progress: bool = False,
 ) -> GraphletCounts:  # fmt: skip
@@ -140,6 +154,8 @@ def graphlet_counts(
       size: 4, or 5, which takes no schedule.
       induced: whether nodes that a graphlet does not join must not be joined in the graph. Without it every subgraph
         counts, so that a triangle holds three 2-stars too.
+      typed: whether directions, and labels of nodes and edges, are part of a graphlet; the connected ones are counted
+        then, as :func:`jaxmotif.subgraph_census` does, induced and without a schedule.
       devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
       memory: bytes the run may use on each device beyond the graph, which then keeps its padding (default: half of
         what is free).
@@ -154,8 +170,8 @@ def graphlet_counts(
 
     Raises:
       TypeError: for anything that is no graph.
-      ValueError: for a directed graph, another size, devices that are not there, a memory limit too small, or a
-        checkpoint that is damaged or of other work.
+      ValueError: for a directed graph (unless ``typed``), another size, devices that are not there, a memory limit too
+        small, or a checkpoint that is damaged or of other work; with ``typed``, for labels too many for a census.
       OverflowError: with ``size=5``, for hubs around which counts may pass 2^90 (a degree of about 10 million);
         without ``induced``, for counts at a node or edge that may pass 2^62.
 
@@ -166,6 +182,9 @@ def graphlet_counts(
       (45, 11, 21939)
       >>> jaxmotif.graphlet_counts([(0, 1), (1, 2), (2, 0)], induced=False).counts["2-star"]
       3
+      >>> cascade = jaxmotif.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], directed=True)
+      >>> jaxmotif.graphlet_counts(cascade, typed=True).counts  # by the names of the triad census
+      {'arc': 4, '021C': 2, '030T': 1, '0000000101011000': 1}
       >>> many = jaxmotif.graphlet_counts([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])  # a list of edge arrays
       >>> many.values[:, many.columns.index("triangle")].tolist(), many[1].counts["triangle"]
       ([0, 1], 1)
@@ -173,9 +192,17 @@ def graphlet_counts(
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in
       :mod:`jaxmotif.graphlets._equations`; 4-cycles by codegree instead of its Algorithm 4. Five nodes: see
-      :mod:`jaxmotif.graphlets._homs`.
+      :mod:`jaxmotif.graphlets._homs`. Directed graphlets: Sarajlic, Malod-Dognin, Yaveroglu & Przulj, "Graphlet-based
+      characterization of directed networks", Scientific Reports 2016 (its 40 are those without mutual arcs). Typed:
+      Rossi et al., "Heterogeneous graphlets", TKDD 2020.
     """
     graph = as_graph(graph)
+    _check(graph, size, typed)
+    if is_typed(graph, typed):
+        _check_typed(induced, schedule)
+        counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
+        words = graph.node_label_names, graph.edge_label_names
+        return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
     if _is_five(graph, size, schedule):
         _, counts, notes = _five(graph, devices, memory, checkpoint, "graph", progress)
     else:
@@ -306,8 +333,7 @@ def _many(
     checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> Many:  # fmt: skip
     """What is found in many graphs; ``door``: for those that are counted one by one; ``columns``: of the values."""
-    if schedule is not None or checkpoint is not None:
-        raise ValueError("many graphs run batch by batch: they take no schedule and no checkpoint")
+    _check_many(schedule, checkpoint)
     _check(graphs, size)
 
     def single(graph: Graph) -> tuple[dict[str, int], np.ndarray | None]:
@@ -328,13 +354,32 @@ def _many(
     return found._replace(counts=counts, values=np.asarray(values, np.int64))
 
 
-def _many_counts(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[GraphletCounts]:
+def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[GraphletCounts]:
+    if is_typed(graphs, typed):
+        return _many_typed(graphs, size, **options)
     found = _many(graphs, "graph", graphlet_counts, (), size, **options)
 
     def single(i: int) -> GraphletCounts:
         return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(found, i), found.notes)
 
     return PerGraph(_graphlet_names(found), found.counts, found.starts, found.notes, single)
+
+
+def _many_typed(
+    graphs: Graphs, size: int, induced: bool = True, devices: Devices = None, memory: int | None = None,
+    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+) -> PerGraph[GraphletCounts]:  # fmt: skip
+    _check_many(schedule, checkpoint)
+    _check(graphs, size, typed=True)
+    _check_typed(induced, schedule)
+    names, values = typed_counts_of_many(graphs, size, devices, memory, progress)
+
+    def single(i: int) -> GraphletCounts:
+        counts = {name: count for name, count in zip(names, values[i].tolist(), strict=True) if count}
+        words = graphs[i].node_label_names, graphs[i].edge_label_names
+        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), counts, (), graphs.directed, words)
+
+    return PerGraph(names, values, np.arange(len(graphs) + 1), (), single)
 
 
 def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeGraphlets]:
@@ -380,6 +425,18 @@ def _is_five(graph: Graph, size: int, schedule: Schedule | None) -> bool:
     return size == 5
 
 
+def _check_many(schedule: Schedule | None, checkpoint: str | os.PathLike | None) -> None:
+    if schedule is not None or checkpoint is not None:
+        raise ValueError("many graphs run batch by batch: they take no schedule and no checkpoint")
+
+
+def _check_typed(induced: bool, schedule: Schedule | None) -> None:
+    if not induced:
+        raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
+    if schedule is not None:
+        raise ValueError("typed=True takes no schedule: the devices share the work evenly")
+
+
 def _five(
     graph: Graph, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, detail: Detail,
     progress: bool,
@@ -411,9 +468,12 @@ def _named_counts(counts: np.ndarray) -> dict[str, int]:
     return dict(zip(NAMES_5, counts.tolist(), strict=True))
 
 
-def _check(graph: Graph | Graphs, size: int = 4) -> None:
-    if graph.directed:
-        raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+def _check(graph: Graph | Graphs, size: int = 4, typed: bool = False) -> None:
+    if graph.directed and not typed:
+        raise ValueError(
+            "graphlets are counted in undirected graphs, got a directed one; build it with directed=False, or take "
+            "typed=True, which tells directions (and labels)"
+        )
     if size not in (4, 5):
         raise ValueError(f"size must be 4 or 5, got {size}: graphlets of up to so many nodes are counted")
 

@@ -107,6 +107,17 @@ def class_names(directed: bool) -> dict[str, str]:
     return {canonical_string(Pattern.from_edges(g.edges, g.size)): g.name for g in CONNECTED}
 
 
+def short_name(text: str, directed: bool) -> str:
+    """What the field calls a class, a triad by its code alone; the string of one without a name.
+
+    Example:
+      >>> short_name("000100110", True), short_name("0,1:0110", False)
+      ('030T', '0,1:0110')
+    """
+    name = class_names(directed).get(text, text)
+    return name[:4] if name.startswith("030") else name  # "030T feed-forward loop", "030C 3-cycle"
+
+
 @cache
 def przulj_names() -> dict[str, str]:
     """G0 to G29, Przulj's numbers of the connected graphs of two to five nodes, by class.
@@ -164,20 +175,20 @@ def _unlabelled_class(cells: str, directed: bool) -> str:
     return canonical_string(Pattern(adjacency, None, None, directed))
 
 
-def graphlet_columns(names: Sequence[str]) -> dict[str, list[Any]]:
+def graphlet_columns(names: Sequence[str], directed: bool = False) -> dict[str, list[Any]]:
     """The columns that tell graphlets, connected or not.
 
     Example:
       >>> graphlet_columns(["triangle", "4-node-1-edge"])
       {'graphlet': ['triangle', '4-node-1-edge'], 'id': [238, 18], 'przulj': ['G2', '']}
     """
-    classes = [_graphlet_class(name) for name in names]
-    return {"graphlet": list(names)} | {name: class_columns(classes, False)[name] for name in ("id", "przulj")}
+    classes = [_graphlet_class(name, directed) for name in names]
+    return {"graphlet": list(names)} | {name: class_columns(classes, directed)[name] for name in ("id", "przulj")}
 
 
 @cache
-def _graphlet_class(name: str) -> str:
-    return canonical_string(named_pattern(name, directed=False))
+def _graphlet_class(name: str, directed: bool) -> str:
+    return canonical_string(named_pattern(name, directed))
 
 
 @cache

@@ -1,0 +1,57 @@
+"""Graphlets that tell directions and labels: the classes of the census of each size."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxmotif.arrays._present import PerGraph
+from jaxmotif.devices._select import Devices
+from jaxmotif.graph import Graph, Graphs
+from jaxmotif.patterns._names import short_name
+
+if TYPE_CHECKING:
+    from jaxmotif.motifs import Census
+
+
+def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
+    """Whether there are directions or labels to tell, and they are asked for."""
+    fields = graph.fields
+    return typed and (graph.directed or fields.node_labels is not None or fields.edge_labels is not None)
+
+
+def typed_counts(
+    graph: Graph, size: int, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, progress: bool
+) -> dict[str, int]:
+    """Sets of 2 to ``size`` nodes by the graphlet that they induce, by size and class; only those that occur."""
+    from jaxmotif.motifs import subgraph_census  # which graphlets without types do without
+
+    def census(k: int) -> Census:
+        # A checkpoint is of one job.
+        folder = None if checkpoint is None else Path(checkpoint) / f"{k}-nodes"
+        return subgraph_census(graph, k, devices=devices, memory=memory, checkpoint=folder, progress=progress)
+
+    # The largest first: what cannot be counted is refused before anything is.
+    found = [census(k) for k in range(size, 1, -1)][::-1]
+    names = [name for one in found for name in _names(one.classes, graph.directed)]
+    return dict(zip(names, np.concatenate([one.counts for one in found]).tolist(), strict=True))
+
+
+def typed_counts_of_many(
+    graphs: Graphs, size: int, devices: Devices, memory: int | None, progress: bool
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The graphlets that occur in any graph, by size and class, and the counts of each, int64 ``[B, graphlets]``."""
+    from jaxmotif.motifs import subgraph_census
+
+    found: list[PerGraph[Census]] = [
+        subgraph_census(graphs, k, devices=devices, memory=memory, progress=progress) for k in range(size, 1, -1)
+    ][::-1]
+    names = tuple(name for one in found for name in _names(one.columns, graphs.directed))
+    return names, np.concatenate([one.values for one in found], axis=1)
+
+
+def _names(classes: tuple[str, ...], directed: bool) -> list[str]:
+    return [short_name(text, directed) for text in classes]
