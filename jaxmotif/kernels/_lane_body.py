@@ -223,7 +223,7 @@ def tile_lists(
 
     def halve(_, bounds):  # the lists of the first and of the last lane, side by side
         a, b, c, d = bounds
-        x, y = (a + b) // 2, (c + d) // 2
+        x, y = ex.half(a + b), ex.half(c + d)
         below, above = starts[x] <= first, starts[y] <= last
         ab, cd = b - a > 1, d - c > 1
         return (

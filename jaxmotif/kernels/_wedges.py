@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.graph._order import DegreeOrder
@@ -65,6 +66,9 @@ def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, vali
     uv = read.load(arcs.in_arc, position)
     u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
     # u's full row begins where those of all ranks before it end: with their in arcs and out arcs.
-    slot = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset
-    uw = read.load(arcs.row_arc, slot, valid)
-    return uv, uw, v, read.load(arcs.tail, uw) + read.load(arcs.head, uw) - u  # u is one end of both arcs
+    own = read.load(arcs.out_offsets, u)
+    uw = read.load(arcs.row_arc, read.load(arcs.in_offsets, u) + own + offset, valid)
+    # Arcs are numbered by tail: one before u's own leads to u. Of a GPU's gathers those along u's own are cheap.
+    behind = uw < own
+    w = jnp.where(behind, read.load(arcs.tail, uw, valid & behind), read.load(arcs.head, uw, valid & ~behind))
+    return uv, uw, v, w

@@ -2,7 +2,8 @@
 
 One program is one block of threads. A vector of ``lanes`` values is a few registers of each thread; any other value is
 the same in all threads. Inside :func:`jaxmotif.kernels._launch.each_alone` a thread takes its lanes one after another,
-each with its own loops. The primitives are a closed set, what jaxmotif's kernels use. Anything else is refused by name.
+each with its own loops, unless all lanes take the same steps. The primitives are a closed set, what jaxmotif's kernels
+use. Anything else is refused by name.
 
 The text holds no size of an array, but those of vectors: one kernel serves all shapes. The lengths of arrays of several
 axes are read from an operand of their own, ``sizes``, behind all others that are read.
@@ -362,6 +363,9 @@ def _spread_sign(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
 def _lane_alone(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     if equation.outvars or emit._alone:
         raise emit.refuse("lanes alone that do more than write")
+    if not _reduces_lanes(_inner(equation), emit.lanes):
+        # All lanes take the same steps: side by side, a thread's loads wait for memory together.
+        return emit.run(_inner(equation), [emit.held(env, v) for v in equation.invars])
     args = [emit.read(env, v) if emit.is_vector(v.aval) else emit.held(env, v) for v in equation.invars]
 
     def body() -> None:
@@ -372,6 +376,15 @@ def _lane_alone(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     # One lane after another: others of the multiprocessor run while it waits for memory.
     emit.block(f"NO_UNROLL for (int e = 0; e < {emit.each}; e++)", body)
     return []
+
+
+def _reduces_lanes(jaxpr: Any, lanes: int) -> bool:
+    """Whether a value over lanes is reduced, on which a loop may depend."""
+    return any(
+        (e.primitive.name in REDUCED and e.invars[0].aval.shape == (lanes,))
+        or any(_reduces_lanes(inner, lanes) for inner in jcore.jaxprs_in_params(e.params))
+        for e in jaxpr.eqns
+    )  # fmt: skip
 
 
 _NAMED = {
