@@ -103,7 +103,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "node of the query; each set of nodes once (if not induced: each subgraph). JSON lines have a list, nodes",
     },
     "search": {
-        "vertex": "a vertex that lies in a match",
+        "vertex": "a vertex that lies in a match; with --direction out or in, the root of one",
         "matches": "the numbers of the listed matches that it lies in",
     },
     "search, above the table": {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, add_seed, how, limit, timed, without_directions
+from jaxmotif.cli._command import Command, add_seed, how, limit, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
@@ -37,6 +37,14 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--limit", type=limit, default=1, metavar="N|all",
         help="how many matches to list (default: %(default)s; there may be very many)",
     )  # fmt: skip
+    parser.add_argument(
+        "--direction", choices=("out", "in", "any"),
+        help="what connects a match in a directed graph: out, one vertex reaches all others of it along arcs; in, all "
+        "others reach one; any, directions are ignored (default). With out and in the vertices told are these roots",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", type=edge_labels, metavar="LABEL,...", help="count only edges with one of these labels (default: all)"
+    )
     add_seed(parser)
     add_report_options(parser, drawings=False)
 
@@ -44,12 +52,20 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> Report:
     from jaxmotif.sieve import find_color_motif
 
-    graph = without_directions(load_graph(args))
+    graph = load_graph(args)
+    direction = args.direction
+    if direction is None and graph.directed:
+        direction = "any"
+        logger.info("directions ignored; --direction says otherwise")
     colors = read_colors(args.colors, graph)
+    # What a file says in digits alone is a number.
+    number = graph.edge_label_names is None
+    only = args.only and [int(label) if number and label.isdecimal() else label for label in args.only]
     with timed("searched"):
         result = find_color_motif(
-            graph, colors, args.motif, args.seed, error=args.error, limit=args.limit, devices=args.device,
-            memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
+            graph, colors, args.motif, args.seed, edge_labels=only, direction=direction, error=args.error,
+            limit=args.limit, devices=args.device, memory=args.memory, checkpoint=args.checkpoint,
+            progress=not args.quiet,
         )  # fmt: skip
     name, motif = network_name(args.graph), args.motif
     write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, run))
@@ -81,6 +97,19 @@ def parse_motif(text: str) -> dict[str, int]:
             raise argparse.ArgumentTypeError(f"color {color!r} is named twice")
         motif[color] = int(number)
     return motif
+
+
+def edge_labels(text: str) -> tuple[str, ...]:
+    """Labels of edges from ``activates,binds``.
+
+    Example:
+      >>> edge_labels("activates,binds")
+      ('activates', 'binds')
+    """
+    labels = tuple(label.strip() for label in text.split(","))
+    if "" in labels:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of labels such as activates,binds")
+    return labels
 
 
 def probability(text: str) -> float:
@@ -132,7 +161,7 @@ COMMAND = Command(
     "search",
     "find connected subgraphs with given colors",
     "Find the vertices that lie in a connected subgraph whose colors are exactly the motif, and such subgraphs "
-    "themselves. Directions of a directed graph are ignored.",
+    "themselves.",
     "FILE|DATASET --colors FILE --motif COLOR:NUMBER,...",
     _options,
     _run,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,11 +13,11 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("jaxmotif")
 
 
-def ignored_labels(graph: Graph | Graphs) -> tuple[str, ...]:
-    """Notes, logged too, on the labels of a graph that a job without use for them was given."""
+def ignored_labels(graph: Graph | Graphs, used: Container[str] = ()) -> tuple[str, ...]:
+    """Notes, logged too, on the labels of a graph, of kinds (``"node"``, ``"edge"``) that a job does not use."""
     fields = graph.fields
     kinds = {"node": fields.node_labels, "edge": fields.edge_labels}
-    notes = tuple(f"{kind} labels ignored" for kind, labels in kinds.items() if labels is not None)
+    notes = tuple(f"{kind} labels ignored" for kind, labels in kinds.items() if labels is not None and kind not in used)
     for note in notes:
         _logger.info("%s", note)
     return notes

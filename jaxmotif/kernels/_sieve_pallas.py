@@ -63,7 +63,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
             put(s, grown)
             return tuple(grown)
 
-        # Without neighbours there is no further row.
+        # Nobody reads further rows of the others.
         lax.fori_loop(1, jnp.where(vertex < numbers_ref[2], numbers_ref[1], 1), grow, tuple(first))
 
     return kernel_call(

@@ -49,7 +49,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
       forms: uint32 ``[k - 1, V, 8]``, the weighted neighbour sums of ``labels``.
       first_word: first word of the block of subsets.
       num_words: words in the block (static).
-      live: int32, vertices with neighbours, which come first (:class:`~jaxmotif.kernels._sieve_rows.Rows`).
+      live: int32, vertices that have neighbours or are one (:class:`~jaxmotif.kernels._sieve_rows.Rows`).
 
     Returns:
       uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``, past ``P[1]`` of live vertices alone.

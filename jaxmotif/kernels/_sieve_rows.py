@@ -30,7 +30,7 @@ class Rows:
     Attributes:
       targets: int32 ``[S]``, neighbours in the new numbering.
       starts, stops: int32 ``[V]``, slots of the vertex's own run, empty for cut rows.
-      live: int32, vertices with neighbours; they come first.
+      live: int32: from here on no vertex has neighbours, or is one.
       piece_starts, piece_stops: int32 ``[H]``, slots of the pieces, empty past the last.
       piece_offsets: int32 ``[V + 1]``, the pieces of each vertex.
       piece_owners: int32 ``[H]``, the vertex of each piece.
@@ -95,13 +95,17 @@ def plan_rows(offsets: jax.Array, targets: jax.Array, pieces: int, max_row: int 
     owners = jnp.searchsorted(piece_offsets, piece, side="right").astype(jnp.int32) - 1
     owners = jnp.where(used, owners, 0)
     first = starts[owners] + (piece - piece_offsets[owners]) * max_row
+    # Clipped, since padding slots may hold anything.
+    targets = rank.at[targets].get(mode="clip")
+    used_slots = jnp.arange(targets.shape[0], dtype=jnp.int32) < offsets[-1]
+    # In a directed graph neighbours without neighbours: their rows are read.
+    last = jnp.max(jnp.where(used_slots, targets, -1), initial=-1)
     rows = Rows(
-        # Clipped, since padding slots may hold anything.
-        targets=rank.at[targets].get(mode="clip"),
+        targets=targets,
         # A cut row's own run is empty: its pieces are all of it.
         starts=jnp.where(counts > 0, stops, starts),
         stops=stops,
-        live=jnp.sum(stops > starts, dtype=jnp.int32),
+        live=jnp.maximum(jnp.sum(stops > starts, dtype=jnp.int32), last + 1),
         piece_starts=jnp.where(used, first, 0),
         piece_stops=jnp.where(used, jnp.minimum(first + max_row, stops[owners]), 0),
         piece_offsets=piece_offsets,

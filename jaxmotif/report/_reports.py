@@ -200,8 +200,9 @@ def search_report(
     """A page of where a multiset of colors occurs as a connected subgraph."""
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     wanted = ", ".join(f"{times} × {color}" for color, times in motif.items())
+    part = "root" if run and run.get("direction") in ("out", "in") else "lie in"
     lead = (
-        f"{counted(len(found.vertices), 'vertex')} of {graph.n:,} lie in a connected subgraph colored {wanted}."
+        f"{counted(len(found.vertices), 'vertex')} of {graph.n:,} {part} a connected subgraph colored {wanted}."
         if found.found else f"No connected subgraph is colored {wanted}."
     )  # fmt: skip
     heads = [Head("number"), Head("vertices", text=True)]

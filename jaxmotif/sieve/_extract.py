@@ -5,6 +5,8 @@ then groups of its vertices are taken away for as long as the sieve still answer
 (group testing by binary splitting, about k log(n / k) runs). Further matches are found in the parts of the space of
 matches that the found one leaves: those without its first vertex, those with the first and without the second, and so
 on. A vertex is forced into a match by giving it a shade of its own. Every match is verified before it counts.
+
+In a directed graph the sieve finds roots. What a root reaches takes the place of the vertices that lie in a match.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ import jax
 import numpy as np
 
 from jaxmotif.sieve._colors import Motif
-from jaxmotif.sieve._prune import ColoredGraph, breadth_first, candidates, components, restrict
+from jaxmotif.sieve._prune import ColoredGraph, breadth_first, candidates, components, reached, restrict
 from jaxmotif.sieve._runner import Sieve
 
 
 def is_match(graph: ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool:
-    """Whether the vertices are k distinct ones, connected, and can take the motif's shades one each."""
+    """Whether the vertices are k distinct ones, connected (or all reached by one), and can take all shades one each."""
     vertices = np.unique(np.fromiter(vertices, np.int64))
     if vertices.size != motif.size:
         return False
@@ -29,6 +31,8 @@ def is_match(graph: ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool
     inside, _ = restrict(graph, keep)
     # Connected: all have the label of the smallest vertex, 0.
     if components(inside).any():
+        return False
+    if inside.arcs is not None and not any(reached(inside, root, motif.size).all() for root in np.eye(motif.size) > 0):
         return False
     taken: dict[int, int] = {}  # shade -> vertex
 
@@ -218,10 +222,15 @@ class Matches:
         keep = np.logical_or.reduce(parts)
         inside, ids = restrict(self.graph._replace(shades=shades), keep)
         self._key, key = jax.random.split(self._key)
-        positive = np.zeros(self.graph.n, bool)
-        positive[ids[self.sieve.values(self.sieve.place(inside, self._capacities), key) != 0]] = True
-        if not positive.any():
+        found = self.sieve.values(self.sieve.place(inside, self._capacities), key) != 0
+        if not found.any():
             return None
+        if inside.arcs is not None:
+            # Roots, in a directed graph: all of a match is reached from its root.
+            root = np.arange(inside.n) == self._order.choice(np.flatnonzero(found))
+            found = reached(inside, root, self.motif.size - 1)
+        positive = np.zeros(self.graph.n, bool)
+        positive[ids[found]] = True
         # Where a run misses a vertex the positive ones may hold no match; the part around them does.
         parts = self._holding(positive, forced) or [part for part in parts if part[positive].any()]
         return parts[-1]

@@ -129,7 +129,7 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
             P = lax.fori_loop(2, size, round_, P)
         # The sum over the subsets of the block; those within a word are left apart until the end.
         found = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, (2,))
-        # Vertices without neighbours have but their first row.
+        # The others have but their first row.
         return total ^ jnp.where(reached, found, jnp.uint32(0))
 
     return lax.fori_loop(first, stop, block, jnp.zeros_like(draw.labels))
@@ -152,7 +152,8 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
     ``1 - (2 k - 1) / 2^8`` where vertex ``i`` lies in a match, and 0 otherwise. Pure: works under ``jit`` and ``vmap``.
 
     Args:
-      graph: an undirected graph.
+      graph: a graph. In a directed one the value is that of the vertex as the root of a match, from which the others
+        are reached along arcs inside it.
       shades: uint32 ``[N]``, or ``[n]`` without the padding: bit ``l`` set where the vertex may take the place of
         element ``l`` of the motif; elements of one color are allowed together.
       key: a random key; the same key gives the same values whatever ``words``, on any device.
@@ -163,7 +164,7 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
       uint8 ``[N]``.
 
     Raises:
-      ValueError: for a directed graph, or a size out of range.
+      ValueError: for a size out of range.
 
     Example:
       >>> import jax, jax.numpy as jnp
@@ -176,8 +177,6 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
     Reference:
       Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018, section 2, steps (a)-(e).
     """
-    if graph.directed:
-        raise ValueError("the sieve takes an undirected graph; build it with directed=False")
     check_size(size)
     vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
     words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))

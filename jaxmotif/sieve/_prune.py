@@ -1,8 +1,10 @@
-"""Cutting the graph down to the vertices that could lie in a match at all: in NumPy, or where the graph is to lie."""
+"""The edges that count, and cutting the graph down to the vertices that could lie in a match at all: in NumPy, or where
+the graph is to lie."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +13,12 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import row_of
+from jaxmotif.graph import Graph
 from jaxmotif.kernels._expand import take
 from jaxmotif.sieve._colors import Motif
+
+Direction: TypeAlias = Literal["out", "in", "any"]
+"""Which way trees grow from their root in a directed graph: along arcs, against them, or either way."""
 
 
 class ColoredGraph(NamedTuple):
@@ -20,17 +26,54 @@ class ColoredGraph(NamedTuple):
 
     Attributes:
       offsets: int32 ``[n + 1]``.
-      targets: int32 ``[2 m]``.
+      targets: int32 ``[S]``: each neighbour, whichever way the edge goes.
       shades: uint32 ``[n]``.
+      arcs: bool ``[S]``: whether a tree may grow from the row's vertex to the target; ``None``: along all slots.
     """
 
     offsets: np.ndarray
     targets: np.ndarray
     shades: np.ndarray
+    arcs: np.ndarray | None = None
 
     @property
     def n(self) -> int:
         return self.shades.shape[0]
+
+    def grown(self) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and targets of the slots along which trees grow: what the sieve runs on."""
+        if self.arcs is None:
+            return self.offsets, self.targets
+        before = np.concatenate([[0], np.cumsum(self.arcs, dtype=np.int32)]).astype(np.int32)
+        return before[self.offsets], self.targets[self.arcs]
+
+
+def colored_graph(
+    graph: Graph, shades: np.ndarray, labels: Collection[int] | None, direction: Direction | None
+) -> ColoredGraph:
+    """A graph with shades, less the edges that do not count.
+
+    Args:
+      graph: the graph.
+      shades: uint32 ``[n]``.
+      labels: those of the edges that count; ``None``: all do.
+      direction: of a directed graph.
+    """
+    offsets, targets = np.asarray(graph.out_offsets)[: graph.n + 1], np.asarray(graph.out_targets)[: graph.num_slots]
+    if labels is not None:
+        counts = np.isin(np.asarray(graph.edge_labels)[: graph.num_slots], list(labels))
+        offsets, targets = ColoredGraph(offsets, targets, shades, counts).grown()
+    if not graph.directed:
+        return ColoredGraph(offsets, targets, shades)
+    tails, heads = np.repeat(np.arange(graph.n, dtype=np.int64), np.diff(offsets)), targets.astype(np.int64)
+    if direction == "in":
+        tails, heads = heads, tails
+    # Both ways of every arc, so that components are found whichever way arcs go.
+    arcs, back = tails << 32 | heads, heads << 32 | tails
+    slots = np.union1d(arcs, back)
+    offsets = np.searchsorted(slots, np.arange(graph.n + 1, dtype=np.int64) << 32).astype(np.int32)
+    along = None if direction == "any" else np.isin(slots, arcs, assume_unique=True)
+    return ColoredGraph(offsets, (slots & 0xFFFFFFFF).astype(np.int32), shades, along)
 
 
 def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.ndarray]:
@@ -46,7 +89,8 @@ def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.nd
     before = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)])
     degrees = (before[graph.offsets[1:]] - before[graph.offsets[:-1]])[ids]
     offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
-    return ColoredGraph(offsets, new[graph.targets[slots]], graph.shades[ids]), ids
+    arcs = None if graph.arcs is None else graph.arcs[slots]
+    return ColoredGraph(offsets, new[graph.targets[slots]], graph.shades[ids], arcs), ids
 
 
 def components(graph: ColoredGraph) -> np.ndarray:
@@ -92,6 +136,29 @@ def breadth_first(graph: ColoredGraph, root: int) -> np.ndarray:
         seen[fresh] = True
         order.append(fresh)
     return np.concatenate(order)
+
+
+def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
+    """Which vertices trees from the vertices of a mask can grow to in so many steps, the roots too: bool ``[n]``.
+
+    Example:
+      >>> import numpy as np
+      >>> arcs = np.array([True, False, True, False])  # 0 -> 1 -> 2
+      >>> path = ColoredGraph(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), np.zeros(3, np.uint32), arcs)
+      >>> reached(path, np.array([False, True, False]), 2).tolist()
+      [False, True, True]
+    """
+    offsets, targets = graph.grown()
+    degrees = np.diff(offsets)
+    seen = fresh = roots.copy()
+    for _ in range(steps):
+        near = np.zeros(graph.n, bool)
+        near[targets[np.repeat(fresh, degrees)]] = True
+        fresh = near & ~seen
+        if not fresh.any():
+            break
+        seen = seen | fresh
+    return seen
 
 
 def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:

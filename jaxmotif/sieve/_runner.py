@@ -61,12 +61,13 @@ class Sieve:
           sizes: padded numbers of vertices and slots; the graph's :func:`capacities` when not given.
         """
         vertices, slots = sizes or capacities(graph)
+        offsets, targets = graph.grown()
         arrays = (
-            _padded(graph.offsets, vertices + 1, "edge"),
-            _padded(graph.targets, slots, "constant"),
+            _padded(offsets, vertices + 1, "edge"),
+            _padded(targets, slots, "constant"),
             _padded(graph.shades, vertices, "constant"),
         )
-        cut = bool(sieve_rows.num_pieces(np.diff(graph.offsets)).any())
+        cut = bool(sieve_rows.num_pieces(np.diff(offsets)).any())
         pieces = sieve_rows.max_pieces(slots) if cut else 0
         return Placed(tuple(jax.device_put(arrays, device) for device in self._devices), graph.n, pieces)
 
@@ -197,7 +198,8 @@ def _nbytes(arrays: object) -> int:
 
 def capacities(graph: ColoredGraph) -> tuple[int, int]:
     """Padded numbers of vertices and slots."""
-    return max(32, bucket_size(graph.n)), max(256, bucket_size(graph.targets.shape[0]))
+    slots = graph.targets.shape[0] if graph.arcs is None else int(np.count_nonzero(graph.arcs))
+    return max(32, bucket_size(graph.n)), max(256, bucket_size(slots))
 
 
 def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> np.ndarray:

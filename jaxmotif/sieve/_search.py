@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import get_args
 
 import jax
 import numpy as np
@@ -18,11 +20,19 @@ from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Store, store_for
 from jaxmotif.devices._select import Devices
-from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.sieve._colors import Color, ColorsLike, Motif, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
-from jaxmotif.sieve._prune import ColoredGraph, candidates, candidates_there, restrict
+from jaxmotif.sieve._prune import (
+    ColoredGraph,
+    Direction,
+    candidates,
+    candidates_there,
+    colored_graph,
+    reached,
+    restrict,
+)
 from jaxmotif.sieve._runner import Placed, Sieve, capacities
 
 PRUNED_THERE = 2**16
@@ -35,7 +45,7 @@ class ColorMotifs(Presented):
 
     Attributes:
       found: whether there is a match.
-      vertices: int64, the vertices that lie in one, ascending. Never a wrong one.
+      vertices: int64, the vertices that lie in one, or with a direction root one, ascending. Never a wrong one.
       matches: sets of vertices, ascending tuples; each verified.
       repetitions: runs of the sieve; 0 when cheaper tests had decided.
       false_negative_bound: bound on the probability that a given vertex is missing from ``vertices`` wrongly.
@@ -56,7 +66,7 @@ class ColorMotifs(Presented):
     def table(self) -> dict[str, Column]:
         numbers: dict[int, list[int]] = {vertex: [] for vertex in self.vertices.tolist()}
         for number, match in enumerate(self.matches, 1):
-            for vertex in match:
+            for vertex in numbers.keys() & match:
                 numbers[vertex].append(number)
         return {"vertex": self.vertices, "matches": [" ".join(map(str, found)) for found in numbers.values()]}
 
@@ -87,6 +97,8 @@ def find_color_motif(
     motif: Mapping[Color, int],
     key: jax.Array | int,
     *,
+    edge_labels: Collection[int | str] | None = None,
+    direction: Direction | None = None,
     error: float = 1e-6,
     limit: int | None = 1,
     devices: Devices = None,
@@ -100,12 +112,20 @@ def find_color_motif(
     of its own, are exactly the motif. The time is ``O(2^k m k log k)`` a run, the answer one-sided: vertices reported
     lie in a match, and each other one does with probability at most ``error``.
 
+    Of a graph with edge labels (edge colors), only the edges with one of ``edge_labels`` count. In a directed graph a
+    match has a *root*: a vertex from which (``direction="out"``) all others of the match are reached along arcs inside
+    it, an out-tree that spans it; with ``"in"`` all others reach the root. The answer is then one for each vertex as
+    a root. Without direction (``"any"``) an arc connects its two ends, and every vertex of a match is a root.
+
     Args:
-      graph: an undirected graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      graph: a graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
       colors: one entry a vertex, or a mapping from vertices (by name where the graph has names): a color (a string or
         a number), a set of colors any of which the vertex may stand for, or ``None``.
       motif: how many vertices of each color; at most 30 in all.
       key: a random key, or a seed. The same key gives the same result on any number of devices.
+      edge_labels: labels of the edges that count: numbers, or words where the graph's labels have any; all edges count
+        by default.
+      direction: ``"out"``, ``"in"`` or ``"any"``; a directed graph must be given one, an undirected graph has none.
       error: largest acceptable probability, for each vertex, of missing it.
       limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; the subsets are split over several.
@@ -118,9 +138,10 @@ def find_color_motif(
       What was found.
 
     Raises:
-      TypeError: a motif or colors of the wrong kind.
-      ValueError: a directed graph, an empty or too large motif, an error out of range, the wrong number of colors, too
-        little memory, or a checkpoint that is damaged or belongs to another search.
+      TypeError: a motif, colors or edge labels of the wrong kind.
+      ValueError: a directed graph and no direction or the reverse, edge labels that the graph does not have, an empty
+        or too large motif, an error out of range, the wrong number of colors, too little memory, or a checkpoint that
+        is damaged or belongs to another search.
 
     Example:
       >>> from jaxmotif import Graph
@@ -128,28 +149,33 @@ def find_color_motif(
       >>> result = find_color_motif(graph, ["red", "blue", "red", "red", "blue"], {"red": 2, "blue": 1}, key=0, limit=9)
       >>> result.vertices.tolist(), sorted(result.matches)
       ([0, 1, 2, 3, 4], [(0, 1, 2), (1, 2, 3), (2, 3, 4)])
+      >>> regulation = Graph.from_edges([(0, 1), (0, 2), (3, 2)], directed=True, edge_labels=[1, 1, 2])
+      >>> genes = ["regulator", "enzyme", "enzyme", "regulator"]
+      >>> pair = {"regulator": 1, "enzyme": 1}
+      >>> find_color_motif(regulation, genes, pair, key=0, direction="out").vertices.tolist()
+      [0, 3]
+      >>> find_color_motif(regulation, genes, pair, key=0, direction="in", edge_labels=[1]).vertices.tolist()
+      [1, 2]
 
     Reference:
-      Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018.
+      Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018. With arcs the recurrence, equation
+      (5), grows out-trees: Bjoerklund, Kaski, Kowalik: Constrained Multilinear Detection and Generalized Graph Motifs.
+      Algorithmica 74, 2016.
     """
     graph = as_graph(graph)
-    if graph.directed:
-        raise ValueError("a color motif is sought in an undirected graph; build it with directed=False")
+    _check_direction(graph, direction)
     if not 0 < error < 1:
         raise ValueError(f"error must lie between 0 and 1, got {error}")
     if limit is not None and limit < 0:
         raise ValueError(f"limit must not be negative, got {limit}; None asks for all matches")
-    ignored = ignored_labels(graph)
+    labels = _label_numbers(graph, edge_labels)
+    ignored = ignored_labels(graph, used=() if labels is None else ("edge",))
     parsed = parse_motif(motif)
     sieve = Sieve(parsed.size, devices, memory)
     # Of one key, so that what is extracted does not depend on how many runs it took to find the vertices.
     run_key, match_key = jax.random.split(as_key(key))
 
-    whole = ColoredGraph(
-        np.asarray(graph.out_offsets)[: graph.n + 1],
-        np.asarray(graph.out_targets)[: 2 * graph.m],
-        vertex_shades(colors, parsed, graph.n, graph.node_names),
-    )
+    whole = colored_graph(graph, vertex_shades(colors, parsed, graph.n, graph.node_names), labels, direction)
     placed, keep = _cut(sieve, whole, parsed)
     # Everything after works on the vertices that the cheap tests leave.
     colored, ids = restrict(whole, keep)
@@ -164,8 +190,9 @@ def find_color_motif(
 
     matches: list[tuple[int, ...]] = []
     if positive.any() and limit != 0:
-        # Sought among the positive vertices: all of a match are, but for the error.
-        inside, inner = restrict(colored, positive)
+        # Sought among the positive vertices, as all of a match are, but for the error; or among what roots reach.
+        within = positive if colored.arcs is None else reached(colored, positive, parsed.size - 1)
+        inside, inner = restrict(colored, within)
         finder = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
         found = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
         with meter(limit, unit="matches", label="extracting", enabled=progress) as shown:
@@ -177,11 +204,39 @@ def find_color_motif(
     )
 
 
+def _check_direction(graph: Graph, direction: Direction | None) -> None:
+    allowed = get_args(Direction)
+    if graph.directed and direction not in allowed:
+        raise ValueError(
+            f"in a directed graph direction must be one of {', '.join(map(repr, allowed))}; got {direction!r}"
+        )
+    if not graph.directed and direction is not None:
+        raise ValueError(f"edges of an undirected graph have no direction; leave out direction={direction!r}")
+
+
+def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[int] | None:
+    """Labels of edges as the graph has them: numbers."""
+    if wanted is None:
+        return None
+    if isinstance(wanted, str | bytes) or not isinstance(wanted, Collection):
+        raise TypeError(f"edge_labels is a collection of labels such as [1, 2], got {wanted!r}")
+    if graph.edge_labels is None:
+        raise ValueError("edge_labels says which edges count, but the graph's edges have no labels")
+    number = {word: label for label, word in (graph.edge_label_names or {}).items()}
+    for label in wanted:
+        if isinstance(label, str) and label not in number:
+            known = ", ".join(sorted(number)[:10]) or "numbers"
+            raise ValueError(f"no edge has the label {label!r}; labels of this graph are {known}")
+    return {number[label] if isinstance(label, str) else operator.index(label) for label in wanted}
+
+
 def _cut(sieve: Sieve, graph: ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
     """Which vertices the cheap tests leave; and the graph on the devices, where it was put there to find out."""
     device = sieve.selection.main
     needed = 4 * (graph.offsets.nbytes + graph.targets.nbytes)  # itself, and the rows and labels of its slots
-    if graph.n < PRUNED_THERE or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
+    # The device has the slots along which trees grow alone: components are told by both ways of an arc, here.
+    here = graph.n < PRUNED_THERE or graph.arcs is not None
+    if here or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
         return None, candidates(graph, motif)
     placed = sieve.place(graph)
     return placed, candidates_there(*placed.arrays[0], motif)[: graph.n]

@@ -126,6 +126,6 @@ def test_labels_without_use_are_said_to_be_ignored(command, more, capsys, tmp_pa
     assert main([command, "g.txt", *more]) == 0
     shown = capsys.readouterr().err
     assert re.findall(r"(\w+) labels ignored", shown) == ["node"]
-    assert "directions ignored: 3 arcs count as 3 undirected edges" in shown
+    assert "directions ignored" in shown
     assert main([command, "g.txt", *more, "--quiet"]) == 0
     assert capsys.readouterr().err == ""

@@ -100,3 +100,20 @@ def test_bad_usage_is_2(capsys, files, arguments):
 
 def test_too_large_a_motif(capsys, files):
     assert "1 to 30 vertices, got 31" in run(capsys, files, "--motif", "red:31", status=1).err
+
+
+def test_directions_and_labels_of_edges(capsys, files):
+    (files / "g.txt").write_text("a b up\nb c up\nc d down\nb d up\n")
+    (files / "c.txt").write_text("a red\nb red\nc blue\nd blue\n")
+    options = ["--columns", "0,1,2", "--motif", "red:1,blue:1", "--format", "json", "--limit", "all"]
+    shown = run(capsys, files, "--directed", *options, "--direction", "out", "--only", "up")
+    found = json.loads(shown.out)
+    assert (found["vertices"], sorted(found["matches"])) == (["b"], [["b", "c"], ["b", "d"]])
+    assert "ignored" not in shown.err
+    found = json.loads(run(capsys, files, "--directed", *options, "--direction", "in").out)
+    assert found["vertices"] == ["c", "d"]
+    shown = run(capsys, files, "--directed", *options)
+    assert "directions ignored" in shown.err
+    assert json.loads(shown.out)["vertices"] == ["b", "c", "d"]
+    shown = run(capsys, files, *options, "--only", "sideways", status=1)
+    assert "labels of this graph are down, up" in shown.err

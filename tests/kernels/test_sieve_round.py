@@ -19,11 +19,12 @@ SIZE, VERTICES, MAX_ROW = 7, 9, 4
 
 
 def random_csr(rng, vertices, density):
-    """A random graph in which vertex 3 is a hub and vertex 5 is isolated."""
+    """A random graph in which vertex 3 is a hub, vertex 5 is isolated, and arcs go to vertex 6 alone, not from it."""
     matrix = np.triu(rng.random((vertices, vertices)) < density, 1)
     matrix[3, 4:] = matrix[:3, 3] = True
     matrix |= matrix.T
     matrix[5] = matrix[:, 5] = False
+    matrix[6] = False
     offsets = np.concatenate([[0], np.cumsum(matrix.sum(1))]).astype(np.int32)
     return offsets, np.nonzero(matrix)[1].astype(np.int32)
 
@@ -86,7 +87,7 @@ def run(instance, words, max_row, label_forms, start, extend):
             P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(SIZE)[:t])), expanded, rows)
         blocks.append(P)
     found = np.array(gf256.unslice_bytes(jnp.concatenate(blocks, axis=-1)))
-    # Past their first, rows of vertices without neighbours are not written; the recurrence has zeros there.
+    # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
     found[1:, int(rows.live) :] = 0
     return found[:, rank]
 

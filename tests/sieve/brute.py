@@ -51,6 +51,19 @@ def matches(matrix, colors, motif):
     return {s for s in connected_sets(matrix, sum(motif.values())) if colors_fit(colors, s, motif)}
 
 
+def rooted_matches(arcs, colors, motif):
+    """In a directed graph: all matches, each with its roots, from which the others are reached along arcs inside it."""
+    found = {}
+    for chosen in itertools.combinations(range(len(arcs)), sum(motif.values())):
+        inside = arcs[np.ix_(chosen, chosen)] | np.eye(len(chosen), dtype=bool)
+        # Walks of every length up to k - 1, since each vertex has a loop.
+        reach = np.linalg.matrix_power(inside.astype(np.int64), len(chosen)) > 0
+        roots = {chosen[i] for i in np.flatnonzero(reach.all(1))}
+        if roots and colors_fit(colors, chosen, motif):
+            found[chosen] = roots
+    return found
+
+
 def shades_of(colors, motif):
     """Shade masks of the vertices, as the sieve takes them."""
     shade, masks = 0, {}

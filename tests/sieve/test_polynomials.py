@@ -26,19 +26,24 @@ def binomial_tail(least, trials, probability):
     return 1 - below
 
 
-@pytest.mark.parametrize("size", [1, 4, 7])
-def test_against_brute_force(size):
+@pytest.mark.parametrize(("size", "directed"), [(1, False), (4, False), (7, False), (5, True)])
+def test_against_brute_force(size, directed):
     """Many small colored graphs side by side, each with a motif of its own, in one host graph."""
     rng = np.random.default_rng(size)
     edges, shades, expected = [], [], []
     for number in range(INSTANCES):
         matrix, colors, motif = brute.random_instance(rng, SMALL, size, 3, wildcards=number % 3 == 0)
-        edges.append(np.argwhere(np.triu(matrix)) + SMALL * number)
+        if directed:
+            matrix &= rng.random(matrix.shape) < 0.7
+            found = set().union(*brute.rooted_matches(matrix, colors, motif).values())
+        else:
+            found = set().union(*brute.matches(matrix, colors, motif))
+        edges.append(np.argwhere(matrix if directed else np.triu(matrix)) + SMALL * number)
         shades.append(brute.shades_of(colors, motif))
         inside = np.zeros(SMALL, bool)
-        inside[list(set().union(*brute.matches(matrix, colors, motif)))] = True
+        inside[list(found)] = True
         expected.append(inside)
-    graph = Graph.from_edges(np.concatenate(edges), num_nodes=SMALL * INSTANCES, pad=None)
+    graph = Graph.from_edges(np.concatenate(edges), num_nodes=SMALL * INSTANCES, directed=directed, pad=None)
     run = jax.jit(partial(sieve_values, size=size))
     expected = np.concatenate(expected)
     missed = 0
@@ -82,12 +87,6 @@ def test_a_hub_is_cut_and_counts_once():
 def test_sizes_out_of_range(size):
     with pytest.raises(ValueError, match=f"1 to 30 vertices, got {size}"):
         sieve_values(Graph.from_edges([(0, 1)]), jnp.ones(2, jnp.uint32), jax.random.key(0), size=size)
-
-
-def test_directed_graphs_are_refused():
-    graph = Graph.from_edges([(0, 1)], directed=True)
-    with pytest.raises(ValueError, match="directed=False"):
-        sieve_values(graph, jnp.ones(2, jnp.uint32), jax.random.key(0), size=1)
 
 
 def test_elements_are_uniform_and_nonzero():

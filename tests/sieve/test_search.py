@@ -67,6 +67,43 @@ def test_all_matches_of_small_graphs(wildcards):
     assert checked > 50
 
 
+@pytest.mark.parametrize("direction", [None, "out", "in", "any"])
+def test_directed_graphs_and_labels_of_edges(direction):
+    """All matches and all roots, along the edges that count alone, against brute force."""
+    rng = np.random.default_rng(9)
+    checked = 0
+    for seed in range(8):
+        arcs = rng.random((8, 8)) < 0.5
+        arcs = np.triu(arcs, 1) if direction is None else arcs & ~np.eye(8, dtype=bool)
+        _, colors, motif = brute.random_instance(rng, 8, 4, 2, wildcards=seed % 2 == 0)
+        edges = np.argwhere(arcs)
+        labels = rng.integers(0, 3, len(edges))
+        graph = Graph.from_edges(edges, 8, direction is not None, edge_labels=labels, pad=(16, 64))
+        arcs[tuple(edges[labels == 1].T)] = False
+        allowed = {"out": arcs, "in": arcs.T}.get(str(direction), arcs | arcs.T)
+        expected = brute.rooted_matches(allowed, colors, motif)
+        options = {"edge_labels": (0, 2), "direction": direction, "limit": None}
+        result = find_color_motif(graph, colors, motif, seed, **options)
+        assert sorted(result.matches) == sorted(expected)
+        assert result.vertices.tolist() == sorted(set().union(*expected.values()))
+        assert not result.notes
+        checked += len(expected)
+    assert checked > 8
+
+
+def test_a_hub_without_arcs_of_its_own_and_words_for_labels():
+    """An in-star whose hub is the motif's last: the sink's rows are read and never written; labels have words."""
+    graph = Graph.from_edges([(leaf, 0) for leaf in range(1, 101)], directed=True, edge_labels=[1] * 60 + [2] * 40)
+    object.__setattr__(graph, "edge_label_names", {1: "binds", 2: "cuts"})
+    options = {"colors": ["b"] + ["a"] * 100, "motif": {"a": 1, "b": 1}, "key": 0, "limit": 0}
+    found = find_color_motif(graph, **options, direction="out", edge_labels=["binds"])
+    assert found.vertices.tolist() == list(range(1, 61))
+    found = find_color_motif(graph, **options, direction="in", edge_labels={"cuts", 1})
+    assert found.vertices.tolist() == [0]
+    with pytest.raises(ValueError, match="no edge has the label 'eats'; labels of this graph are binds, cuts"):
+        find_color_motif(graph, **options, direction="in", edge_labels=["eats"])
+
+
 def test_extraction_by_restricting_in_a_larger_graph():
     """Every vertex lies in a match, so no component is one."""
     graph = random_regular(128, 8, 1)
@@ -151,7 +188,10 @@ def test_names_colors_and_keys_in_other_forms():
         ({"colors": [[["r"]], "r", "r", "r", "r"]}, TypeError, "vertex 0"),
         ({"error": 0.0}, ValueError, "between 0 and 1, got 0.0"),
         ({"limit": -1}, ValueError, "limit must not be negative, got -1"),
-        ({"graph": Graph.from_edges([(0, 1)], directed=True)}, ValueError, "directed=False"),
+        ({"graph": Graph.from_edges([(0, 1)], directed=True)}, ValueError, "'out', 'in', 'any'; got None"),
+        ({"direction": "out"}, ValueError, "leave out direction='out'"),
+        ({"edge_labels": [1]}, ValueError, "edges have no labels"),
+        ({"edge_labels": "red"}, TypeError, "collection of labels"),
         ({"devices": "tpu"}, ValueError, "unknown device 'tpu'"),
     ],
 )
