@@ -4,8 +4,7 @@ to."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -91,51 +90,47 @@ def candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = 
 
 
 def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> Waiting:
-    """The terms of every group of leaves, ``list[list[Term]]``."""
-    if not plan.groups:
-        return []
-    for group in plan.groups:
-        rows.numbering(group)
+    """The terms of every sum that the ways to map the leaves multiply from, ``list[list[Term]]``."""
+    sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
+    # Sums in which several sets meet have bit rows over the union of these.
+    meeting = [
+        sorted({x for _, blocks in terms for block in blocks if len(pairs(layout, block)) > 1 for x in block.sets})
+        for terms in sums
+    ]
+    numbers = {i: rows.numbering(members) for i, members in enumerate(meeting) if members}
     # How long the rows are is known when the nodes are numbered: the phase's one wait.
-    counts = yield "plan", rows.number()[1]
+    counts = (yield "plan", rows.number()[1]) if numbers else ()
     return [
-        group_terms(plan, group, partial(leaf_factor, plan, layout, rows, group=g, width=row_words(int(counts[g]))))
-        for g, group in enumerate(plan.groups)
+        [
+            Term(coefficient, [leaf_factor(layout, rows, block, numbers.get(i), counts) for block in blocks])
+            for coefficient, blocks in terms
+        ]
+        for i, terms in enumerate(sums)
     ]
 
 
-def group_terms(plan: leaves.LeafPlan, group: Sequence[int], factor: Callable[..., Factor]) -> list[Term]:
-    """The terms of a group.
+def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
+    """The leaves of a block's sets, each after each of its neighbours."""
+    return [(u, x) for x in block.sets for u in layout.core if layout.which[u, x] >= 0]
+
+
+def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]) -> Factor:
+    """The common candidates of some leaves, without the nodes in use.
 
     Args:
-      factor: of some leaves of the group, ``factor(leaves, less=0)``.
+      group: the numbering of their domains' union, which a single set does without. counts: nodes of all numberings.
     """
-    return [
-        Term(coefficient, [factor(block, less=less) for block, less in factors])
-        for coefficient, factors in leaves.products(plan, group)
-    ]
-
-
-def leaf_factor(
-    plan: leaves.LeafPlan, layout: Layout, rows: BitRows, block: Sequence[int], *, group: int, width: int, less: int = 0
-) -> Factor:
-    """The common candidates of some leaves of a group, without the nodes in use.
-
-    Args:
-      group: the numbering of its domains' union. width: words of a bit row.
-    """
-    pairs = [(u, x) for x in plan.sets(block) for u in layout.core if layout.which[u, x] >= 0]
-    several = len(pairs) > 1  # a single set is counted by the length of its list
-
-    def place(u: int, x: int) -> int:
-        return rows.place(int(layout.which[u, x]), x, group, width) if several else 0
-
-    sets = [candidate_set(layout, layout.pair(u, x), x, place(u, x)) for u, x in pairs]
-    anchors = {u for u, _ in pairs}
+    near = pairs(layout, block)
+    if group is None or len(near) == 1:  # counted by the length of its list
+        places, width, ranks = [0], 0, 0
+    else:
+        width, ranks = row_words(int(counts[group])), group * layout.nodes
+        places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
+    sets = [candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
     # A node in use that may be a candidate of all; those next to a leaf are not, as no node is its own neighbour.
     core = np.array(layout.core)
-    used = np.flatnonzero(layout.meet[core][:, block].all(axis=1) & ~np.isin(core, list(anchors))).tolist()
-    return Factor(sets, used, width, group * layout.nodes, less)
+    rivals = layout.meet[core][:, block.sets].all(axis=1) & ~np.isin(core, [u for u, _ in near])
+    return Factor(sets, np.flatnonzero(rivals).tolist(), width, ranks, block.less, block.leaves)
 
 
 def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes: np.ndarray) -> list[Placement]:

@@ -30,14 +30,15 @@ class Reduced(NamedTuple):
 
 class ListSizes(NamedTuple):
     """Offsets of every list family, int32 ``[J, N + 1]``, each from 0; their totals and longest lists, int32 ``[J]``;
-    the length of the list that an entry is in, on average, float32 ``[J]``; and which domains have a node in common,
-    bool ``[K, K]``."""
+    the length of the list that an entry is in, on average, float32 ``[J]``; which domains have a node in common, and
+    which (rows) lie within which, bool ``[K, K]``."""
 
     offsets: Any
     totals: Any
     longest: Any
     typical: Any
     meet: Any
+    within: Any
 
 
 @jit64(static_argnames=("nodes", "slots"))
@@ -103,18 +104,20 @@ def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_list
     block = min(target.nodes, 2**14)
     blocks = -(-target.nodes // block)
 
-    def common(number, meet):  # the last block overlaps the one before it
+    def common(number, found):  # the last block overlaps the one before it
+        meet, beyond = found
         part = lax.dynamic_slice_in_dim(bits, jnp.minimum(number * block, target.nodes - block), block, 1)
         # Sums of at most 2^14 ones, exact in float32, on the units for matrix products.
         inside = lax.map(unpack, part).reshape(K, block).astype(jnp.float32)
-        return meet | (inside @ inside.T > 0)
+        return meet | (inside @ inside.T > 0), beyond | (inside @ (1 - inside).T > 0)
 
-    meet = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, jnp.zeros((K, K), bool))
+    nothing = jnp.zeros((K, K), bool)
+    meet, beyond = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, (nothing, nothing))
     lengths, totals = offsets[:, 1:] - offsets[:, :-1], offsets[:, -1]
     # Of a random entry, not of a random list: long lists count as often as they are long.
     squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
     typical = squares / jnp.maximum(totals, 1).astype(jnp.float32)
-    return ListSizes(offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet)))
+    return ListSizes(offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet, ~beyond)))
 
 
 @jit64(static_argnames=("capacity",))

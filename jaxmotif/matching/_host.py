@@ -254,11 +254,12 @@ def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_li
         few = np.unique(words)[None]
     else:  # a node's words as one value, so that `unique` compares whole nodes
         few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
-    meet = np.zeros((32 * len(few),) * 2, bool)
+    meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
     x, of = np.nonzero(_spread(few))
     firsts = np.flatnonzero(np.diff(x, prepend=-1))
     meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
-    return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet)
+    within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
+    return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
 
 
 def _families(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> Any:

@@ -3,16 +3,15 @@ form, and which of the maps that automorphisms exchange is searched."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxmotif.matching._conditions import Asked
-from jaxmotif.matching._leaves import LeafPlan, choose_leaves
+from jaxmotif.matching._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching._options import Order, Search
 from jaxmotif.matching._reduce import Measures
-from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints, twin_classes
+from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
 
 
 class SearchOrder(NamedTuple):
@@ -51,13 +50,12 @@ def choose_order(
     # Only nodes of equal domains may be exchanged: a map moved to another's domain may be forbidden.
     colors = None if allowed is None else _same_rows(allowed)
     order = order_nodes(query, search.order, measured.sizes)
-    leaves = LeafPlan([], np.arange(query.num_nodes), 0)
+    leaves = NO_LEAVES
     if search.leaves and closed_form and query.num_nodes > 1:
-        told_apart = shape if colors is None else colored(shape, colors)
         tied = np.asarray(
             (asked.strangers >= 0).any(axis=(0, 2))
         )  # what a node must not be next to, leaf counts do not see
-        leaves = choose_leaves(query.neighbors, twin_classes(told_apart), measured, order, tied)
+        leaves = choose_leaves(asked.which, measured, order, tied)
     apart = set(leaves.nodes)
     core = [v for v in order if v not in apart]
     if leaves.nodes and isinstance(search.order, str):  # RI's order of what is left
@@ -90,10 +88,3 @@ def order_nodes(query: Pattern, order: Order, sizes: np.ndarray) -> list[int]:
     if sorted(given) != list(range(query.num_nodes)):
         raise ValueError(f"order must be 'ri' or a permutation of the {query.num_nodes} query nodes, got {order!r}")
     return given
-
-
-def colored(query: Pattern, colors: np.ndarray) -> Pattern:
-    """The query with nodes of different colours told apart."""
-    if query.node_labels is not None:
-        colors = np.unique(np.stack([colors, query.node_labels]), axis=1, return_inverse=True)[1].reshape(-1)
-    return dataclasses.replace(query, node_labels=colors)

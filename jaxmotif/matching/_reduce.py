@@ -70,7 +70,7 @@ class Measures(NamedTuple):
       often: int64 ``[k, k]``: entries of the lists by which node u leads to x, 0 where it does not.
       closest: int64 ``[k]``: candidates of each node at most, given any neighbour.
       likely: float64 ``[k]``: candidates that a candidate of each node is one of, given a neighbour, on average.
-      meet: bool ``[k, k]``: which domains have a node in common.
+      meet, within: bool ``[k, k]``: which domains have a node in common; which (rows) lie within which.
     """
 
     sizes: np.ndarray
@@ -79,6 +79,7 @@ class Measures(NamedTuple):
     closest: np.ndarray
     likely: np.ndarray
     meet: np.ndarray
+    within: np.ndarray
 
 
 class Lists(NamedTuple):
@@ -149,12 +150,12 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
     rows = np.zeros((room, 2), np.int32)
     rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
     found = forms.measure_lists(small, kinds, rows, np.int32(len(families)))
-    totals, longest, typical, meet = yield "reduce", found[1:]
+    totals, longest, typical, meet, within = yield "reduce", found[1:]
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(rows[: len(families)].T)] = np.arange(len(families))
     lists = Lists(forms, small, kinds, families, rows, number, found.offsets, totals, longest, bitmap, nodes)
-    return lists, measures(asked, kept, lists, typical, meet[:k, :k])
+    return lists, measures(asked, kept, lists, typical, meet[:k, :k], within[:k, :k])
 
 
 def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
@@ -167,7 +168,9 @@ def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def measures(asked: Asked, kept: Kept, lists: Lists, typical: np.ndarray, meet: np.ndarray) -> Measures:
+def measures(
+    asked: Asked, kept: Kept, lists: Lists, typical: np.ndarray, meet: np.ndarray, within: np.ndarray
+) -> Measures:
     """What the lists say of each query node."""
     k = asked.query.num_nodes
     closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
@@ -176,7 +179,7 @@ def measures(asked: Asked, kept: Kept, lists: Lists, typical: np.ndarray, meet: 
         # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
         closest[x], likely[x] = min(closest[x], int(lists.longest[j])), min(likely[x], float(typical[j]))
         often[u, x] = lists.totals[j]
-    return Measures(kept.sizes, kept.nodes, often, closest, likely, meet)
+    return Measures(kept.sizes, kept.nodes, often, closest, likely, meet, within)
 
 
 def domain_words(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:

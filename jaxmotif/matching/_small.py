@@ -20,7 +20,7 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._host import fitting
-from jaxmotif.matching._leaves import LeafPlan, products
+from jaxmotif.matching._leaves import products
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import SearchOrder
 from jaxmotif.matching._reduce import Lists, Measures
@@ -316,21 +316,23 @@ class _Small:
         groups = [[x for x in group if x not in placed] for group in plan.groups]
         if self.found is not None or not self.rows.shape[1] or not any(groups):
             return self.rows.shape[1] if self.found is None else self.found
-        sums = [products(plan, group) for group in groups if group]
-        blocks = list(dict.fromkeys(block for terms in sums for _, factors in terms for block, _ in factors))
+        sums = [terms for group in groups for terms in products(plan, group)]
+        blocks = list(dict.fromkeys(block.sets for terms in sums for _, factors in terms for block in factors))
         # Of several sets in a large target, bit rows of a device take less.
         many = len(blocks) > 1 and not self.has_bits
         self._most = min(self._most, self.tested + self._most // (8 if many else 2))
         self.ahead, sizes = False, {}
         for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
-            sizes[block] = self.common(plan, block)
+            sizes[block] = self.common(block)
         # 52 bits hold the ways of one row, or Python's integers do.
         number = np.int64 if plan.limbs <= 2 else object
         ways = np.ones(self.rows.shape[1], number)
         for terms in sums:
-            # Groups do not compete: their ways multiply.
             ways = ways * sum(
-                coefficient * np.prod([sizes[block].astype(number) - less for block, less in factors], axis=0)
+                coefficient
+                * np.prod(
+                    [sizes[sets].astype(number) - less - i for sets, less, m in factors for i in range(m)], axis=0
+                )
                 for coefficient, factors in terms
             )
         if ways.dtype == object:
@@ -338,10 +340,9 @@ class _Small:
         # In halves: each way has at most 52 bits, and rows are fewer than 2^37.
         return (int((ways >> 26).sum()) << 26) + int((ways & (2**26 - 1)).sum())
 
-    def common(self, plan: LeafPlan, block: Sequence[int]) -> np.ndarray:
+    def common(self, leaves: Sequence[int]) -> np.ndarray:
         """Of each row the nodes that some leaves have in common as candidates, int64 ``[R]``."""
-        leaves, which = plan.sets(block), self._asked.which
-        x, placed = leaves[0], self.placed
+        which, x, placed = self._asked.which, leaves[0], self.placed
         anchors = placed[which[placed, x] >= 0]
         if len(leaves) > 1 or len(anchors) > 1:
             return self.shared(leaves)

@@ -149,7 +149,7 @@ def with_leaf_last(order: SearchOrder, leaf: int) -> SearchOrder:
     """The order with a leaf searched after all others, and one leaf fewer."""
     groups = [[x for x in group if x != leaf] for group in order.leaves.groups]
     groups = [group for group in groups if group]
-    leaves = LeafPlan(groups, order.leaves.twins, order.leaves.limbs if groups else 0)
+    leaves = LeafPlan(groups, order.leaves.inside, order.leaves.limbs if groups else 0)
     return order._replace(core=[*order.core, leaf], leaves=leaves)
 
 
@@ -162,7 +162,8 @@ def even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> set[i
         near = query.neighbors[group[0]]
         # Its neighbours cannot be its candidates, as no node is its own neighbour.
         rivals = measured.meet[core, group[0]] & ~near[core]
-        if order.leaves.alike(group) and near.sum() == 1 and not rivals.any():
+        alike = all(order.leaves.holds(x, group) for x in group)
+        if alike and near.sum() == 1 and not rivals.any():
             found.update(group)
     return found
 

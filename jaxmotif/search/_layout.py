@@ -109,7 +109,7 @@ class TermWords(NamedTuple):
 
 class FactorWords(NamedTuple):
     """The size of an intersection of sets (:class:`SetWords`) without the nodes of the slots ``used``, and ``less``
-    fewer; bit rows of so many ``words``, over the numbering that starts at ``ranks``."""
+    fewer, for so many ``leaves``; bit rows of so many ``words``, over the numbering that starts at ``ranks``."""
 
     num_sets: Word
     sets: Word
@@ -118,6 +118,7 @@ class FactorWords(NamedTuple):
     words: Word
     ranks: Word
     less: Word
+    leaves: Word
 
 
 class SetWords(NamedTuple):

@@ -1,15 +1,17 @@
 """The independent suffix of a query, counted in closed form: how many ways its leaves can be mapped.
 
 Leaves are query nodes that are adjacent to earlier nodes alone. Given the images of those, leaf x may go to the set
-S_x of common candidates, and leaves of disjoint domains multiply. Leaves that compete for nodes form a group; by
-inclusion and exclusion over set partitions, a group has
+S_x of common candidates, and leaves of disjoint domains multiply. So do leaves that compete for nodes, if S_x holds all
+candidates of the others: however r others are mapped, ``|S_x| - r`` are left for it. What no leaf is the outermost of
+forms a group; by inclusion and exclusion over set partitions, a group has
 
     sum over partitions P of prod over blocks B of (-1)^(|B| - 1) (|B| - 1)! |intersection of S_x, x in B, unused|
 
-injective maps. In a program a group is a list of terms, a term a coefficient and factors, one for each block. The size
-of one set is the length of a candidate list; of several, the ones in the AND of their bit rows, over a numbering of
-the group's domain in which 0 means outside. A factor counts ``less`` fewer than its size, so that g leaves of equal
-sets are one term of g factors, ``|S| (|S| - 1) .. (|S| - g + 1)``.
+injective maps. In a program a group is a list of terms, a term a coefficient and factors, one for each block; outermost
+leaves are groups of one term. The size of one set is the length of a candidate list; of several, the ones in the AND of
+their bit rows, over a numbering of the group's domain in which 0 means outside. A factor counts ``less`` fewer than its
+size; g leaves of equal sets are one factor, ``(|S| - less) (|S| - less - 1) .. (|S| - less - g + 1)``. Where there are
+fewer candidates than leaves it may have a negative number in it, and another factor that is 0.
 """
 
 from __future__ import annotations
@@ -58,7 +60,10 @@ def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where:
             factors = term.factors
 
             def times(index, product):
-                return numbers.scaled(product, intersection_size(io, factors, index, node, where))
+                size = intersection_size(io, factors, index, node, where)
+                leaves = io.record(FactorWords, factors, index).leaves
+                # Each leaf takes one candidate from those after it.
+                return loop(leaves, lambda taken, product: numbers.scaled(product, size - taken), product)
 
             # A lane that does not ask has all terms 0.
             coefficient = jnp.where(where, term.coefficient, jnp.int32(0))

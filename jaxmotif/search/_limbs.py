@@ -86,7 +86,7 @@ class LimbCounts:
             return tuple(result)
 
     def scaled(self, x: Limbs, factor: jax.Array) -> Limbs:
-        """Times int32 factors, none of them negative."""
+        """Times int32 factors; negative ones are anything, of products that are 0."""
         # Nonnegative: the same bits unsigned.
         return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
 

@@ -69,14 +69,15 @@ class CandidateSet(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """The size of the intersection of sets without the nodes at ``used`` positions, and ``less`` fewer; words of the
-    bit rows and place of the ranks."""
+    """The size of the intersection of sets without the nodes at ``used`` positions, and ``less`` fewer; of several
+    ``leaves`` each has one fewer than the one before. Words of the bit rows and place of the ranks."""
 
     sets: Sequence[CandidateSet]
     used: Sequence[int]
     words: int
     ranks: int
     less: int = 0
+    leaves: int = 1
 
 
 class Term(NamedTuple):
@@ -321,4 +322,4 @@ class _Writer:
             for p, place, matrix in [item.pair]
         ]
         used = [(int(slot[position]),) for position in factor.used]
-        return FactorWords(*self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less)
+        return FactorWords(*self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves)

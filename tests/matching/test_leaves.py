@@ -7,9 +7,10 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
-from jaxmotif.matching._leaves import choose_leaves, coefficient, limbs_for, partitions
+from jaxmotif.matching._leaves import Block, choose_leaves, coefficient, limbs_for, partitions, products
 from jaxmotif.matching._reduce import Measures
-from jaxmotif.patterns import Pattern, twin_classes
+from jaxmotif.patterns import Pattern
+from tests.matching.oracle import brute_force, random_graph
 
 
 def star(leaves):
@@ -19,12 +20,14 @@ def star(leaves):
 def measured(query, candidates):
     k = query.num_nodes
     sizes = np.full(k, candidates)
-    return Measures(sizes, candidates, np.zeros((k, k)), sizes, np.full(k, float(candidates)), np.ones((k, k), bool))
+    return Measures(
+        sizes, candidates, np.zeros((k, k)), sizes, np.full(k, float(candidates)), *np.ones((2, k, k), bool)
+    )
 
 
 def leaves_of(query, candidates, order):
     tied = np.zeros(query.num_nodes, bool)
-    return choose_leaves(query.neighbors, twin_classes(query), measured(query, candidates), order, tied)
+    return choose_leaves(np.where(query.neighbors, 0, -1), measured(query, candidates), order, tied)
 
 
 @pytest.mark.parametrize("leaves", [4, 5, 8, 30])
@@ -74,6 +77,60 @@ def test_partitions_have_the_coefficients_of_injections():
         for m in range(7):
             signed = sum(coefficient(p) * m ** len(p) for p in partitions(list(range(n))))
             assert signed == math.perm(m, n)
+
+
+TRIANGLE = [(0, 1), (1, 2), (0, 2)]
+NESTED = {
+    "a chain": [*TRIANGLE, (3, 0), (4, 0), (4, 1), (5, 0), (5, 1), (5, 2)],
+    "twins around one": [(0, 1), (2, 0), (3, 0), (4, 0), (5, 0), (5, 1)],
+    "twins inside twins": [(0, 1), (2, 0), (3, 0), (4, 0), (4, 1), (5, 0), (5, 1)],
+    "around two that cross": [*TRIANGLE, (3, 0), (3, 1), (4, 0), (4, 2), (5, 0)],
+    "only crossing": [*TRIANGLE, (3, 0), (3, 1), (4, 0), (4, 2), (5, 1), (5, 2)],
+    "apart": [(0, 1), (2, 0), (3, 0), (4, 1), (5, 1)],
+}
+
+
+@pytest.mark.parametrize("edges", NESTED.values(), ids=NESTED)
+def test_leaves_whose_candidates_hold_those_of_others(edges):
+    """Against brute force: without labels, with labels that leave other leaves inside each other, with given domains;
+    too few candidates now and then."""
+    rng = np.random.default_rng(len(edges))
+    for _ in range(4):
+        pattern, target = random_graph(rng, 9, 0.5, False, 2, None)
+        for labels in (None, np.where(rng.random(6) < 0.3, 9, 0)):
+            query = Pattern.from_edges(edges, 6, node_labels=labels)
+            expected = brute_force(query, pattern, False, 9)
+            for search in (Search(), Search(block=64)):
+                found = count_matches(query, target, wildcard=9, search=search)
+                assert found.count == len(expected)
+                assert len(found.leaves) >= 3 or not expected  # where a domain is empty nothing is planned
+        allowed = rng.random((6, 9)) < 0.7
+        found = count_matches(query, target, wildcard=9, domains=allowed, search=Search(block=64))
+        assert found.count == len(brute_force(query, pattern, False, 9, allowed))
+
+
+def test_leaves_in_layers():
+    """A leaf that holds the candidates of all others is one factor, whatever else competes."""
+    edges = [*TRIANGLE, (3, 0), (4, 0), (5, 0), (5, 1), (6, 0), (6, 2)]
+    plan = leaves_of(Pattern.from_edges(edges), 9, list(range(7)))
+    [group] = plan.groups
+    outer, tangled = products(plan, group)
+    assert outer == [(1, [Block((3,), less=2, leaves=2)])]
+    assert sorted(tangled) == [(-1, [Block((5, 6))]), (1, [Block((5,)), Block((6,))])]
+    alike = leaves_of(star(3), 9, [0, 1, 2, 3])
+    assert products(alike, alike.groups[0]) == [[(1, [Block((1,), less=0, leaves=3)])]]
+
+
+def test_equal_products_of_a_group_are_one():
+    """Two pairs of twins that cross: of 15 ways to part four leaves, those that twins exchange are one product."""
+    edges = [*TRIANGLE, *((v, u) for v in (3, 4) for u in (0, 1)), *((v, u) for v in (5, 6) for u in (0, 2))]
+    plan = leaves_of(Pattern.from_edges(edges), 9, list(range(7)))
+    [terms] = products(plan, plan.groups[0])
+    assert len(terms) < 15
+    sizes = {(3,): 4, (5,): 5, (3, 5): 2}
+    # Of sets of 4 and 5 nodes, 2 of them common: by those of the first pair that take common nodes.
+    expected = sum(math.comb(2, j) * math.perm(2, j) * math.perm(2, 2 - j) * math.perm(5 - j, 2) for j in range(3))
+    assert sum(times * math.prod(sizes[block.sets] for block in blocks) for times, blocks in terms) == expected
 
 
 def test_leaves_are_independent_and_leave_the_rest_connected():

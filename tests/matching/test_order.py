@@ -17,7 +17,7 @@ from jaxmotif.patterns import Pattern
 def measured(query, sizes=None):
     k = query.num_nodes
     sizes = np.full(k, 20) if sizes is None else np.array(sizes)
-    return Measures(sizes, 20, np.zeros((k, k)), np.full(k, 5), np.full(k, 4.0), np.ones((k, k), bool))
+    return Measures(sizes, 20, np.zeros((k, k)), np.full(k, 5), np.full(k, 4.0), *np.ones((2, k, k), bool))
 
 
 def chosen(query, search=None, sizes=None, **options):

@@ -59,7 +59,8 @@ def test_what_is_written_is_read():
     first, second = records(program, TermWords, group.num_terms, group.terms)
     assert (first.coefficient, second.coefficient, second.num_factors) == (-2, 3, 0)
     factor = records(program, FactorWords, first.num_factors, first.factors)[1]
-    assert (factor.num_used, program.code[factor.used], factor.words, factor.ranks, factor.less) == (1, 1, 2, 64, 1)
+    assert (factor.num_used, program.code[factor.used], factor.words, factor.ranks) == (1, 1, 2, 64)
+    assert (factor.less, factor.leaves) == (1, 1)
     assert records(program, SetWords, factor.num_sets, factor.sets) == [(-1, 50, 600, 8, 9, 5, -1)]
 
 
@@ -95,14 +96,14 @@ def test_negative_terms_wrap_back():
     assert [int(word) for word in words] == [2, 0, 0, 0]
 
 
-@pytest.mark.parametrize("limbs", [2, 4])
-def test_ways_to_map_leaves(limbs):
+@pytest.mark.parametrize(("limbs", "leaves"), [(2, [1, 2]), (4, [1, 1, 1]), (4, [3])])
+def test_ways_to_map_leaves(limbs, leaves):
     """Three leaves of one anchor: alike, |S| (|S| - 1) (|S| - 2); the anchor's image is not in its own list."""
     near = np.triu(np.random.default_rng(3).random((32, 32)) < 0.4, 1)
     near |= near.T
     offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))]).astype(np.int32)
     leaf = Pair(0, 0, 0)
-    factors = [Factor([CandidateSet(leaf, 0, 0, 0)], [], 2, 0, less) for less in range(3)]
+    factors = [Factor([CandidateSet(leaf, 0, 0, 0)], [], 2, 0, sum(leaves[:i]), m) for i, m in enumerate(leaves)]
     program = build_program([Placement([Pair(-1, 0, 0)])], [[Term(1, factors)]], rooms=[], stride=1, longest=32)
     one = np.zeros(64, np.int32)
     op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one, one)
