@@ -14,6 +14,7 @@ import numpy as np
 from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
+from jaxmotif.cli._keep import add_keep_options, check_keep, kept
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
@@ -35,11 +36,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--random", type=int, default=1000, metavar="R", help="random graphs to compare with (default: %(default)s)"
     )
-    parser.add_argument(
-        "--keep", choices=("bidegree", "degree"), default="bidegree",
-        help="what random graphs keep of every node: in-, out- and reciprocal degree, or in- and out-degree only "
-        "(default: %(default)s)",
-    )  # fmt: skip
+    add_keep_options(parser)
     parser.add_argument(
         "--threshold", type=float, default=2.0, metavar="T",
         help="a motif's count is at least T standard deviations above the mean (default: %(default)s)",
@@ -72,6 +69,7 @@ def _run(args: argparse.Namespace) -> Report:
         raise ValueError("--samples: of estimates; add --estimate")
     if args.estimate and args.occurrences is not None:
         raise ValueError("--occurrences: of exact counts; leave it out with --estimate")
+    check_keep(args)
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
@@ -105,7 +103,7 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
     if args.estimate:
         draws = DEFAULT_SAMPLES if args.samples is None else args.samples
     return find_motifs(
-        graph, args.size, args.random, args.seed, args.keep, threshold=args.threshold, switches=args.switches,
+        graph, args.size, args.random, args.seed, kept(args, graph), threshold=args.threshold, switches=args.switches,
         attempts=args.attempts, step=args.step, engine=args.engine, estimate=draws, checkpoint=checkpoint,
         devices=args.device, memory=args.memory, progress=not args.quiet,
     )  # fmt: skip

@@ -20,6 +20,10 @@ path s > x > y > t, the others are any three. That contains the reversal of dire
 
 In small graphs, where dense ones are many and these moves leave some of their ensembles in pieces, chains walk, too
 (:mod:`jaxmotif.kernels._walking`).
+
+Two restrictions keep more than degrees. *Groups* divide the labels for ever: heads are exchanged within a group alone.
+*Kinds* are of dyads: a move is proposed only if the kinds of its old dyads, together, are those of its new ones.
+Neither looks at anything that a move and its reverse see differently, so all that is said above still holds.
 """
 
 from __future__ import annotations
@@ -44,11 +48,33 @@ Step = Literal["reject", "global"]
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # of either kind of triples
 SLOTS_PER_LABEL = 20  # hash slots: more of them, fewer chance rejections
+BLOCK_BITS = 15  # of a node's block: two of them in an int32
+
+
+class Groups(NamedTuple):
+    """Labels that exchange heads with each other alone, which stand together: of each label, ``[labels or more]``, the
+    first of its group and how many these are, int32; and of a pair whether it may be read backwards, bool."""
+
+    first: Array
+    size: Array
+    turns: Array
+
+
+class Kinds(NamedTuple):
+    """What kind of dyad two nodes make.
+
+    Attributes:
+      place: int32 ``[1, nodes or more]``, the block of every node; or int64 ``[axes, nodes or more]``, where it is.
+      limits: of blocks ``None``; else int64 ``[bins]``: a dyad's kind is how many of these its squared length reaches.
+    """
+
+    place: Array
+    limits: Array | None
 
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes"), meta_fields=("ordered",),
+    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "groups", "kinds"), meta_fields=("ordered",),
 )  # fmt: skip
 @dataclasses.dataclass(frozen=True, eq=False)
 class Fixed:
@@ -59,6 +85,7 @@ class Fixed:
         each group begins.
       arcs, pairs, nodes: int32 scalars, how many there are.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
+      groups, kinds: what else is kept, ``None`` where it is nothing.
     """
 
     by_tail: Array
@@ -67,6 +94,8 @@ class Fixed:
     pairs: Array
     nodes: Array
     ordered: bool
+    groups: Groups | None = None
+    kinds: Kinds | None = None
 
 
 class Ends(NamedTuple):
@@ -114,20 +143,15 @@ def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
 def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Step) -> tuple[Ends, Array]:
     """One step of pair switches of all chains, from words ``[chains, 4]``: new states, and which lanes moved."""
     is_pair = where.label >= fixed.arcs
-    # The involution i <-> c - i among the arcs, and among the pairs, of a chain: nobody idle but its fixed points.
-    size = jnp.where(is_pair, fixed.pairs, fixed.arcs)
-    # One draw for arcs and one for pairs, of each chain.
-    shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1).reshape(-1)
-    first = jnp.where(is_pair, fixed.arcs, 0)
-    across = take(shifts, 2 * where.chain + is_pair.astype(jnp.int32)) - (where.label - first)
-    # Modulo the labels of its kind, back among all labels.
-    across = jnp.where(across < 0, across + size, across) + first
+    across = _partners(fixed, where, is_pair, salts)
     partner = once(fixed, where.base + jnp.where(where.live, across, 0))
     # The lower label draws for both, so that the two agree.
     driver = jnp.minimum(where.label, across)
     salt = take(salts[:, 2], where.chain)
     coin = mix(driver.astype(jnp.uint32), salt)
     mirrored = is_pair & (where.label != driver) & (coin >> 31 == 1)  # the second pair is read backwards
+    if fixed.groups is not None:
+        mirrored = mirrored & take(fixed.groups.turns, where.label)
     tail, head = _mirrored(ends, mirrored)
     # The move exchanges heads: tails stay with their labels.
     other_tail, new_head = take(tail, partner), take(head, partner)
@@ -135,11 +159,57 @@ def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Ste
     # One proposal in 16 is left out, so that a chain has no period.
     idle = (where.label == across) | (coin & 15 == 0) | loop | (tail == other_tail) | (head == new_head)
     proposed = where.live & ~idle
+    if fixed.kinds is not None:
+        tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
+        proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])
     if step == "reject":
         made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt)
     else:
         made = _decide_in_turn(fixed, where, tail, head, new_head, proposed, partner, driver)
     return Ends(*_mirrored(Ends(tail, jnp.where(made, new_head, head)), mirrored)), made
+
+
+def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array) -> Array:
+    """The involution i <-> c - i among the labels of each group of a chain: nobody idle but its fixed points."""
+    if fixed.groups is None:  # the arcs, and the pairs
+        first, size = jnp.where(is_pair, fixed.arcs, 0), jnp.where(is_pair, fixed.pairs, fixed.arcs)
+        # One draw for arcs and one for pairs, of each chain.
+        shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1).reshape(-1)
+        shift = take(shifts, 2 * where.chain + is_pair.astype(jnp.int32))
+    else:
+        first, size = take(fixed.groups.first, where.label), take(fixed.groups.size, where.label)
+        shift = scaled(mix(first.astype(jnp.uint32), take(salts[:, 0], where.chain)), size)
+    across = shift - (where.label - first)
+    # Modulo the labels of its group, back among all labels.
+    return jnp.where(across < 0, across + size, across) + first
+
+
+def same_kinds(kinds: Kinds, is_pair: Array, tail: Array, head: Array, new_head: Array) -> Array:
+    """Whether the dyads of labels, two or three along the first axis, have the same kinds with their new heads as with
+    the old, in whatever order."""
+    old, new = (_ascending(_kind(kinds, is_pair, tail, h)) for h in (head, new_head))
+    return jnp.stack([a == b for a, b in zip(old, new, strict=True)]).all(axis=0)
+
+
+def _kind(kinds: Kinds, is_pair: Array, u: Array, v: Array) -> Array:
+    if kinds.limits is None:
+        a, b = take(kinds.place[0], u), take(kinds.place[0], v)
+        # A pair has no direction.
+        low, high = jnp.where(is_pair, jnp.minimum(a, b), a), jnp.where(is_pair, jnp.maximum(a, b), b)
+        return (low << BLOCK_BITS) | high
+    # Whole numbers: the same on every device.
+    length = jnp.zeros(u.shape, jnp.int64)
+    for axis in kinds.place:
+        length = length + (take(axis, u) - take(axis, v)) ** 2
+    return (kinds.limits.reshape(-1, *(1,) * u.ndim) <= length[None]).sum(axis=0, dtype=jnp.int32)
+
+
+def _ascending(rows: Array) -> list[Array]:
+    """Two or three rows, in order at every place."""
+    found = [rows[i] for i in range(rows.shape[0])]
+    for i, j in ((0, 1), (1, 2), (0, 1))[: 1 if len(found) == 2 else 3]:
+        found[i], found[j] = jnp.minimum(found[i], found[j]), jnp.maximum(found[i], found[j])
+    return found
 
 
 def _mirrored(ends: Ends, mirrored: Array) -> tuple[Array, Array]:
@@ -242,6 +312,10 @@ def turn_triples(
     # Arcs of one tail, or of one head, would only exchange their labels.
     same = (tail == tail[:1]).all(axis=0) | (head == head[:1]).all(axis=0)
     proposed = whole & (tail != turned).all(axis=0) & ~same
+    if fixed.groups is not None:
+        proposed = proposed & one_group(fixed.groups, members)
+    if fixed.kinds is not None:
+        proposed = proposed & same_kinds(fixed.kinds, jnp.zeros_like(proposed), tail, head, turned)
 
     # The rule of reject for groups of three: a group turns if its labels are named by no other group, and its old and
     # new dyads are touched by nothing but itself. What is named and touched is the same after the turn: a path s > x >
@@ -262,6 +336,12 @@ def turn_triples(
     heads = ends.head.at[jnp.where(made[None], at, lanes)].set(turned, mode="drop")
     turns = jnp.zeros(chains, jnp.int32).at[chain].add(made.astype(jnp.int32))
     return Ends(ends.tail, heads), turns
+
+
+def one_group(groups: Groups, labels: Array) -> Array:
+    """Whether labels along the first axis are all of one group."""
+    first = take(groups.first, labels)
+    return (first == first[:1]).all(axis=0)
 
 
 def _paths(fixed: Fixed, ends: Ends, base: Array, draw: list[Array]) -> tuple[Array, Array, Array]:

@@ -22,7 +22,17 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._switching import Ends, Fixed, Lanes, arc_from, mix, once, scaled
+from jaxmotif.kernels._switching import (
+    Ends,
+    Fixed,
+    Lanes,
+    arc_from,
+    mix,
+    once,
+    one_group,
+    same_kinds,
+    scaled,
+)
 
 if TYPE_CHECKING:
     from jax import Array
@@ -143,14 +153,23 @@ def _propose(fixed: Fixed, base: Array, ends: Array, words: Array) -> tuple[_Mov
     lane = once(fixed, base[None] + jnp.stack([i, j, jnp.where(of_three, k, i)]))
     tail, head = _unpacked(once(fixed, take(ends, lane)))
     no = jnp.zeros_like(of_pairs)
-    mirrored = jnp.stack([no, of_pairs & (words[4] & 1 == 1), no])  # the second pair is read backwards, or not
+    second = of_pairs & (words[4] & 1 == 1)  # the second pair is read backwards, or not
+    if fixed.groups is not None:
+        second = second & take(fixed.groups.turns, j)
+    mirrored = jnp.stack([no, second, no])
     tail, head = jnp.where(mirrored, head, tail), jnp.where(mirrored, tail, head)
     new_head = jnp.stack([head[1], jnp.where(of_three, head[2], head[0]), head[0]])
     # Drawn with replacement, alike for a move and its reverse: labels that coincide make no move.
     path = goes_on & ends_well & (lane[0] != lane[1]) & (lane[1] != lane[2]) & (lane[0] != lane[2])
     switch = (lane[0] != lane[1]) & (tail[0] != tail[1]) & (head[0] != head[1]) & (of_pairs | (arcs >= 2))
-    move = _Move(jnp.stack([~no, ~no, of_three]), lane, mirrored, tail, head, new_head)
-    return move, jnp.where(of_three, path, switch)
+    proposed = jnp.where(of_three, path, switch)
+    # A move of two has its first label again in the third place: it keeps that one's head.
+    if fixed.groups is not None:
+        proposed = proposed & one_group(fixed.groups, jnp.stack([i, j, jnp.where(of_three, k, i)]))
+    if fixed.kinds is not None:
+        new = jnp.stack([new_head[0], new_head[1], jnp.where(of_three, new_head[2], head[2])])
+        proposed = proposed & same_kinds(fixed.kinds, of_pairs, tail, head, new)
+    return _Move(jnp.stack([~no, ~no, of_three]), lane, mirrored, tail, head, new_head), proposed
 
 
 def _outcome(fixed: Fixed, chain: Array, now: _Walk, move: _Move) -> tuple[Array, Array, Array]:

@@ -4,7 +4,7 @@ from jaxmotif.motifs._census import Census, subgraph_census
 from jaxmotif.motifs._dense import dense_census, dense_census_classes
 from jaxmotif.motifs._discovery import Motifs, find_motifs
 from jaxmotif.motifs._estimate import CensusEstimate, estimate_census
-from jaxmotif.motifs._null_models import NULL_MODELS, NullModel
+from jaxmotif.motifs._null_models import NULL_MODELS, NullModel, keep_blocks, keep_distances, keep_labels
 from jaxmotif.motifs._random_graphs import RandomGraphs, random_graphs
 from jaxmotif.motifs._rewire import rewire_edges
 from jaxmotif.motifs._sample import sample_subgraphs
@@ -23,6 +23,9 @@ __all__ = [
     "dense_census_classes",
     "estimate_census",
     "find_motifs",
+    "keep_blocks",
+    "keep_distances",
+    "keep_labels",
     "random_graphs",
     "rewire_edges",
     "sample_subgraphs",

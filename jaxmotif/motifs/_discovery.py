@@ -226,7 +226,7 @@ def find_motifs(
 
     def identity() -> tuple:
         labels = graph.node_labels, graph.edge_labels
-        options = size, num_random, chains.key, chains.model.name, chains.steps, step, method, estimate
+        options = size, num_random, chains.key, chains.model.identity, chains.steps, step, method, estimate
         return ("motifs", graph.edge_list(), graph.n, graph.directed, *labels, *options)
 
     store = store_for(checkpoint, selection.together, identity)

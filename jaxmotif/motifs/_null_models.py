@@ -1,21 +1,30 @@
 """Null models: what random graphs keep of a graph, and how a graph becomes labels for the moves and a graph again.
 
 A null model is one entry of :data:`NULL_MODELS`: its name, what it keeps and what moves make it (read by the command,
-the messages and the results), and which edges are arcs and which pairs for :mod:`jaxmotif.kernels._switching`.
+the messages and the results), and which edges are arcs and which pairs for :mod:`jaxmotif.kernels._switching`. Those
+that keep something of the nodes beside their degrees (:class:`Also`) are made by :func:`keep_labels`,
+:func:`keep_blocks` and :func:`keep_distances`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 
+from jaxmotif.arrays._compile import put64
 from jaxmotif.graph import Graph
-from jaxmotif.kernels._switching import Ends, Fixed
+from jaxmotif.kernels._switching import BLOCK_BITS, Ends, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+POSITION_BITS = 29
+"""Of a coordinate: squares of differences, added over 16 axes, stay within 62 bits."""
 
 
 class States(NamedTuple):
@@ -63,6 +72,23 @@ def _one_way_and_mutual(edges: np.ndarray) -> Division:
     return Division(np.flatnonzero(~both), pairs, back[pairs])
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Also:
+    """What random graphs keep beside degrees.
+
+    Attributes:
+      words: what that is.
+      place: of every node its block, int64 ``[n]``, or where it is, int64 ``[n, axes]``; ``None``: the graph's labels.
+      limits: of distances, int64 ``[bins]`` (:class:`jaxmotif.kernels._switching.Kinds`).
+      connects: whether moves reach all graphs, where they do so with the degrees alone.
+    """
+
+    words: str
+    place: np.ndarray | None = None
+    limits: np.ndarray | None = None
+    connects: bool = False
+
+
 @dataclasses.dataclass(frozen=True)
 class NullModel:
     """What random graphs keep of a graph.
@@ -75,6 +101,7 @@ class NullModel:
       ordered: whether (u, v) and (v, u) are different dyads, so that both may be held by arcs.
       reaches: over which graphs chains are uniform in the long run, in words.
       reaches_large: the same for graphs that do not walk.
+      also: what is kept beside the degrees, if anything.
     """
 
     name: str
@@ -84,14 +111,21 @@ class NullModel:
     ordered: bool
     reaches: str
     reaches_large: str = ""
+    also: Also | None = None
 
     def claim(self, walks: bool = True) -> str:
         """What is kept, and what may be claimed of the random graphs."""
         reaches = self.reaches if walks else self.reaches_large or self.reaches
-        return f"keeps the {self.keeps} of every node; uniform over {reaches}; moves: {self.moves}"
+        also = "" if self.also is None else self.also.words
+        return f"keeps the {self.keeps} of every node{also}; uniform over {reaches}; moves: {self.moves}"
+
+    @property
+    def identity(self) -> tuple:
+        """What tells it from others, for checkpoints."""
+        return (self.name,) if self.also is None else (self.name, self.keeps, self.also.place, self.also.limits)
 
 
-NULL_MODELS: dict[str, NullModel] = {
+_DEGREES: dict[str, NullModel] = {
     model.name: model
     for model in (
         NullModel(
@@ -115,7 +149,6 @@ NULL_MODELS: dict[str, NullModel] = {
         ),
     )
 }
-"""By name. A further one is added here."""
 
 UNDIRECTED = NullModel(
     "degree",
@@ -128,8 +161,129 @@ UNDIRECTED = NullModel(
 """The null model of every undirected graph."""
 
 
+def _with(degrees: NullModel, name: str, also: Also) -> NullModel:
+    """A model that keeps something else beside these degrees."""
+    reached = "the simple graphs with all this that the moves reach from the input"
+    reaches = reached, ""
+    if also.connects:
+        where = f" where edges have no labels, else over {reached}"
+        reaches = tuple(text and text + where for text in (degrees.reaches, degrees.reaches_large))
+    moves = f"{degrees.moves}, as far as that is kept"
+    return dataclasses.replace(
+        degrees, name=name, moves=moves, reaches=reaches[0], reaches_large=reaches[1], also=also
+    )  # fmt: skip
+
+
+def _of_degrees(degrees: str) -> NullModel:
+    if degrees not in _DEGREES:
+        raise ValueError(f"degrees must be {' or '.join(map(repr, _DEGREES))}, got {degrees!r}")
+    return _DEGREES[degrees]
+
+
+def keep_labels(degrees: Literal["bidegree", "degree"] = "bidegree") -> NullModel:
+    """A null model in which every node keeps its degrees to each label: of the other node, and of the edge.
+
+    So the number of edges between two labels stays, too. The graph must have labels of nodes or of edges.
+
+    Args:
+      degrees: of a directed graph, whether the number of reciprocated neighbours stays (``"bidegree"``) or not.
+
+    Example:
+      >>> from jaxmotif import random_graphs
+      >>> graph = Graph.from_edges([(0, 2), (1, 3), (0, 1)], 4, directed=True, node_labels=[0, 0, 1, 1])
+      >>> drawn = random_graphs(graph, 20, keep=keep_labels())
+      >>> sorted({tuple(map(tuple, one.edge_list().tolist())) for one in drawn})
+      [((0, 1), (0, 2), (1, 3)), ((0, 1), (0, 3), (1, 2))]
+    """
+    words = ", counted for each label of the other node and of the edge"
+    return _with(_of_degrees(degrees), "labels", Also(words, connects=True))
+
+
+def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bidegree") -> NullModel:
+    """A null model that keeps degrees and how many edges there are between every two blocks (and within each).
+
+    One-way arcs and reciprocated pairs are counted apart with ``degrees="bidegree"``. Of what a degree-corrected
+    stochastic block model fits on average this keeps all exactly.
+
+    Args:
+      blocks: of every node, integers or words ``[n]``; at most 32,768 different ones.
+      degrees: as in :func:`keep_labels`.
+
+    Raises:
+      ValueError: blocks of another shape, or too many; with a graph: not one for each node.
+
+    Example:
+      >>> from jaxmotif import random_graphs
+      >>> keep = keep_blocks(["a", "a", "b", "b", "b"])
+      >>> graph = Graph.from_edges([(0, 2), (1, 3), (2, 4), (3, 4), (0, 1)], 5)
+      >>> random_graphs(graph, 3, keep=keep).null_model.split(";")[0]
+      'keeps the degree of every node, and the number of edges between every two of 2 blocks'
+    """
+    values = np.asarray(blocks)
+    if values.ndim != 1 or values.dtype.kind == "f":
+        raise ValueError(f"blocks must be integers or words [n], got {values.dtype} of shape {values.shape}")
+    names, place = np.unique(values, return_inverse=True)
+    if names.size > 1 << BLOCK_BITS:
+        raise ValueError(f"blocks: {names.size:,} different ones, at most {1 << BLOCK_BITS:,}; join some")
+    words = f", and the number of edges between every two of {names.size} blocks"
+    return _with(_of_degrees(degrees), "blocks", Also(words, place.astype(np.int64).reshape(-1)))
+
+
+def keep_distances(
+    positions: ArrayLike, bins: int | ArrayLike = 10, degrees: Literal["bidegree", "degree"] = "bidegree"
+) -> NullModel:
+    """A null model that keeps degrees and how many edges are how long: the histogram of their lengths.
+
+    Args:
+      positions: where the nodes are, finite numbers ``[n, axes]``, up to 16 axes; they are rounded to 2^-29 of the
+        largest extent, so that lengths are the same on all devices.
+      bins: how many bins, of about as many edges each; or the ascending lengths ``[b]`` at which a bin ends and the
+        next begins.
+      degrees: as in :func:`keep_labels`.
+
+    Raises:
+      ValueError: positions of another shape or not finite, or bins that are none; with a graph: not one for each node.
+
+    Reference:
+      Betzel, Bassett: Specificity and robustness of long-distance connections in weighted, interareal connectomes,
+      PNAS 2018.
+
+    Example:
+      >>> from jaxmotif import random_graphs
+      >>> keep = keep_distances([(0, 0), (0, 1), (1, 0), (1, 1)], bins=[1.2])
+      >>> drawn = random_graphs(Graph.from_edges([(0, 1), (2, 3)], 4), 20, keep=keep)  # never the two diagonals
+      >>> sorted({tuple(map(tuple, one.edge_list().tolist())) for one in drawn})
+      [((0, 1), (2, 3)), ((0, 2), (1, 3))]
+    """
+    x = np.asarray(positions, np.float64)
+    if x.ndim != 2 or not 1 <= x.shape[1] <= 16 or not np.isfinite(x).all():
+        raise ValueError(f"positions must be finite numbers [n, axes] of 1 to 16 axes, got shape {x.shape}")
+    low = x.min(axis=0, initial=np.inf) if x.size else np.zeros(x.shape[1])
+    extent = float((x - low).max(initial=0.0)) or 1.0
+    scale = (2**POSITION_BITS - 1) / extent
+    if not isinstance(bins, int | np.integer):
+        ends = np.asarray(bins, np.float64)
+        if ends.ndim != 1 or not ends.size or not (np.diff(ends) > 0).all() or not (ends > 0).all():
+            raise ValueError(f"bins must be a number, or ascending positive lengths, got {bins!r}")
+        # A square may pass 62 bits: longer than any edge, and so no limit at all.
+        limits = np.ceil(np.minimum(ends * scale, 2.0**31) ** 2).astype(np.int64)
+        classes = ends.size + 1
+    else:
+        if not 1 <= bins <= 1000:
+            raise ValueError(f"bins must be 1 to 1,000, got {bins}")
+        # Where they end is the graph's to say.
+        limits, classes = np.full(int(bins) - 1, -1, np.int64), int(bins)
+    words = f", and the number of edges of each of {classes} classes of length"
+    place = np.rint((x - low) * scale).astype(np.int64)
+    return _with(_of_degrees(degrees), "distances", Also(words, place, limits))
+
+
+NULL_MODELS: dict[str, NullModel] = {**_DEGREES, "labels": keep_labels()}
+"""By name: those that take nothing but the graph. A further one is added here."""
+
+
 def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
-    """The null model that is meant; of an undirected graph, whichever of the directed ones is named, the one there is.
+    """The null model that is meant; of an undirected graph, whose degrees are of one kind, the one that keeps these.
 
     Raises:
       ValueError: a name that there is not.
@@ -139,14 +293,20 @@ def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
       >>> null_model_of("degree", directed=True).keeps
       'in- and out-degree'
     """
-    if isinstance(keep, NullModel):
-        return keep
-    if not isinstance(keep, str):
+    if isinstance(keep, str):
+        if keep not in NULL_MODELS:
+            names = ", ".join(map(repr, NULL_MODELS))
+            raise ValueError(
+                f"keep must be one of {names}, or what keep_blocks() or keep_distances() gives, got {keep!r}"
+            )
+        model = NULL_MODELS[keep]
+    elif not isinstance(keep, NullModel):
         raise TypeError(f"keep must be a null model or its name, got {type(keep).__name__}")
-    if keep not in NULL_MODELS:
-        names = " or ".join(map(repr, NULL_MODELS))
-        raise ValueError(f"keep must be {names}, got {keep!r}")
-    return NULL_MODELS[keep] if directed else UNDIRECTED
+    else:
+        model = keep
+    if not directed and model.also is not None:
+        return _with(UNDIRECTED, model.name, model.also)
+    return model if directed or model not in _DEGREES.values() else UNDIRECTED
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,6 +320,8 @@ class Wiring:
       both_ways: whether a pair stands for two arcs (else for one undirected edge).
       edge_labels: of all edges in the order of :meth:`edges`, or ``None``.
       ordered: as in :class:`NullModel`.
+      groups: which labels exchange heads with each other alone (arrays ``[labels]``), where not all arcs and all pairs.
+      kinds: of dyads, which moves keep (arrays of the nodes above), if they do.
     """
 
     ends: States
@@ -168,6 +330,8 @@ class Wiring:
     both_ways: bool
     edge_labels: np.ndarray | None
     ordered: bool
+    groups: Groups | None = None
+    kinds: Kinds | None = None
 
     @classmethod
     def of(cls, graph: Graph, model: NullModel) -> Wiring:
@@ -177,15 +341,22 @@ class Wiring:
         rng = np.random.default_rng(0)  # any fixed shuffle will do
         arcs, order = rng.permutation(arcs), rng.permutation(pairs.size)
         pairs, back = pairs[order], back[order]
-        labels = None
-        if graph.edge_labels is not None:
-            parts = [arcs, pairs] + [back] * graph.directed
-            labels = np.asarray(graph.edge_labels)[graph.edge_slots()][np.concatenate(parts)]
+        labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
+        groups = None
+        if model.also is not None and model.also.place is None:
+            arcs, pairs, back, edges, groups = _grouped(graph, edges, labels, Division(arcs, pairs, back))
+        if labels is not None:
+            labels = labels[np.concatenate([arcs, pairs] + [back] * graph.directed)]
         # Nodes without edges take no part in moves: the others are numbered without them.
         nodes, compact = np.unique(edges[np.concatenate([arcs, pairs])], return_inverse=True)
         tail, head = compact.reshape(-1, 2).astype(np.int32).T
         ends = States(np.ascontiguousarray(tail), np.ascontiguousarray(head))
-        return cls(ends, nodes.astype(np.int32), arcs.size, graph.directed, labels, model.ordered)
+        kinds = None
+        if model.also is not None and model.also.place is not None:
+            kinds = _kinds(graph, model.also, nodes, ends)
+        return cls(
+            ends, nodes.astype(np.int32), arcs.size, graph.directed, labels, model.ordered, groups, kinds
+        )  # fmt: skip
 
     @property
     def labels(self) -> int:
@@ -204,7 +375,12 @@ class Wiring:
     @property
     def pairs_a_step(self) -> float:
         """Pair switches that a step tries, for each label."""
-        return (self.arcs // 2 + (self.labels - self.arcs) // 2) / max(self.labels, 1)
+        if self.groups is None:
+            tried = self.arcs // 2 + (self.labels - self.arcs) // 2
+        else:
+            firsts = np.unique(self.groups.first)
+            tried = int((self.groups.size[firsts] // 2).sum())
+        return tried / max(self.labels, 1)
 
     def fixed(self, capacity: int, device: jax.Device) -> Fixed:
         """What no move changes, with room for so many labels, on a device."""
@@ -214,7 +390,17 @@ class Wiring:
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
-        return Fixed(*jax.device_put((by_tail, starts, *sizes), device), ordered=self.ordered)
+        groups = kinds = None
+        if self.groups is not None:
+            room = capacity - self.labels
+            groups = Groups(*jax.device_put(tuple(np.pad(x, (0, room)) for x in self.groups), device))
+        if self.kinds is not None:
+            room = 2 * capacity - self.nodes.size
+            place = np.pad(self.kinds.place, ((0, 0), (0, room)))
+            kinds = put64(self.kinds._replace(place=place), device)
+        return Fixed(
+            *jax.device_put((by_tail, starts, *sizes), device), ordered=self.ordered, groups=groups, kinds=kinds
+        )  # fmt: skip
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
         """Tails and heads ``[.., m]`` of the edges of states ``[.., labels]``: labels in order, then the pairs' other
@@ -226,6 +412,59 @@ class Wiring:
             return tail, head
         again = (..., slice(self.arcs, None))
         return np.concatenate([tail, head[again]], axis=-1), np.concatenate([head, tail[again]], axis=-1)
+
+
+def _grouped(
+    graph: Graph, edges: np.ndarray, labels: np.ndarray | None, division: Division
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Groups]:
+    """Rows of arcs, pairs, and their other ways, each group together; edges, pairs turned to be alike in a group; and
+    the groups: of arcs with one label of tail, head and edge, and of pairs likewise, of both their ends."""
+    if graph.node_labels is None and labels is None:
+        raise ValueError("keep='labels' keeps degrees to labels, and the graph has labels of neither nodes nor edges")
+    arcs, pairs, back = division
+    none = np.zeros(max(graph.n, edges.shape[0]), np.int64)
+    node = none if graph.node_labels is None else np.asarray(graph.node_labels)[: graph.n]
+    edge = none if labels is None else labels
+    tail, head = node[edges.T.astype(np.int64)]
+    # What a pair's ends are: the label of the node, and of its arc to the other.
+    ends = np.stack([tail[pairs], edge[pairs]], axis=1), np.stack([head[pairs], edge[back]], axis=1)
+    _, which = np.unique(np.concatenate(ends), axis=0, return_inverse=True)
+    one, other = which.reshape(2, -1)
+    # Pairs of one group lie alike, so that they need not be read backwards.
+    turn = one > other
+    if graph.directed:
+        pairs, back = np.where(turn, back, pairs), np.where(turn, pairs, back)
+    else:
+        edges = edges.copy()
+        edges[pairs[turn]] = edges[pairs[turn], ::-1]
+    of_arcs = np.unique(np.stack([tail[arcs], head[arcs], edge[arcs]], axis=1), axis=0, return_inverse=True)[1]
+    of_pairs = np.minimum(one, other) * (2 * pairs.size + 1) + np.maximum(one, other)
+    first, second = (np.argsort(x.reshape(-1), kind="stable") for x in (of_arcs, of_pairs))
+    counts = np.concatenate([np.unique(x, return_counts=True)[1] for x in (of_arcs, of_pairs)])
+    begins = np.repeat(np.cumsum(counts) - counts, counts)
+    turns = np.concatenate([np.zeros(arcs.size, bool), (one == other)[second]])
+    fields: list[Any] = [begins.astype(np.int32), np.repeat(counts, counts).astype(np.int32), turns]
+    groups = Groups(*fields)  # on the host as yet
+    return arcs[first], pairs[second], back[second], edges, groups
+
+
+def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
+    """Blocks or places of the nodes that take part, and where bins end."""
+    assert also.place is not None
+    if len(also.place) != graph.n:
+        what = "blocks" if also.limits is None else "positions"
+        raise ValueError(f"the null model has {what} of {len(also.place)} nodes, the graph has {graph.n}")
+    place = also.place[nodes]
+    if also.limits is None:
+        blocks: Any = place[None].astype(np.int32)
+        return Kinds(blocks, None)
+    limits = also.limits
+    if limits.size and limits[0] < 0:  # so many bins, of about as many edges
+        length = np.sort(((place[ends.tail] - place[ends.head]) ** 2).sum(axis=1))
+        at = (np.arange(1, limits.size + 1) * length.size) // (limits.size + 1)
+        limits = length[at] if length.size else np.zeros(0, np.int64)
+    fields: list[Any] = [np.ascontiguousarray(place.T), limits]
+    return Kinds(*fields)  # on the host as yet
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

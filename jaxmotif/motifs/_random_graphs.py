@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
-MOST_ATTEMPTS = 200.0
-"""Pair switches tried for each edge at most, where few are accepted."""
+MOST_ATTEMPTS = {False: 200.0, True: 2000.0}
+"""Pair switches tried for each edge at most, where few are accepted; and where most are refused for what a null model
+keeps beside degrees."""
 LEAST_WALK_STEPS = 64
 """Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
 PILOT_STEPS = (8, 16, 32, 64)
@@ -98,7 +99,7 @@ def plan_chains(
         known, asked = _steps.setdefault(graph, {}), (model, step, switches)
         if asked not in known:
             known[asked] = _steps_needed(plan, switches)
-        needed, most = known[asked], math.ceil(MOST_ATTEMPTS / per_step)
+        needed, most = known[asked], math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
         steps, bounded = min(needed, most), needed > most
     else:
         steps = math.ceil(attempts / per_step)
@@ -339,9 +340,10 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray) -> tuple[str, ...]:
     if not moves.any():
         note = "no chain could move: every random graph is the given one, which says nothing of how unusual it is"
     elif plan.bounded:
+        why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
         note = (
             f"chains made {accepted:.2g} moves per edge in the {plan.attempts:.0f} switches per edge that are tried at "
-            "most, fewer than asked for: most are refused in so dense a graph; a larger attempts= tries more"
+            f"most, fewer than asked for: most are refused {why}; a larger attempts= tries more"
         )
     elif not moves.all():
         note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more with attempts="
@@ -375,14 +377,16 @@ def random_graphs(
     graphs of at most 32 nodes and 256 edges, whose chains also walk through graphs where arcs and pairs collide, these
     are all in every one of the 8,609 ensembles of 4 to 6 nodes that were enumerated; in larger sparse ones presumably
     (:attr:`RandomGraphs.null_model` says which). How near to it chains are is a matter of their length. Node
-    labels stay with their nodes, an arc's label with its tail.
+    labels stay with their nodes, an arc's label with its tail. :func:`jaxmotif.motifs.keep_labels` (``"labels"``),
+    :func:`~jaxmotif.motifs.keep_blocks` and :func:`~jaxmotif.motifs.keep_distances` keep more than degrees.
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
       num: how many graphs.
       key: a seed, or ``jax.random.key(seed)``. Graph i is the same whatever ``num``, the devices and the memory.
       keep: the null model, one of ``NULL_MODELS`` or its name.
-      switches: moves that a chain makes for each edge, about (it tries at most 200 switches per edge for these).
+      switches: moves that a chain makes for each edge, about (it tries at most 200 switches per edge for these, 2,000
+        where blocks or distances are kept).
       attempts: pair switches to try per edge, instead.
       step: ``"reject"`` (cheap, refuses switches that might clash) or ``"global"`` (decides as if one by one).
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
@@ -428,7 +432,7 @@ def random_graphs(
 
     def identity() -> tuple:
         begun = () if start is None else (*start.ends, done)
-        options = plan.key, plan.model.name, step, plan.steps, numbers
+        options = plan.key, plan.model.identity, step, plan.steps, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
     store = store_for(None, selection.together, identity)

@@ -73,6 +73,8 @@ def rewire_edges(
         raise ValueError(f"attempts must be from 0 to a million for each edge, got {attempts}")
     if not isinstance(keep, str):  # others are divided on the host
         raise TypeError(f"keep must be the name of a null model, got {type(keep).__name__}")
+    if keep in NULL_MODELS and NULL_MODELS[keep].also is not None:
+        raise ValueError(f"keep={keep!r}: rewire_edges keeps degrees alone; random_graphs keeps more")
     model = null_model_of(keep, directed)
     if not edges.shape[0] or not attempts:
         steps = 0

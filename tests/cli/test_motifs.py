@@ -95,11 +95,37 @@ def test_estimated_motifs(capsys, tmp_path):
 
 
 def test_null_models_are_those_of_the_library(capsys):
-    for name, model in NULL_MODELS.items():
-        made = document(capsys, "motifs", "florentine", "--directed", "--random", 2, "--keep", name, "--attempts", 1)
-        assert made["null_model"].startswith(f"keeps the {model.keeps} of every node; uniform over")
+    few = "--random", 2, "--attempts", 1
+    for name in ("bidegree", "degree"):
+        made = document(capsys, "motifs", "florentine", "--directed", *few, "--keep", name)
+        assert made["null_model"].startswith(f"keeps the {NULL_MODELS[name].keeps} of every node; uniform over")
     with pytest.raises(SystemExit) as stop:
         main(["motifs", "karate", "--keep", "nothing"])
     assert stop.value.code == 2
     refused = capsys.readouterr().err
     assert all(name in refused for name in NULL_MODELS)
+
+
+def test_what_else_random_graphs_keep(tmp_path, capsys):
+    edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"
+    edges.write_text("a b\nb c\nc d\nd a\na c\n")
+    nodes.write_text("# node x\na 1\nb 2\nc 1\nd 2\n")
+    options = "motifs", edges, "--random", 2, "--attempts", 1
+    for keep, words in (
+        (("labels", "--node-labels", nodes), "for each label"),
+        (("blocks", "--blocks", nodes), "every two of 2 blocks"),
+        (("distances", "--positions", nodes, "--bins", "0.5"), "each of 2 classes of length"),
+    ):  # fmt: skip
+        assert words in document(capsys, *options, "--keep", *keep, "--degrees", "degree")["null_model"]
+    nodes.write_text("a 1\nb x\nc 1\n")
+    for keep, words in (
+        (("labels",), "labels of neither nodes nor edges"), (("blocks",), "add --blocks FILE"),
+        (("degree", "--blocks", nodes), "of --keep blocks"),
+        (("blocks", "--blocks", nodes), "no line for 1 of 4 nodes"),
+        (("degree", "--degrees", "degree"), "says it already"),
+    ):  # fmt: skip
+        assert main([*map(str, (*options, "--keep", *keep))]) == 1
+        assert words in capsys.readouterr().err
+    nodes.write_text("a 1\nb x\nc 1\nd 2\n")
+    assert main([*map(str, (*options, "--keep", "distances", "--positions", nodes))]) == 1
+    assert "positions must be numbers" in capsys.readouterr().err

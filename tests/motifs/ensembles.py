@@ -33,6 +33,22 @@ def degrees_of(arcs: Arcs, keep: str) -> Counter:
     return kept
 
 
+def more_of(arcs: Arcs, kept: str, of: list, keep: str) -> Counter:
+    """What is kept beside degrees: by label at every node, by two blocks, or by the square of the length of an arc;
+    ``of``: the label, block or position of every node."""
+    found = Counter()
+    for u, v in arcs:
+        both = keep == "bidegree" and (v, u) in arcs
+        if kept == "labels":
+            found[u, "out", of[v], both] += 1
+            found[v, "in", of[u], both] += 1
+        elif kept == "blocks":
+            found[of[u], of[v], both] += 1
+        else:
+            found[sum((a - b) ** 2 for a, b in zip(of[u], of[v], strict=True)), both] += 1
+    return found
+
+
 WAYS = ((), (0,), (1,), (0, 1))
 
 
@@ -96,6 +112,42 @@ def ensembles(number: int, seed: int = 1, largest: int = 60) -> Iterator[Ensembl
                 continue
             yield Ensemble(keep, directed, n, sorted(arcs), members, pieces)
             break
+
+
+class Restricted(NamedTuple):
+    """Those of an :class:`Ensemble` that keep something else, ``kept``, of the nodes, ``of``."""
+
+    kept: str
+    of: list
+    keep: str
+    directed: bool
+    nodes: int
+    edges: list[tuple[int, int]]
+    members: list[Arcs]
+
+
+def restricted(kept: str, number: int, seed: int = 1, largest: int = 60) -> Iterator[Restricted]:
+    """So many random ones of 2 to ``largest`` members: 4 to 6 nodes of two labels or blocks, or on a grid of 4 by 4; of
+    distances, each square of a length is a class of its own."""
+    rng = np.random.default_rng(seed)
+    while number:
+        keep, directed = (("bidegree", True), ("degree", True), ("degree", False))[number % 3]
+        n = int(rng.integers(4, 7))
+        weights = np.array(((1, 1, 1, 1), (1, 2, 2, 2), (0, 1, 1, 1), (4, 1, 1, 1))[rng.integers(4)], float)
+        ways = rng.choice(4, n * (n - 1) // 2, p=weights / weights.sum())
+        if not directed:
+            ways = 3 * (ways > 1)
+        pairs = zip(combinations(range(n), 2), ways, strict=True)
+        arcs = frozenset(pair if way == 0 else pair[::-1] for pair, which in pairs for way in WAYS[which])
+        of = rng.integers(0, 4, (n, 2)).tolist() if kept == "distances" else rng.integers(0, 2, n).tolist()
+        of = [tuple(place) for place in of] if kept == "distances" else of
+        everything = all_with_same_degrees(arcs, n, keep, directed, 2000)
+        wanted = more_of(arcs, kept, of, keep)
+        members = sorted((one for one in everything if more_of(one, kept, of, keep) == wanted), key=sorted)
+        if len(everything) <= 2000 and 2 <= len(members) <= largest:
+            number -= 1
+            edges = [(u, v) for u, v in sorted(arcs) if directed or u < v]
+            yield Restricted(kept, of, keep, directed, n, edges, members)
 
 
 def reachable(arcs: Arcs, keep: str, directed: bool = True) -> list[Arcs]:

@@ -9,11 +9,19 @@ from jaxmotif.graph import Graph
 from jaxmotif.kernels import _switching as switching
 from jaxmotif.kernels import _walking as walking
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.motifs import NULL_MODELS, random_graphs
+from jaxmotif.motifs import NULL_MODELS, keep_blocks, keep_distances, keep_labels, random_graphs
 from jaxmotif.motifs import _random_graphs as module
 from jaxmotif.motifs._null_models import NullModel, null_model_of
 from tests.compilations import compilations
-from tests.motifs.ensembles import all_with_same_degrees, counts_of, degrees_of, drawn_sets, ensembles, reachable
+from tests.motifs.ensembles import (
+    all_with_same_degrees,
+    counts_of,
+    degrees_of,
+    drawn_sets,
+    ensembles,
+    reachable,
+    restricted,
+)
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -252,7 +260,7 @@ def test_graphs_that_cannot_change(edges):
     ("options", "message"),
     [
         ({"num": 0}, "num"),
-        ({"keep": "both"}, "keep must be 'bidegree' or 'degree'"),
+        ({"keep": "both"}, "keep must be one of 'bidegree', 'degree', 'labels'"),
         ({"step": "fast"}, "step"),
         ({"attempts": -1}, "attempts"),
         ({"switches": float("inf")}, "switches"),
@@ -276,3 +284,91 @@ def test_chains_that_stay_on_their_device_go_on_as_others_do():
     np.testing.assert_array_equal(found.ends.head, wanted.ends.head)
     np.testing.assert_array_equal(found.moves, wanted.moves)
     np.testing.assert_array_equal(once.moves, chains.draw(numbers, None, 0, 8).moves)
+
+
+BUILDERS = {
+    "labels": lambda one: keep_labels(one.keep),
+    "blocks": lambda one: keep_blocks(one.of, one.keep),
+    # The squares of lengths are whole numbers: each its own bin.
+    "distances": lambda one: keep_distances(one.of, np.sqrt(np.arange(1, 19) - 0.5), one.keep),
+}
+
+
+def restricted_counts(one, chains, **options):
+    labels = one.of if one.kept == "labels" else None
+    graph = Graph.from_edges(one.edges, one.nodes, one.directed, labels)
+    return counts_of(drawn_sets(random_graphs(graph, chains, 7, BUILDERS[one.kept](one), **options)), one.members)
+
+
+@pytest.mark.parametrize(("kept", "which"), [("labels", (3, 4)), ("blocks", (5,)), ("distances", (3, 4))])
+def test_uniform_with_more_than_degrees_kept(kept, which):
+    """Of bidegree (and undirected, by one program) and of degree; all kinds in experiments/motifs_uniformity.py."""
+    ensembles = list(restricted(kept, 6))
+    for i in which:
+        counts = restricted_counts(ensembles[i], 1000, attempts=60)
+        assert counts.all()
+        assert scipy_stats.chisquare(counts).pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", BUILDERS)
+def test_uniform_with_more_kept_on_many_ensembles(kept):
+    found = []
+    for one in restricted(kept, 24, seed=2):
+        counts = restricted_counts(one, 10_000)
+        # Of distances some ensembles are in pieces, and that is said.
+        assert counts.all() or "that the moves reach" in BUILDERS[kept](one).claim()
+        found.append(scipy_stats.chisquare(counts).pvalue if counts.all() else 0.5)
+    assert scipy_stats.kstest([p for p in found if p != 0.5], "uniform").pvalue > 0.005
+
+
+def test_more_than_degrees_is_kept_in_larger_graphs():
+    rng = np.random.default_rng(3)
+    edges = np.unique(rng.integers(0, 40, (400, 2)), axis=0)
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    labels, places = rng.integers(0, 3, 40), rng.random((40, 2))
+    graph = Graph.from_edges(edges, 40, True, labels, rng.integers(1, 3, len(edges)))
+    of_edge = {tuple(e): w for e, w in zip(graph.edge_list().tolist(), graph.edge_labels[graph.edge_slots()].tolist(),
+                                           strict=True)}  # fmt: skip
+
+    def by_label(words):
+        return degrees_of(frozenset(words), "degree"), sorted(
+            [(u, labels[v], w) for (u, v), w in words.items()] + [(labels[u], v, w) for (u, v), w in words.items()]
+        )
+
+    one = random_graphs(graph, 3, 0, "labels", attempts=20)
+    assert one.accepted > 1
+    drawn = one[2]
+    slots = drawn.edge_labels[drawn.edge_slots()].tolist()
+    assert by_label(dict(zip(map(tuple, drawn.edge_list().tolist()), slots, strict=True))) == by_label(of_edge)
+    plain = Graph.from_edges(edges, 40, True)
+    length = np.sort(np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1))
+    at = len(length) * np.arange(1, 5) // 5
+    ends = (length[at - 1] + length[at]) / 2
+    for model in (keep_distances(places, 5, "degree"), keep_distances(places, ends, "degree")):  # alike
+        one = random_graphs(plain, 3, 0, model, attempts=20)
+        assert one.accepted > 0.5
+        for drawn in drawn_sets(one):
+            u, v = np.array(sorted(drawn)).T
+            made = np.linalg.norm(places[u] - places[v], axis=1)
+            assert np.bincount(np.digitize(made, ends)).tolist() == np.bincount(np.digitize(length, ends)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: keep_labels("out"), "degrees must be"),
+        (lambda: keep_blocks([[1, 2]]), "blocks must be"),
+        (lambda: keep_blocks([0.5, 1.0]), "blocks must be"),
+        (lambda: keep_blocks(range(40_000)), "at most 32,768"),
+        (lambda: keep_distances([1, 2, 3]), "1 to 16 axes"),
+        (lambda: keep_distances([[1.0], [np.inf]]), "finite"),
+        (lambda: keep_distances([[1.0], [2.0]], 0), "bins"),
+        (lambda: keep_distances([[1.0], [2.0]], [2.0, 1.0]), "ascending"),
+        (lambda: random_graphs(Graph.from_edges([(0, 1)], 3), 1, 0, keep_blocks([0, 1])), "blocks of 2 nodes"),
+        (lambda: random_graphs(Graph.from_edges([(0, 1)], 3), 1, 0, "labels"), "labels of neither"),
+    ],
+)
+def test_bad_null_models(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -90,8 +90,9 @@ def test_nothing_to_move():
         (np.zeros((3, 2)), {}, TypeError, "must hold integers"),
         (np.zeros((3, 2), np.int32), {"num_nodes": -1}, ValueError, "num_nodes must be at least 0"),
         (np.zeros((3, 2), np.int32), {"attempts": np.inf}, ValueError, "attempts must be from 0 to a million"),
-        (np.zeros((3, 2), np.int32), {"keep": "bi"}, ValueError, "'bidegree' or 'degree'"),
+        (np.zeros((3, 2), np.int32), {"keep": "bi"}, ValueError, "keep must be one of 'bidegree', 'degree'"),
         (np.zeros((3, 2), np.int32), {"keep": NULL_MODELS["degree"]}, TypeError, "the name of a null model"),
+        (np.zeros((3, 2), np.int32), {"keep": "labels"}, ValueError, "degrees alone"),
     ],
 )
 def test_bad_options(edges, options, error, message):
