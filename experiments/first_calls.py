@@ -8,6 +8,7 @@ Each job runs in a process of its own, without any cache of compiled code:
     motifs3      yeast, size 3, 1,000 random graphs      estimate   yeast, size 7
     graphlets    email-Enron, up to 4 nodes              graphlets5 email-Enron, node orbits of 5 nodes
     match        a labelled query in string_yeast_u32    sieve      20 colors, 1,024 nodes of degree 20
+    estimate8    email-Enron, size 8
 
 A line for each program: when it was ready (seconds from the start of the call), how long XLA took, its name; with
 `--shapes` also what it is given. A last line: the call, XLA, tracing and lowering (all threads together), and the least
@@ -31,7 +32,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 EVENTS = "/jax/core/compile/"
 
 
-JOBS = ("motifs", "motifs3", "census", "estimate", "graphlets", "graphlets5", "match", "sieve")
+JOBS = ("motifs", "motifs3", "census", "estimate", "estimate8", "graphlets", "graphlets5", "match", "sieve")
 
 
 def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
@@ -56,6 +57,9 @@ def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
     if job == "estimate":
         graph = read("yeast", directed=True)
         return lambda: jaxmotif.estimate_census(graph, 4 if small else 7)
+    if job == "estimate8":
+        large = read("karate" if small else "email-Enron", directed=False)
+        return lambda: jaxmotif.estimate_census(large, 4 if small else 8)
     if job == "sieve":
         n, k = (64, 6) if small else (1 << 10, 20)
         colors = np.random.default_rng(0).integers(0, k, n)

@@ -7,8 +7,8 @@ falls on the node set X with chance ``rooted spanning trees of X / Z``, Z being 
 Let ``f_j(v)`` be the number of maps of trees of j nodes with the root at v, and ``g_j(v)`` the sum of ``f_j`` over the
 neighbours of v. Trees are ``x exp(g)``: with E_0 = 1, ``n E_n = sum_i i g_i E_{n-i}`` and ``f_{n+1} = E_n``. Where a
 node may have no more than C children, ``B_c[n] = [x^n] g^c / c!`` stands in the place of E: ``n B_c[n] = sum_i i g_i
-B_{c-1}[n-i]`` and ``f_{n+1} = sum_{c <= C} B_c[n]``. Counting takes k - 1 sums over rows; drawing goes from
-the root down.
+B_{c-1}[n-i]`` and ``f_{n+1} = sum_{c <= C} B_c[n]``. Counting takes k - 2 sums over rows, as g_1 is the degree;
+drawing goes from the root down.
 
 The bits are the same on every device: what is multiplied has 24 bits of mantissa, so that products are exact and it is
 no matter whether they are fused with a sum, and sums are added in a fixed order.
@@ -47,14 +47,12 @@ class Tables(NamedTuple):
       sums: ``[k, R]``, g_j by j (0: none).
       ways: ``[LEVELS, k, R]``, by children still to come and nodes below: B_0, B_1, B_2; without a limit E twice, then
         zeros.
-      roots: ``[R]``, the sum of f_k up to each node.
       limit: int32, of a node's children, 1 or 2; 0 for none.
     """
 
     prefix: jax.Array
     sums: jax.Array
     ways: jax.Array
-    roots: jax.Array
     limit: jax.Array
 
 
@@ -62,14 +60,16 @@ class Maps(NamedTuple):
     """Tables to draw from.
 
     Attributes:
-      prefix, roots, limit: those of :class:`Tables`.
+      prefix, limit: those of :class:`Tables`.
       nodes: float64 ``[R, 1 + LEVELS, k]``, ``sums`` and ``ways`` by node: a draw that is at a node reads many of its
         numbers, which are neighbours in memory.
+      roots: float64 ``[R]``, the sum of f_k up to each node; total: of all.
     """
 
     prefix: jax.Array
     nodes: jax.Array
     roots: jax.Array
+    total: jax.Array
     limit: jax.Array
 
 
@@ -89,50 +89,60 @@ def rounded(x: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type((bits + (1 << 28)) & ~jnp.int64((1 << 29) - 1), jnp.float64)
 
 
-def row_sums(dyads: Dyads, f: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Sums of ``f`` (``[R]``) over each row up to every slot, ``[S]``, and over whole rows, ``[R]``."""
+def row_sums(dyads: Dyads, begins: jax.Array, f: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Sums of ``f`` (``[R]``) over each row up to every slot, ``[S]``, and over whole rows, ``[R]``. ``begins``: at
+    which slots a row does, bool ``[S]``."""
 
     def add(a: Values, b: Values) -> Values:
         # A row that has begun forgets what came before: differences of sums over all rows would cancel.
         return jnp.where(b[1], b[0], a[0] + b[0]), a[1] | b[1]
 
-    begins = jnp.zeros(dyads.near.shape[0], bool).at[dyads.offsets[:-1]].set(True, mode="drop")
-    prefix = running(add, (take(f, dyads.near), begins), (0.0, False))[0]
+    # Gathered once: a compiler would rather read at random again than write what several sums read.
+    values = lax.optimization_barrier(take(f, dyads.near))
+    prefix = running(add, (values, begins), (0.0, False))[0]
     low, high = dyads.offsets[:-1], dyads.offsets[1:]
     return prefix, jnp.where(high > low, take(prefix, jnp.maximum(high - 1, 0)), 0.0)
 
 
-def begun(slots: int, rows: int, size: int, limit: jax.Array) -> tuple[Tables, jax.Array]:
-    """Empty tables, and f_1. ``limit``: of children, 1 or 2; 0 for none."""
+def begun(dyads: Dyads, size: int, limit: jax.Array) -> tuple[Tables, jax.Array, jax.Array]:
+    """Tables with what is of one node, f_2, and at which slots rows begin. ``limit``: of children, 1 or 2; 0 for
+    none."""
+    slots, rows = dyads.near.shape[0], dyads.offsets.shape[0] - 1
+    begins = jnp.zeros(slots, bool).at[dyads.offsets[:-1]].set(True, mode="drop")
+    g = rounded((dyads.offsets[1:] - dyads.offsets[:-1]).astype(jnp.float64))
+    sums = jnp.zeros((size, rows)).at[1].set(g)
     ways = jnp.zeros((LEVELS, size, rows)).at[0, 0].set(1.0)
+    ways = ways.at[0, 1].set(jnp.where(limit == 0, g, 0.0)).at[1, 1].set(g)
     ways = ways.at[1, 0].set(jnp.where(limit == 0, 1.0, 0.0))
-    return Tables(jnp.zeros((size - 2, slots)), jnp.zeros((size, rows)), ways, jnp.zeros(rows), limit), jnp.ones(rows)
+    return Tables(jnp.zeros((size - 2, slots)), sums, ways, limit), g, begins
 
 
-def extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[Tables, jax.Array]:
-    """Tables with what is of n nodes, given ``f`` = f_n; and f_{n+1}, whose running sums are the roots."""
-    prefix, g = row_sums(dyads, f)
+def extended(
+    dyads: Dyads, begins: jax.Array, tables: Tables, f: jax.Array, n: jax.Array
+) -> tuple[Tables, jax.Array]:  # fmt: skip
+    """Tables with what is of n nodes, at least two, given ``f`` = f_n; and f_{n+1}."""
+    prefix, g = row_sums(dyads, begins, f)
     sums = lax.dynamic_update_index_in_dim(tables.sums, rounded(g), n, 0)
 
     def add(i: jax.Array, acc: jax.Array) -> jax.Array:
-        # 4 + 24 bits, then 24 more: both products are exact.
-        return acc + (i.astype(jnp.float64) * sums[i])[None] * tables.ways[:-1, n - i]
+        # 4 + 24 bits, then 24 more: both products are exact. Past n the sums are still zeros.
+        return acc + (i.astype(jnp.float64) * sums[i])[None] * tables.ways[:-1, jnp.maximum(n - i, 0)]
 
-    acc = lax.fori_loop(jnp.int32(1), n + 1, add, jnp.zeros((LEVELS - 1, f.shape[0])))
+    most = sums.shape[0] - 1
+    acc = _each(jnp.int32(1), n + 1, most, add, jnp.zeros((LEVELS - 1, f.shape[0])))
     one, two = rounded(acc / n.astype(jnp.float64))
     # Without a limit there are two levels alike, and drawing a child leads from one to itself.
     new = jnp.stack([jnp.where(tables.limit == 0, one, 0.0), one, jnp.where(tables.limit == 2, two, 0.0)])
     ways = lax.dynamic_update_index_in_dim(tables.ways, new, n, 1)
-    # The sums of leaves are degrees: nobody looks for them (place 0 is written again).
-    prefixes = lax.dynamic_update_index_in_dim(tables.prefix, prefix, jnp.maximum(n - 2, 0), 0)
-    f = rounded(new[1] + new[2])
+    # The sums of leaves, f_1, are places in a row: nobody looks for them.
+    prefixes = lax.dynamic_update_index_in_dim(tables.prefix, prefix, n - 2, 0)
+    return Tables(prefixes, sums, ways, tables.limit), rounded(new[1] + new[2])
+
+
+def finished(sums: jax.Array, ways: jax.Array, f: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """``nodes``, ``roots`` and ``total`` of :class:`Maps`, given ``f`` = f_k."""
     (roots,) = running(lambda a, b: (a[0] + b[0],), (f,), (0.0,))
-    return Tables(prefixes, sums, ways, roots, tables.limit), f
-
-
-def by_node(tables: Tables) -> jax.Array:
-    """The numbers of :class:`Maps`."""
-    return jnp.concatenate([tables.sums[None], tables.ways]).transpose(2, 0, 1)
+    return jnp.concatenate([sums[None], ways]).transpose(2, 0, 1), roots, roots[-1]
 
 
 def uniform(xp: ModuleType, stream: Any, lane: Any, step: Any) -> Any:
@@ -184,7 +194,7 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
     # The highest degrees come first: nodes without neighbours, which have no map, last.
     last = (dyads.offsets[1:] > dyads.offsets[:-1]).sum(dtype=jnp.int32) - 1
     zero = jnp.zeros(lanes, jnp.int32)
-    mass = place / jnp.where(shared, order.total, 1.0) * tables.roots[-1]
+    mass = place / jnp.where(shared, order.total, 1.0) * tables.total
     steps = tables.roots.shape[0].bit_length()
     root = first_above(tables.roots, zero, zero, jnp.broadcast_to(last, (lanes,)), mass, steps)
 

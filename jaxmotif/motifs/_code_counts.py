@@ -10,6 +10,7 @@ if they had none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -20,7 +21,6 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import power_of_four, power_of_two
 from jaxmotif.kernels._expand import first_ones, take
 from jaxmotif.kernels._subgraphs import all_ones
@@ -362,27 +362,58 @@ def _begun(
     return ordered, _different(ordered, jnp.int32(0), room=room)
 
 
-@partial(jit64, static_argnames=("form", "nodes"))
-def _grouped(codes: jax.Array, *, form: Codes, nodes: int) -> _Different:
-    none = all_ones(codes.dtype)
+@partial(jit64, static_argnames="bits")
+def _in_order(codes: jax.Array, *, bits: int) -> _Ordered:
+    """Codes of so many bits (all ones for none): sorted as narrow as they are, which takes half of the time."""
+    return _ordered(codes.astype(jnp.uint32) if bits < 32 else codes, None)
 
-    def normal(some: jax.Array) -> jax.Array:
-        return jnp.where(some == none, none, normal_codes(jnp, some, form, nodes))
+
+@partial(jit64, static_argnames=("form", "nodes", "room"))
+def _grouped(ordered: _Ordered, first: jax.Array, *, form: Codes, nodes: int, room: int) -> _Different:
+    """The different normal forms of the different codes from one on, as many as there is room for."""
+    found = _different(ordered, first, room=room)
+    part = min(room, NORMAL_AT_ONCE)
+
+    def normal(number: jax.Array, forms: jax.Array) -> jax.Array:
+        at = number * part  # slices that would end past the room end with it
+        some = normal_codes(jnp, lax.dynamic_slice_in_dim(found.codes, at, part), form, nodes)
+        return lax.dynamic_update_slice_in_dim(forms, some, at, 0)
 
     # Some at a time: what tells the nodes of one subgraph apart takes as much room as hundreds of codes.
-    forms = lax.map(normal, codes.reshape(-1, min(codes.shape[0], NORMAL_AT_ONCE))).reshape(-1)
-    return _different(_ordered(forms, None), jnp.int32(0), room=codes.shape[0])
+    # A fixed number of times: to ask a GPU how often would keep what comes after this waiting.
+    forms = lax.fori_loop(jnp.int32(0), jnp.int32(-(-room // part)), normal, found.codes)
+    return _different(_ordered(forms, found.times), jnp.int32(0), room=room)
 
 
-def grouped_codes(codes: jax.Array, form: Codes, nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different normal forms of codes on a device (uint64 ``[L]``, L a power of two; all ones for none), and how
-    often each occurs, int64; on the host."""
-    found = _grouped(codes, form=form, nodes=nodes)
-    number = int(found.number)
-    # Of few sizes, so that few slices are compiled.
-    room = min(power_of_two(number, 1 << 10), codes.shape[0])
-    with wide_ints():
-        return np.asarray(found.codes[:room])[:number], np.asarray(found.times[:room])[:number]
+def grouped_codes(codes: jax.Array, form: Codes, nodes: int) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+    """Begins to count codes on a device (uint64 ``[L]``, all ones for none).
+
+    Returns:
+      What waits for it: gives the different normal forms, uint64 ascending, and how often each occurs, int64.
+    """
+    # Many codes are alike: an eighth of them are as many different ones as there will be.
+    room = min(codes.shape[0], max(codes.shape[0] // 8, NORMAL_AT_ONCE))
+    bits = nodes * form.label_bits + nodes * (nodes - 1) // 2 * form.state_bits
+    ordered = _in_order(codes, bits=bits)
+
+    def begun(first: int) -> _Different:
+        return _grouped(ordered, np.int32(first), form=form, nodes=nodes, room=room)
+
+    def ended(found: _Different) -> tuple[np.ndarray, np.ndarray]:
+        # Whole arrays: to cut them on the device would wait for what it does by now.
+        return tuple(np.asarray(x)[: int(found.number)] for x in found[:2])  # pyright: ignore[reportReturnType]
+
+    def counted() -> tuple[np.ndarray, np.ndarray]:
+        parts = [ended(one)]
+        parts += [ended(begun(first)) for first in range(room, int(ordered.number), room)]
+        if len(parts) == 1:
+            return parts[0]
+        forms, times = (np.concatenate(x) for x in zip(*parts, strict=True))
+        order = np.argsort(forms)
+        return merged_codes(forms[order], times[order])
+
+    one = begun(0)
+    return counted
 
 
 def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

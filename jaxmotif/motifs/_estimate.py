@@ -7,6 +7,7 @@ import logging
 import math
 import operator
 import os
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,8 @@ SEEN = 10  # hits in the pilot of the classes that draws are planned for
 EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
 CLASSES_AT_ONCE = 1024
+_trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
+"""By size, of normal codes: kept for the next estimate, as names of classes are."""
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -392,8 +395,13 @@ def trees_by_proposal(skeletons: np.ndarray) -> np.ndarray:
     codes = (skeletons[:, old, young].astype(np.uint64) << place.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
     # Of many directed or labelled classes few skeletons are left: the sums over subsets take long.
     forms, which = np.unique(normal_codes(np, codes, plain.codes, size), return_inverse=True)
-    different = skeletons_of(forms, plain.codes, size)
-    return np.stack([trees(different, limit) for limit in LIMITS], axis=1)[which]
+    known, keys = _trees_of_forms[size], forms.tolist()
+    new = np.array([key not in known for key in keys], bool)
+    if new.any():
+        different = skeletons_of(forms[new], plain.codes, size)
+        ways = np.stack([trees(different, limit) for limit in LIMITS], axis=1)
+        known.update(zip(forms[new].tolist(), ways, strict=True))
+    return np.array([known[key] for key in keys]).reshape(-1, len(LIMITS))[which]
 
 
 def trees(skeletons: np.ndarray, limit: int) -> np.ndarray:

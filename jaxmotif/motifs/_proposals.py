@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._ahead import fetched
+from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import floor_power_of_two, power_of_two
@@ -22,9 +22,9 @@ from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree_maps as kernel
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, host_index
 from jaxmotif.kernels._subgraphs import Dyads
-from jaxmotif.kernels._tree_maps import Maps, Order, Tables
+from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
-from jaxmotif.motifs._code_counts import MERGE_AT, grouped_codes, merged_codes
+from jaxmotif.motifs._code_counts import grouped_codes, merged_codes
 from jaxmotif.motifs._null_models import LaneSample
 from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Edges, census_graphs, graph_edges
 
@@ -37,19 +37,13 @@ BLOCK = 1 << 14
 LANES = BLOCK, 1 << 22  # drawn at once by a CPU and by an accelerator
 LANE_BYTES = 1 << 10
 NO_CODE = np.uint64(0xFFFFFFFFFFFFFFFF)
+MERGE_AT = 1 << 16  # (code, times) entries held on the host before they are merged: then when they have doubled
+T = TypeVar("T")
 
 
-@partial(jit64, static_argnames=("slots", "rows", "size"))
-def _begun(limit: jax.Array, *, slots: int, rows: int, size: int) -> tuple[Tables, jax.Array]:
-    return kernel.begun(slots, rows, size, limit)
-
-
-@partial(jit64, donate_argnums=1)
-def _extended(dyads: Dyads, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[Tables, jax.Array]:
-    return kernel.extended(dyads, tables, f, n)
-
-
-_by_node = jit64(kernel.by_node)
+_begun = jit64(kernel.begun, static_argnames="size")
+_extended = jit64(kernel.extended, donate_argnums=2)
+_finished = jit64(kernel.finished)
 _indexed = jit64(device_index, static_argnames=("node_bits", "bucket_bits"))
 
 
@@ -147,21 +141,35 @@ class Sampler:
         size = draws.size
         # Room as `census_graphs` makes it: powers of two.
         slots, rows = power_of_two(2 * draws.graph.m, LEAST.slots), power_of_two(draws.graph.n, LEAST.nodes)
-        tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 20 * slots  # with the index of pairs
+        # With the rows, the index of pairs, and what sums over rows are made in.
+        tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
         self._matrix_bytes = min((allowed - least) // 4, MATRIX_BYTES[self._fast])
         self._places = put64(code_places(Alphabet.of(draws.graph), size), device)
         if not later:
-            self.take(graph_edges(draws.graph), draws.seed)
+            self.take(None, draws.seed)
 
-    def take(self, edges: Edges | LaneSample, seed: int) -> None:
-        """From here on draws from a graph of these edges, of the same nodes and degrees: by the same programs."""
+    def take(self, edges: Edges | LaneSample | None, seed: int) -> None:
+        """From here on draws from a graph of these edges (``None``: its own) and of the same degrees: by the same
+        programs."""
         self.draws = dataclasses.replace(self.draws, seed=seed)
-        self._held: tuple[int, Maps] | None = None
-        self.graphs = census_graphs(self.draws.graph, edges, self._matrix_bytes, self.device)
-        self.index = pair_index(self.graphs, self.device)
+        self._edges, self._held = edges, None
+        for made_of_edges in ("graphs", "index"):
+            self.__dict__.pop(made_of_edges, None)
+
+    # Only when it is drawn from: several devices then prepare it side by side, each in the thread that works there.
+    @cached_property
+    def graphs(self) -> CensusGraphs:
+        """The graph on the device."""
+        edges = graph_edges(self.draws.graph) if self._edges is None else self._edges
+        return census_graphs(self.draws.graph, edges, self._matrix_bytes, self.device)
+
+    @cached_property
+    def index(self) -> PairIndex | None:
+        """Of its pairs, if any."""
+        return pair_index(self.graphs, self.device)
 
     def tables(self, limit: int) -> Maps:
         """The tables of a proposal."""
@@ -170,23 +178,21 @@ class Sampler:
             self._held = limit, build(self.graphs, self.draws.size, limit, self.device)
         return self._held[1]
 
+    def total(self, limit: int) -> float:
+        """How many maps a proposal draws from."""
+        end_rehearsal()
+        return float(np.asarray(self.tables(limit).total))
+
     def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array]]:
-        """Codes and nodes of the maps ``first .. stop`` of a proposal, so many at a time."""
+        """Codes and nodes of the maps ``first .. stop`` of a proposal, so many at a time (:func:`one_ahead`)."""
         proposal, draws = self.draws.proposals[number], self.draws
         tables, stream = self.tables(proposal.limit), np.uint64(draws.stream(number))
-        total = np.float64(proposal.draws if draws.together else 0)
-        before = None
+        shared = np.float64(proposal.draws if draws.together else 0)
         for low in range(first, stop, self.lanes):
-            given: Any = put64((stream, np.uint64(low), np.uint64(stop), total), self.device)
-            drawn = _drawn(
+            given: Any = put64((stream, np.uint64(low), np.uint64(stop), shared), self.device)
+            yield _drawn(
                 self.graphs.dyads, self.index, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes
             )
-            # The next are under way before the caller looks at these.
-            if before is not None:
-                yield before
-            before = drawn
-        if before is not None:
-            yield before
 
     def smaller(self, lanes: int) -> tuple[int, str] | None:
         """Fewer lanes, and what that is in words; ``None`` where they are as few as can be."""
@@ -215,11 +221,20 @@ def pair_index(graphs: CensusGraphs, device: jax.Device) -> PairIndex | None:
 def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:
     """The tables of a proposal on a device."""
     dyads = graphs.dyads
-    given = put64(np.int32(limit), device)
-    tables, f = _begun(given, slots=dyads.near.shape[0], rows=dyads.offsets.shape[0] - 1, size=size)
-    for n in range(1, size):
-        tables, f = _extended(dyads, tables, f, put64(np.int32(n), device))
-    return Maps(tables.prefix, _by_node(tables), tables.roots, tables.limit)
+    tables, f, begins = _begun(dyads, limit=put64(np.int32(limit), device), size=size)
+    for n in range(2, size):
+        tables, f = _extended(dyads, begins, tables, f, put64(np.int32(n), device))
+    nodes, roots, total = _finished(tables.sums, tables.ways, f)
+    return Maps(tables.prefix, nodes, roots, total, tables.limit)
+
+
+def one_ahead(begun: Iterable[T]) -> Iterator[T]:
+    """The same, each only when the next has been begun, too: a device that computes has more to do."""
+    last: list[T] = []
+    for one in begun:
+        yield from last
+        last = [one]
+    yield from last
 
 
 class DrawTask:
@@ -229,6 +244,7 @@ class DrawTask:
         self.sampler = Sampler(draws, device, memory, later)
         self._on_host = not target_of(device).is_accelerator
         self._parts: list[Arrays] = []
+        self._merge_at = MERGE_AT
 
     def take(self, edges: Edges | LaneSample, seed: int) -> None:
         """Begins anew with another graph, as its sampler does."""
@@ -236,23 +252,31 @@ class DrawTask:
         self.sampler.take(edges, seed)
 
     def step(self, span: Span) -> None:
-        draws, form = self.sampler.draws, self.sampler.graphs.alphabet.codes
-        starts = draws.starts.tolist()
+        # The next are drawn while the host looks at these.
+        for number, maps, counted in one_ahead(self._counted(span)):
+            codes, times = counted()
+            here = np.arange(len(LIMITS)) == number
+            self._parts.append(
+                {"codes": codes, "times": times, "accepted": here * times.sum(), "maps": np.where(here, maps, 0.0)}
+            )
+            # What is held is bounded by the different codes, not by all.
+            if sum(part["codes"].size for part in self._parts) > self._merge_at:
+                self._parts = [self.collect()]
+                self._merge_at = max(MERGE_AT, 2 * self._parts[0]["codes"].size)
+
+    def _counted(self, span: Span) -> Iterator[tuple[int, float, Callable[[], tuple[np.ndarray, np.ndarray]]]]:
+        """Of some maps at a time: their proposal, the number of all maps there are, and what waits for the different
+        codes and how often each was drawn."""
+        draws, starts = self.sampler.draws, self.sampler.draws.starts.tolist()
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
             first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, proposal.draws)
-            for drawn, _ in self.sampler.maps(number, first, stop) if low < high else ():
+            for codes, _ in self.sampler.maps(number, first, stop) if low < high else ():
                 if self._on_host:
-                    words = np.sort(np.asarray(drawn))
-                    codes, times = merged_codes(words[words != NO_CODE], None)
+                    counted = partial(_sorted_codes, codes)
                 else:
-                    codes, times = grouped_codes(drawn, form, draws.size)
-                here = np.arange(len(draws.proposals)) == number
-                maps = np.where(here, float(self.sampler.tables(proposal.limit).roots[-1]), 0.0)
-                self._parts.append({"codes": codes, "times": times, "accepted": here * times.sum(), "maps": maps})
-            # What is held is bounded by the different codes, not by all.
-            if sum(part["codes"].size for part in self._parts) > MERGE_AT:
-                self._parts = [self.collect()]
+                    counted = grouped_codes(codes, self.sampler.graphs.alphabet.codes, draws.size)
+                yield number, self.sampler.total(proposal.limit), counted
 
     def collect(self) -> Arrays:
         parts, self._parts = self._parts, []
@@ -264,6 +288,11 @@ class DrawTask:
             return None
         self.sampler.lanes, change = less
         return change
+
+
+def _sorted_codes(drawn: jax.Array) -> tuple[np.ndarray, np.ndarray]:
+    words = np.sort(np.asarray(drawn))
+    return merged_codes(words[words != NO_CODE], None)
 
 
 def added_codes(*parts: Arrays) -> Arrays:

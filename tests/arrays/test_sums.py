@@ -2,7 +2,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._sums import LANES, SHORT, running, running_sum
@@ -25,16 +24,17 @@ def test_under_vmap():
 
 
 @pytest.mark.parametrize("size", [1, 8, 9, 1000])
-def test_running_to_the_bits(size):
-    """Sums that begin anew here and there, of numbers of all sizes."""
+def test_running(size):
+    """Sums that begin anew here and there: exact of whole numbers, and as exact of numbers of all sizes."""
     rng = np.random.default_rng(size)
-    x, begins = rng.random(size) * 10.0 ** rng.integers(0, 9, size), rng.random(size) < 0.1
+    begins = rng.random(size) < 0.1
+    whole, uneven = rng.integers(0, 1 << 40, size).astype(float), rng.random(size) * 10.0 ** rng.integers(0, 9, size)
 
     def add(a, b):
         return jnp.where(b[1], b[0], a[0] + b[0]), a[1] | b[1]
 
-    found = jit64(lambda x, begins: running(add, (x, begins), (0.0, False))[0])(x, begins)
-    wanted = jit64(lambda x, begins: lax.associative_scan(add, (x, begins))[0])(x, begins)
-    np.testing.assert_array_equal(found, wanted)
-    last = np.flatnonzero(begins)[-1] if begins.any() else 0
-    np.testing.assert_allclose(found[-1], x[last:].sum(), rtol=1e-12)
+    summed = jit64(lambda x, begins: running(add, (x, begins), (0.0, False))[0])
+    first = np.maximum.accumulate(np.where(begins, np.arange(size), 0))
+    wanted = [[x[low : i + 1].sum() for i, low in enumerate(first)] for x in (whole, uneven)]
+    np.testing.assert_array_equal(summed(whole, begins), wanted[0])
+    np.testing.assert_allclose(summed(uneven, begins), wanted[1], rtol=1e-14)

@@ -9,12 +9,14 @@ import pytest
 from scipy import stats
 
 from jaxmotif import datasets, estimate_census, sample_subgraphs, subgraph_census
-from jaxmotif.arrays._compile import Target, compiling_for
+from jaxmotif.arrays._compile import Target, compiling_for, put64
 from jaxmotif.devices import _record
 from jaxmotif.devices._ranges import Span
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import _proposals
+from jaxmotif.motifs import _code_counts, _proposals
+from jaxmotif.motifs._classes import normal_codes
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
+from jaxmotif.motifs._pair_states import Alphabet
 from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal
 from jaxmotif.patterns import named_pattern
 
@@ -164,6 +166,17 @@ def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
     assert counted[0][0] == counted[1][0]
     assert counted[0][2].tolist() == counted[1][2].tolist()
     assert counted[0][2].sum() > 10_000
+
+
+def test_more_different_codes_than_a_device_looks_at_together(monkeypatch):
+    monkeypatch.setattr(_code_counts, "NORMAL_AT_ONCE", 96)
+    form, drawn = Alphabet(False, None, None).codes, np.random.default_rng(0).integers(0, 1 << 10, 1500, np.uint64)
+    drawn[::7] = _proposals.NO_CODE
+    codes, times = _code_counts.grouped_codes(put64(drawn, jax.devices()[0]), form, 5)()
+    normal = normal_codes(np, drawn[drawn != _proposals.NO_CODE], form, 5)
+    assert len(set(drawn.tolist())) > 1500 // 8
+    for ours, theirs in zip((codes, times), np.unique(normal, return_counts=True), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_a_draw_depends_neither_on_how_many_are_drawn_at_once_nor_on_the_form(karate):
