@@ -14,14 +14,13 @@ import numpy as np
 from graphlets_common import arguments, best_of, check, machine, network, print_table, verified
 
 from jaxmotif.arrays._int64 import wide_ints
+from jaxmotif.devices import Hybrid
 from jaxmotif.devices._select import Selection, select_devices
-from jaxmotif.graphlets import Schedule
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._run import hybrid_crews, prepare, run, run_units
 from jaxmotif.graphlets._tuning import choose_tuning
 
 NETWORKS = ("socfb-MIT8", "socfb-Cornell5", "pgd-C500-9", "web-cnr-2000", "rmat-20")
-SCHEDULE = Schedule()
 ORDERS = ("degree", "volume", "-degree", "-volume")
 
 
@@ -48,12 +47,12 @@ def main() -> None:
 def measure(name, graph, modes, hybrid, known) -> None:
     reference = None
 
-    def outcome(selection, schedule):
-        return run(graph, "edge", selection, None, schedule, False)
+    def outcome(selection):
+        return run(graph, "edge", selection, None, False)
 
-    def timed(label, selection, schedule=SCHEDULE, runs=3):
+    def timed(label, selection, runs=3):
         nonlocal reference
-        ms, result = best_of(outcome, selection, schedule, runs=runs)
+        ms, result = best_of(outcome, selection, runs=runs)
         found = counts_of(graph, result.sums), np.asarray(result.values)[: graph.m]
         if reference is None:
             check(name, found[0], known)
@@ -71,15 +70,15 @@ def measure(name, graph, modes, hybrid, known) -> None:
     # The long ones once only: a few compilations do not show in them.
     rows = [(label, timed(label, chosen, runs=1 if label == "CPU" else 3)) for label, chosen in modes.items()]
     for order in ORDERS:
-        rows.append((f"hybrid, by {order}", timed(order, hybrid, Schedule(edge_order=order), runs=2)))
+        rows.append((f"hybrid, by {order}", timed(order, hybrid._replace(hybrid=Hybrid(order)), runs=2)))
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     for alpha in (0.0, 0.02, 0.1):
-        rows.append((f"hybrid, alpha {alpha}", timed(str(alpha), hybrid, Schedule(alpha=alpha), runs=2)))
+        rows.append((f"hybrid, alpha {alpha}", timed(str(alpha), hybrid._replace(hybrid=Hybrid(alpha=alpha)), runs=2)))
     with wide_ints():
         tunings = choose_tuning(nodes, edges), choose_tuning(nodes, edges, hybrid.helper)
-        crews = hybrid_crews(hybrid, *tunings, SCHEDULE)
+        crews = hybrid_crews(hybrid, *tunings)
         ready = prepare(graph, crews[0].tuning, hybrid.main)
-        _, done = run_units(*ready, "edge", crews, "degree", False, hybrid)
+        _, done = run_units(*ready, "edge", crews, False, hybrid)
     share = sum(done[len(hybrid.devices) :]) / sum(done)
     cpu_ms, gpu_ms = rows[0][1], rows[1][1]
     print_table(

@@ -28,13 +28,14 @@ import numpy as np
 from graphlets_common import DATA, HERE, check, machine, network, print_table, verified
 
 import jaxmotif
+from jaxmotif.devices import Hybrid
 from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._select import Order
 from jaxmotif.graph import Graph
-from jaxmotif.graphlets import Schedule, _run
-from jaxmotif.graphlets._split import EdgeOrder
+from jaxmotif.graphlets import _run
 
 FIGURES = HERE / "results" / "figures"
-ORDERS: dict[EdgeOrder, str] = {"degree": "d", "volume": "vol", "-degree": "d^-1", "-volume": "vol^-1"}
+ORDERS: dict[Order, str] = {"degree": "d", "volume": "vol", "-degree": "d^-1", "-volume": "vol^-1"}
 # Single-thread seconds of PGD on the CPU of results/graphlets_cpu.md.
 PGD = {
     "internet-as": 0.358, "web-spam": 0.253, "facebook_combined": 2.11, "wiki-Vote": 3.08, "twitch-DE": 6.35,
@@ -95,7 +96,7 @@ def devices(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]
     if gpus > 1:
         modes[f"{gpus} GPUs"] = {"devices": gpus}
     for alpha in (0.05, 1.0):
-        modes[f"hybrid, alpha {alpha}"] = {"devices": "hybrid", "schedule": Schedule(alpha=alpha)}
+        modes[f"hybrid, alpha {alpha}"] = {"devices": Hybrid(alpha=alpha)}
     seconds = {label: timed(name, graph, known, **chosen) for label, chosen in modes.items()}
     base = PGD.get(name, seconds["CPU"])
     rows = [(k, s * 1e3, f"{base / s:.1f}x", f"{seconds['CPU'] / s:.1f}x") for k, s in seconds.items()]
@@ -107,10 +108,7 @@ def devices(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]
 def orders(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
     """Times over those of the CPU alone, by the order of the queue."""
     base = timed(name, graph, known, devices="cpu")
-    found = {
-        label: timed(name, graph, known, devices="hybrid", schedule=Schedule(edge_order=order))
-        for order, label in ORDERS.items()
-    }
+    found = {label: timed(name, graph, known, devices=Hybrid(order)) for order, label in ORDERS.items()}
     skew = float(graph.degrees.max() / graph.degrees.mean())
     rows = [("CPU", base * 1e3, "1")] + [(k, s * 1e3, f"{base / s:.2f}x") for k, s in found.items()]
     print_table(f"{name}: largest degree {skew:.1f} times the mean", ("order", "ms", "over the CPU"), rows)
@@ -119,7 +117,7 @@ def orders(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]
 
 def sides(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
     """Of each unit of a hybrid run: the mean degree of its edges' ends, and the time an edge of it takes."""
-    log = recorded(lambda: timed(name, graph, known, devices="hybrid", schedule=Schedule(alpha=0.5)))
+    log = recorded(lambda: timed(name, graph, known, devices=Hybrid(alpha=0.5)))
     order = _run._order_for(jax.tree.map(np.asarray, graph), jax.devices("cpu")[0])
     skip, m = order.node_capacity - int(order.num_nodes), int(order.num_edges)
     degree = np.asarray(order.degree).astype(np.float64)

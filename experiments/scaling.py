@@ -64,7 +64,6 @@ def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
     from jaxmotif.arrays._int64 import wide_ints
     from jaxmotif.devices._select import select_devices
     from jaxmotif.graph import synthetic
-    from jaxmotif.graphlets import Schedule
     from jaxmotif.graphlets._run import run
 
     graph = synthetic.rmat(13 if small else 20, 8, seed=1, isolated="drop", pad="bucket")
@@ -72,7 +71,7 @@ def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
 
     def call() -> Any:
         with wide_ints():
-            found = jax.block_until_ready(run(graph, "edge", selection, None, Schedule(), False))
+            found = jax.block_until_ready(run(graph, "edge", selection, None, False))
         return found.sums, found.values
 
     return call

@@ -8,12 +8,12 @@ import hashlib
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxmotif.devices._select import Devices
+    from jaxmotif.devices._select import Devices, Hybrid
 
 logger = logging.getLogger("jaxmotif")
 
@@ -27,8 +27,10 @@ _UNITS = {"": 1} | {
 def add_work_options(parser: argparse.ArgumentParser, checkpoint: bool = True) -> None:
     """Where to run; and, where finished work can be kept, in which folder."""
     parser.add_argument(
-        "--device", type=device_choice, metavar="cpu|gpu|hybrid|N",
-        help="where to run: one kind, GPUs and the CPU together, or N devices (default: the fastest found)",
+        "--device", type=device_choice, metavar="cpu|gpu|hybrid[:HOW]|N",
+        help="where to run: one kind, GPUs and the CPU together, or N devices (default: the fastest found). HOW they "
+        "share the work: any of order=degree|-degree|volume|-volume, alpha=SHARE, at most the CPU's, chunk=SHARE, what "
+        "a GPU takes at once, and workers=N threads of the CPU, as in hybrid:alpha=0.1,workers=4",
     )  # fmt: skip
     parser.add_argument(
         "--memory", type=memory_size, metavar="SIZE",
@@ -53,18 +55,35 @@ def add_work_options(parser: argparse.ArgumentParser, checkpoint: bool = True) -
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
 
 
-def device_choice(text: str) -> str | int:
-    """A kind of device, or a number of devices.
+def device_choice(text: str) -> str | int | Hybrid:
+    """A kind of device, how GPUs and the CPU share the work, or a number of devices.
 
     Example:
       >>> device_choice("gpu"), device_choice("4")
       ('gpu', 4)
+      >>> device_choice("hybrid:order=-volume,alpha=0.1")
+      Hybrid(order='-volume', alpha=0.1, chunk=0.05, workers=None)
     """
     if text in ("cpu", "gpu", "hybrid"):
         return text
     if text.isdecimal() and int(text) > 0:
         return int(text)
+    if text.startswith("hybrid:"):
+        return _hybrid(text.removeprefix("hybrid:"))
     raise argparse.ArgumentTypeError(f"{text!r} is not cpu, gpu, hybrid or a number of devices")
+
+
+def _hybrid(text: str) -> Hybrid:
+    from jaxmotif.devices._select import Hybrid
+
+    kinds: dict[str, Callable[[str], Any]] = {"order": str, "alpha": float, "chunk": float, "workers": int}
+    given = [part.partition("=") for part in text.split(",")]
+    try:
+        return Hybrid(**{name: kinds[name](value) for name, _, value in given})
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(f"hybrid has no {error}; use {', '.join(kinds)}") from None
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"hybrid:{text}: {error}") from None
 
 
 def memory_size(text: str) -> int:

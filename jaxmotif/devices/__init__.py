@@ -1,7 +1,8 @@
 """Where jobs run: one job runner under all of them, several processes, checkpoints, memory, progress.
 
-:data:`Devices` is what every job's ``devices`` takes; :func:`join_processes` makes this process one of a cluster, and
-:class:`ClusterError` is how it hears of the others. They load on first use.
+:data:`Devices` is what every job's ``devices`` takes, :class:`Hybrid` how GPUs and the CPU share a job;
+:func:`join_processes` makes this process one of a cluster, and :class:`ClusterError` is how it hears of the others.
+They load on first use.
 """
 
 from importlib import import_module
@@ -11,10 +12,11 @@ if TYPE_CHECKING:
     from jaxmotif.devices._channel import ClusterError as ClusterError
     from jaxmotif.devices._processes import join_processes as join_processes
     from jaxmotif.devices._select import Devices as Devices
+    from jaxmotif.devices._select import Hybrid as Hybrid
 
-_HOMES = {"Devices": "_select", "ClusterError": "_channel", "join_processes": "_processes"}
+_HOMES = {"Devices": "_select", "Hybrid": "_select", "ClusterError": "_channel", "join_processes": "_processes"}
 
-__all__ = ["ClusterError", "Devices", "join_processes"]
+__all__ = ["ClusterError", "Devices", "Hybrid", "join_processes"]
 
 
 def __getattr__(name: str):

@@ -122,8 +122,6 @@ def workers_on(
     selection: Selection,
     *,
     per_device: Callable[[jax.Device], int] = lambda device: 1,
-    share: float = 0.05,
-    helper_share: float = 1.0,
     helper_workers: int | None = None,
 ) -> list[Worker]:
     """The workers of this process: the devices, and in a hybrid the CPU at the difficult end of the queue.
@@ -132,19 +130,17 @@ def workers_on(
 
     Args:
       per_device: how many share a device.
-      share: of the work, that a GPU of a hybrid takes at once.
-      helper_share: largest share of the work for a hybrid's CPU; 0 for none.
-      helper_workers: of a hybrid's CPU; by default up to 8.
+      helper_workers: of a hybrid's CPU where the user does not say; by default up to 8.
     """
+    devices = [device for device in selection.local for _ in range(per_device(device))]
     if selection.helper is None:
-        return [Worker(device=device) for device in selection.local for _ in range(per_device(device))]
-    found = [
-        Worker(end="back", share=share, device=device) for device in selection.local for _ in range(per_device(device))
-    ]  # fmt: skip
-    if helper_share > 0:
-        count = helper_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.local)))
+        return [Worker(device=device) for device in devices]
+    hybrid = selection.hybrid
+    found = [Worker(end="back", share=hybrid.chunk, device=device) for device in devices]
+    if hybrid.alpha > 0:
+        count = hybrid.workers or helper_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.local)))
         # A limit below 1 is shared by the CPU's workers: together they may do so much.
-        limit = helper_share / count if helper_share < 1 else 1.0
+        limit = hybrid.alpha / count if hybrid.alpha < 1 else 1.0
         found += [Worker(end="front", limit=limit, device=selection.helper)] * count
     return found
 
@@ -229,6 +225,8 @@ def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list
     # Most difficult first; the queue is taken from both ends.
     if (difficulty := job.difficulty) is not None:
         mine.sort(key=lambda unit: difficulty(unit.span), reverse=True)
+    elif selection.helper is not None and selection.hybrid.order.startswith("-"):
+        mine.reverse()
     return mine
 
 

@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import jax
 
 from jaxmotif.arrays._fork import using_jax
 
-Devices = None | str | int | Sequence[jax.Device] | jax.sharding.Mesh
-"""``None`` (JAX's default device), ``"cpu"``, ``"gpu"`` (the first), ``"hybrid"`` (every GPU and the CPU together),
-how many of the default kind, a list, or a mesh. Under several processes ``None``, ``"cpu"`` and ``"gpu"`` mean one in
-each, the others count over all; every process must then make the same call, unless it lists devices of its own only."""
+Order = Literal["degree", "-degree", "volume", "-volume"]
+"""How a queue of edges is ordered (Rossi & Zhou, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Hybrid:
+    """How GPUs and the CPU share a job: both empty one queue, the CPU from its difficult end.
+
+    Attributes:
+      order: of graphlets of up to four nodes what the queue is ordered by, the mean degree or volume (the degrees of
+        all neighbours) of edges; other jobs have an order of their own. With ``-`` the CPU begins at the other end.
+      alpha: largest share of the work that the CPU may take (0: none, 1: no limit).
+      chunk: share of the work that a GPU takes at once; the CPU takes single units.
+      workers: threads on the CPU, each with memory of its own (default: up to 8; one for a color search).
+
+    Raises:
+      ValueError: for shares that are none, another order, or less than one worker.
+
+    Example:
+      >>> Hybrid(alpha=0.1)  # as jaxmotif.graphlet_counts(graph, devices=Hybrid(alpha=0.1)) takes it
+      Hybrid(order='degree', alpha=0.1, chunk=0.05, workers=None)
+
+    References:
+      Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, 4.3 and 4.4.
+    """
+
+    order: Order = "degree"
+    alpha: float = 1.0
+    chunk: float = 0.05
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(Order):
+            raise ValueError(f"unknown order {self.order!r}; use one of {', '.join(get_args(Order))}")
+        if not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha={self.alpha} is not a share of the work; use 0 (no CPU) to 1 (no limit)")
+        if not 0 <= self.chunk <= 1:
+            raise ValueError(f"chunk={self.chunk} is not a share of the work; use 0 (single units) to 1 (all of it)")
+        if self.workers is not None and self.workers < 1:
+            raise ValueError(f"workers={self.workers}; use at least 1, or alpha=0 for no CPU")
+
+
+Devices = None | str | int | Hybrid | Sequence[jax.Device] | jax.sharding.Mesh
+"""``None`` (JAX's default device), ``"cpu"``, ``"gpu"`` (the first), ``"hybrid"`` (every GPU and the CPU together; a
+:class:`Hybrid` says how they share), how many of the default kind, a list, or a mesh. Under several processes ``None``,
+``"cpu"`` and ``"gpu"`` mean one in each, the others count over all; every process must then make the same call, unless
+it lists devices of its own only."""
 
 
 class Selection(NamedTuple):
@@ -21,11 +65,13 @@ class Selection(NamedTuple):
     Attributes:
       devices: in all processes. helper: in this one.
       together: whether all processes share the work.
+      hybrid: how the helper shares it.
     """
 
     devices: tuple[jax.Device, ...]
     helper: jax.Device | None = None
     together: bool = False
+    hybrid: Hybrid = Hybrid()
 
     @property
     def local(self) -> tuple[jax.Device, ...]:
@@ -57,15 +103,16 @@ def select_devices(devices: Devices = None) -> Selection:
     several = jax.process_count() > 1
     if devices is None:
         return Selection(_first_of_each(jax.devices()), together=several)
+    if isinstance(devices, Hybrid):
+        return Selection(_gpus("hybrid"), jax.local_devices(backend="cpu")[0], several, devices)
     if isinstance(devices, str):
         if devices == "cpu":
             return Selection(_first_of_each(jax.devices("cpu")), together=several)
         if devices not in ("gpu", "hybrid"):
             raise ValueError(f"unknown device {devices!r}; use 'cpu', 'gpu' or 'hybrid'")
-        gpus = _gpus(devices)
-        if devices == "gpu":
-            return Selection(_first_of_each(gpus), together=several)
-        return Selection(gpus, jax.local_devices(backend="cpu")[0], several)
+        if devices == "hybrid":
+            return select_devices(Hybrid())
+        return Selection(_first_of_each(_gpus(devices)), together=several)
     if isinstance(devices, int):
         found = jax.devices()
         if not 1 <= devices <= len(found):

@@ -10,14 +10,12 @@ from jaxmotif.graphlets._count import (
 )
 from jaxmotif.graphlets._dense import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets._pure import sparse_edge_columns, sparse_graphlet_counts, sparse_node_orbits
-from jaxmotif.graphlets._run import Schedule
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 
 __all__ = [
     "EdgeGraphlets",
     "GraphletCounts",
     "NodeOrbits",
-    "Schedule",
     "Tuning",
     "choose_tuning",
     "dense_edge_columns",

@@ -26,7 +26,7 @@ from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
-from jaxmotif.graphlets._run import Detail, Outcome, Schedule, run
+from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._tuning import run_sizes
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
@@ -142,24 +142,22 @@ class NodeOrbits(HeldTable):
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
     graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
-    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
-    progress: bool = False,
+    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> GraphletCounts:  # fmt: skip
     """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
 
     Args:
       graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs:
-        what :func:`jaxmotif.graph.as_graphs` takes, with one result for each. They run without a schedule and a
-        checkpoint; ``devices`` take batches in turn.
-      size: 4, or 5, which takes no schedule.
+        what :func:`jaxmotif.graph.as_graphs` takes, with one result for each. They run without a checkpoint;
+        ``devices`` take batches in turn.
+      size: 4 or 5.
       induced: whether nodes that a graphlet does not join must not be joined in the graph. Without it every subgraph
         counts, so that a triangle holds three 2-stars too.
       typed: whether directions, and labels of nodes and edges, are part of a graphlet; the connected ones are counted
-        then, as :func:`jaxmotif.subgraph_census` does, induced and without a schedule.
+        then, as :func:`jaxmotif.subgraph_census` does, induced.
       devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
       memory: bytes the run may use on each device beyond the graph, which then keeps its padding (default: half of
         what is free).
-      schedule: how GPUs and the CPU share the work when ``devices="hybrid"``.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
       progress: show progress on standard error when the run takes long.
@@ -199,14 +197,14 @@ def graphlet_counts(
     graph = as_graph(graph)
     _check(graph, size, typed)
     if is_typed(graph, typed):
-        _check_typed(induced, schedule)
+        _check_typed(induced)
         counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
         words = graph.node_label_names, graph.edge_label_names
         return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
-    if _is_five(graph, size, schedule):
+    if _is_five(graph, size):
         _, counts, notes = _five(graph, devices, memory, checkpoint, "graph", progress)
     else:
-        outcome = _run(graph, "graph", devices, memory, schedule, checkpoint, progress)
+        outcome = _run(graph, "graph", devices, memory, checkpoint, progress)
         counts, notes = _global(graph, outcome), outcome.notes
     return GraphletCounts(graph.n, graph.m, counts if induced else _all_in_graph(counts), notes)
 
@@ -214,13 +212,12 @@ def graphlet_counts(
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
     graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
-    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
-    progress: bool = False,
+    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> EdgeGraphlets:  # fmt: skip
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, induced, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
@@ -239,22 +236,19 @@ def edge_graphlets(
       [0, 0, 0, 1]
     """
     graph = as_graph(graph)
-    columns, values, counts, notes = _counts_at(
-        "edge", graph, size, induced, devices, memory, schedule, checkpoint, progress
-    )
+    columns, values, counts, notes = _counts_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
     return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
 
 
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
     graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
-    memory: int | None = None, schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None,
-    progress: bool = False,
+    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> NodeOrbits:  # fmt: skip
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, induced, devices, memory, schedule, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
@@ -275,23 +269,21 @@ def node_orbits(
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
     graph = as_graph(graph)
-    columns, values, counts, notes = _counts_at(
-        "node", graph, size, induced, devices, memory, schedule, checkpoint, progress
-    )
+    columns, values, counts, notes = _counts_at("node", graph, size, induced, devices, memory, checkpoint, progress)
     return NodeOrbits(columns, values, graph.n, counts, notes)
 
 
 def _counts_at(
-    at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None, schedule: Schedule | None,
+    at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None,
     checkpoint: str | os.PathLike | None, progress: bool,
 ) -> tuple[tuple[str, ...], jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:  # fmt: skip
     """Columns, counts at each edge or node, counts in the graph, and notes."""
     edges = at == "edge"
-    if _is_five(graph, size, schedule):
+    if _is_five(graph, size):
         values, counts, notes = _five(graph, devices, memory, checkpoint, at, progress)
         columns = EDGE_NAMES_5 if edges else NODE_NAMES_5
     else:
-        outcome = _run(graph, at, devices, memory, schedule, checkpoint, progress)
+        outcome = _run(graph, at, devices, memory, checkpoint, progress)
         values, counts, notes = outcome.values, _global(graph, outcome), outcome.notes
         columns = EDGE_COLUMN_NAMES if edges else NODE_ORBIT_NAMES
     if not induced:
@@ -329,11 +321,11 @@ def _all_copies(
 
 def _many(
     graphs: Graphs, detail: Detail, door: Callable[..., Any], columns: tuple[str, ...], size: int, induced: bool = True,
-    devices: Devices = None, memory: int | None = None, schedule: Schedule | None = None,
+    devices: Devices = None, memory: int | None = None,
     checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> Many:  # fmt: skip
     """What is found in many graphs; ``door``: for those that are counted one by one; ``columns``: of the values."""
-    _check_many(schedule, checkpoint)
+    _check_many(checkpoint)
     _check(graphs, size)
 
     def single(graph: Graph) -> tuple[dict[str, int], np.ndarray | None]:
@@ -367,11 +359,11 @@ def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: 
 
 def _many_typed(
     graphs: Graphs, size: int, induced: bool = True, devices: Devices = None, memory: int | None = None,
-    schedule: Schedule | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+    checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> PerGraph[GraphletCounts]:  # fmt: skip
-    _check_many(schedule, checkpoint)
+    _check_many(checkpoint)
     _check(graphs, size, typed=True)
-    _check_typed(induced, schedule)
+    _check_typed(induced)
     names, values = typed_counts_of_many(graphs, size, devices, memory, progress)
 
     def single(i: int) -> GraphletCounts:
@@ -417,24 +409,20 @@ def _by_name(found: Many, i: int) -> dict[str, int]:
     return dict(zip(_graphlet_names(found), found.counts[i].tolist(), strict=True))
 
 
-def _is_five(graph: Graph, size: int, schedule: Schedule | None) -> bool:
-    """Whether five nodes are asked for; what they cannot be asked for with is refused."""
+def _is_five(graph: Graph, size: int) -> bool:
+    """Whether five nodes are asked for."""
     _check(graph, size)
-    if size == 5 and schedule is not None:
-        raise ValueError("size=5 takes no schedule: the devices share the work evenly")
     return size == 5
 
 
-def _check_many(schedule: Schedule | None, checkpoint: str | os.PathLike | None) -> None:
-    if schedule is not None or checkpoint is not None:
-        raise ValueError("many graphs run batch by batch: they take no schedule and no checkpoint")
+def _check_many(checkpoint: str | os.PathLike | None) -> None:
+    if checkpoint is not None:
+        raise ValueError("many graphs run batch by batch: they take no checkpoint")
 
 
-def _check_typed(induced: bool, schedule: Schedule | None) -> None:
+def _check_typed(induced: bool) -> None:
     if not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
-    if schedule is not None:
-        raise ValueError("typed=True takes no schedule: the devices share the work evenly")
 
 
 def _five(
@@ -483,7 +471,6 @@ def _run(
     detail: Detail,
     devices: Devices,
     memory: int | None,
-    schedule: Schedule | None,
     checkpoint: str | os.PathLike | None,
     progress: bool,
 ) -> Outcome:
@@ -503,7 +490,7 @@ def _run(
     )
     if memory is None:  # a budget is for the graph as it is
         graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
-    outcome = jax.block_until_ready(run(graph, detail, selection, memory, schedule or Schedule(), progress, store))
+    outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
     return outcome._replace(notes=(*ignored, *outcome.notes))
 
 

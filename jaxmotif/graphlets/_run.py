@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _products as products
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._sparse import Plan, Ranges, Statistics
-from jaxmotif.graphlets._split import EdgeOrder, Starts, pass_work, span_difficulty, span_ranges, split_ranges
+from jaxmotif.graphlets._split import Starts, pass_work, span_difficulty, span_ranges, split_ranges
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
 from jaxmotif.kernels._cliques import most_row_words
 
@@ -38,22 +38,6 @@ if TYPE_CHECKING:
 _LONG = {"cpu": 2**27, "accelerator": 2**33}
 _UNITS = 64
 _LEAST_BLOCK = 2**10
-
-
-class Schedule(NamedTuple):
-    """How GPUs and the CPU share a run.
-
-    Attributes:
-      edge_order: what the queue is ordered by.
-      alpha: largest share of the work the CPU may take (0: none).
-      gpu_helping: share of the work a GPU takes at once; the CPU takes single units.
-      cpu_workers: threads on the CPU, each with accumulators of its own (default: up to 8).
-    """
-
-    edge_order: EdgeOrder = "degree"
-    alpha: float = 1.0
-    gpu_helping: float = 0.05
-    cpu_workers: int | None = None
 
 
 class Outcome(NamedTuple):
@@ -77,7 +61,6 @@ def run(
     detail: Detail,
     selection: Selection,
     memory: int | None,
-    schedule: Schedule,
     show: bool,
     store: Store | None = None,
 ) -> Outcome:
@@ -90,9 +73,8 @@ def run(
     crews = [Crew(worker.device, tuning, [worker]) for worker in workers_on(selection)]
     if selection.helper is not None:
         helping = choose_tuning(nodes, edges, selection.helper, memory, detail)
-        crews = hybrid_crews(selection, tuning, helping, schedule)
+        crews = hybrid_crews(selection, tuning, helping)
         tuning = crews[0].tuning
-    edge_order = schedule.edge_order if selection.helper is not None else None
     # What is kept, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * count
@@ -111,7 +93,7 @@ def run(
     order, plan = prepare(graph, tuning, device)
     work = int(plan.triangles.total) + int(plan.wedges.heavy.total) + int(plan.wedges.light.total)
     if by_units or work > long or count > 1:
-        return run_units(order, plan, detail, crews, edge_order, show, selection, store, narrow)[0]
+        return run_units(order, plan, detail, crews, show, selection, store, narrow)[0]
     near = put64((order, plan), device)
     return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
 
@@ -205,22 +187,14 @@ def _most_work(graph: Graph) -> jax.Array:
     return jnp.where(real, smaller, 0).sum(dtype=jnp.int64)
 
 
-def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning, schedule: Schedule) -> list[Crew]:
+def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning) -> list[Crew]:
     """The GPUs at the regular end of the queue, the CPU's threads at the difficult one."""
-    if not 0 <= schedule.alpha <= 1:
-        raise ValueError(f"alpha={schedule.alpha} is not a share of the work; use 0 (no CPU) to 1 (no limit)")
-    if schedule.edge_order not in get_args(EdgeOrder):
-        raise ValueError(f"unknown edge_order {schedule.edge_order!r}; use one of {', '.join(get_args(EdgeOrder))}")
-    if schedule.cpu_workers is not None and schedule.cpu_workers < 1:
-        raise ValueError(f"cpu_workers={schedule.cpu_workers}; use at least 1, or alpha=0 for no CPU")
     # One plan serves both kinds of device, so heavy and light must mean the same to both.
     most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill
     tunings = {
         device: tuning._replace(most_light=most_light, fill=fill) for device in (selection.main, *selection.local)
     }
-    workers = workers_on(
-        selection, share=schedule.gpu_helping, helper_share=schedule.alpha, helper_workers=schedule.cpu_workers
-    )
+    workers = workers_on(selection)
     tunings |= {
         worker.device: helper_tuning._replace(most_light=most_light)
         for worker in workers
@@ -376,7 +350,6 @@ def run_units(
     plan: Plan,
     detail: Detail,
     crews: list[Crew],
-    edge_order: EdgeOrder | None,
     show: bool,
     selection: Selection,
     store: Store | None = None,
@@ -391,7 +364,7 @@ def run_units(
     tunings = {crew.device: crew.tuning for crew in crews}
     workers = [worker for crew in crews for worker in crew.workers]
     near = {device: put64((order, plan), device) for device in tunings}
-    difficulty = None if edge_order is None else span_difficulty(order, edge_order)
+    difficulty = None if selection.helper is None else span_difficulty(order, selection.hybrid.order)
     parts = max(_UNITS, 16 * len(selection.devices))
 
     def whole_pass(which: Pass, starts: np.ndarray, label: str, t: np.ndarray | None = None) -> JobResult:

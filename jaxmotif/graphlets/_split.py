@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._select import Order
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets._sparse import Plan, Ranges
 from jaxmotif.kernels._expand import take
-
-EdgeOrder = Literal["degree", "-degree", "volume", "-volume"]
-"""How a queue of edges is ordered (paper, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
 
 
 class Starts(NamedTuple):
@@ -95,7 +93,7 @@ def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) 
     return Ranges(tests, (heavy_before(low), heavy_before(high)), (low, high), (low, high))
 
 
-def span_difficulty(order: DegreeOrder, by: EdgeOrder) -> Callable[[Span], float]:
+def span_difficulty(order: DegreeOrder, by: Order) -> Callable[[Span], float]:
     """The mean degree of the edges' ends in a stretch of nodes, or their mean volume (the sum of the degrees of both
     ends' neighbours); negative for an order from ``-``."""
     degree = np.asarray(order.degree).astype(np.float64)
@@ -110,7 +108,7 @@ def span_difficulty(order: DegreeOrder, by: EdgeOrder) -> Callable[[Span], float
     return mean
 
 
-def _difficulty(order: DegreeOrder, degree: np.ndarray, by: EdgeOrder) -> np.ndarray:
+def _difficulty(order: DegreeOrder, degree: np.ndarray, by: Order) -> np.ndarray:
     """Mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
     m = int(order.num_edges)
     u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]

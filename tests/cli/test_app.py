@@ -30,6 +30,8 @@ def test_version_and_help_import_no_jax():
         ["graphlets", "karate", "--memory", "0"],
         ["graphlets", "karate", "--input-format", "word"],
         ["graphlets", "karate", "--device", "abacus"],
+        ["census", "karate", "--device", "hybrid:alpha=2"],
+        ["match", "karate", "karate", "--device", "hybrid:speed=2"],
         ["graphlets", "karate", "--form", "json"],
     ],
 )

@@ -20,7 +20,7 @@ from jaxmotif.devices._processes import in_each_process, join_processes
 from jaxmotif.devices._queue import Worker
 from jaxmotif.devices._ranges import Span, cut, divide, gaps, united
 from jaxmotif.devices._record import Store, added, joined, xored
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._select import Hybrid, Selection
 
 ITEMS = 60
 VALUES = np.arange(ITEMS, dtype=np.int64) ** 2
@@ -125,12 +125,24 @@ def test_difficult_units_come_first():
 def test_the_workers_of_a_selection():
     cpus = jax.devices("cpu")
     assert len(workers_on(Selection(tuple(cpus[:2])), per_device=lambda device: 3)) == 6
-    hybrid = workers_on(Selection((cpus[-1],), cpus[0]), share=0.1, helper_share=0.5, helper_workers=2)
+    hybrid = workers_on(Selection((cpus[-1],), cpus[0], hybrid=Hybrid(chunk=0.1, alpha=0.5, workers=2)))
     assert [(worker.device, worker.end) for worker in hybrid] == [
         (cpus[-1], "back"), (cpus[0], "front"), (cpus[0], "front"),
     ]  # fmt: skip
     assert [worker.limit for worker in hybrid] == [1.0, 0.25, 0.25]
-    assert len(workers_on(Selection((cpus[-1],), cpus[0]), helper_share=0.0)) == 1
+    assert hybrid[0].share == 0.1
+    assert len(workers_on(Selection((cpus[-1],), cpus[0], hybrid=Hybrid(alpha=0.0)))) == 1
+    assert len(workers_on(Selection((cpus[-1],), cpus[0]), helper_workers=1)) == 2
+
+
+def test_the_cpu_begins_at_the_other_end():
+    first = {}
+    for order in ("degree", "-degree"):
+        seen = []
+        selection = Selection((DEVICE,), DEVICE, hybrid=Hybrid(order))
+        run_job(job_of(), lambda device: Summing(seen.append), [Worker(device=DEVICE)], selection)  # noqa: B023
+        first[order] = seen[0].first
+    assert first["degree"] == 0 < first["-degree"]
 
 
 def exhausted():

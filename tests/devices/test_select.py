@@ -4,7 +4,7 @@ import jax
 import pytest
 
 from jaxmotif.devices._mesh import device_mesh
-from jaxmotif.devices._select import Selection, select_devices
+from jaxmotif.devices._select import Hybrid, Selection, select_devices
 
 HAS_GPU = jax.default_backend() == "gpu"
 
@@ -21,6 +21,27 @@ def test_names():
 def test_names_of_gpus():
     assert select_devices("gpu") == Selection((jax.devices("gpu")[0],))
     assert select_devices("hybrid") == Selection(tuple(jax.devices("gpu")), jax.devices("cpu")[0])
+
+
+@pytest.mark.gpu
+def test_hybrids_that_say_how():
+    assert select_devices(Hybrid(alpha=0.2)).hybrid.alpha == 0.2
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"alpha": 1.1}, r"alpha=1.1 is not a share of the work; use 0 \(no CPU\) to 1 \(no limit\)"),
+        ({"alpha": -0.1}, "alpha=-0.1 is not a share"),
+        ({"alpha": float("nan")}, "alpha=nan is not a share"),
+        ({"chunk": 2}, "chunk=2 is not a share"),
+        ({"order": "size"}, "unknown order 'size'; use one of degree, -degree, volume, -volume"),
+        ({"workers": 0}, "workers=0; use at least 1, or alpha=0"),
+    ],
+)
+def test_hybrids_that_make_no_sense(how, message):
+    with pytest.raises(ValueError, match=message):
+        Hybrid(**how)
 
 
 def test_numbers_and_lists():

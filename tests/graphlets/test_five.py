@@ -17,8 +17,8 @@ from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import Schedule, dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets import _five as five
+from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets._five import five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
@@ -197,8 +197,6 @@ def test_bad_input(monkeypatch):
     karate = jaxmotif.datasets.load("karate")
     with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
         graphlet_counts(karate, size=6)
-    with pytest.raises(ValueError, match="no schedule"):
-        node_orbits(karate, size=5, schedule=Schedule())
     monkeypatch.setattr(five, "LARGEST_RESULT", 2.0**10)
     with pytest.raises(OverflowError, match="a node of degree 17"):
         node_orbits(karate, size=5)

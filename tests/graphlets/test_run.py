@@ -14,11 +14,11 @@ import jaxmotif
 from jaxmotif.arrays import _compile
 from jaxmotif.arrays._compile import Target
 from jaxmotif.devices import _job as job
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._select import Hybrid, Selection
 from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets._equations import TERMS, join_sums
-from jaxmotif.graphlets._run import Schedule, hybrid_crews
+from jaxmotif.graphlets._run import hybrid_crews
 from jaxmotif.graphlets._split import pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
 from tests.compilations import compilations
@@ -84,11 +84,11 @@ def mixed(monkeypatch):
     return Selection(tuple(devices[:2]), devices[2]), accelerated, helper
 
 
-def _in_crews(mixed, graph, schedule):
-    selection = mixed[0]
-    crews = hybrid_crews(*mixed, schedule)
+def _in_crews(mixed, graph, hybrid):
+    selection = mixed[0]._replace(hybrid=hybrid)
+    crews = hybrid_crews(selection, *mixed[1:])
     order, plan = run.prepare(graph, crews[0].tuning, selection.devices[0])
-    outcome, done = run.run_units(order, plan, "edge", crews, schedule.edge_order, False, selection)
+    outcome, done = run.run_units(order, plan, "edge", crews, False, selection)
     work = [int(starts[-1]) for starts in pass_work(order, plan)]
     counts = {name: join_sums(pair) for name, pair in zip(TERMS, np.asarray(outcome.sums), strict=True)}
     values = np.asarray(outcome.values)[: graph.m]
@@ -109,7 +109,7 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
 
     monkeypatch.setattr(job, "run_queue", deal)
     for name, graph in CASES.items():
-        counts, values, done, work = _in_crews(mixed, build(*graph), Schedule(cpu_workers=2))
+        counts, values, done, work = _in_crews(mixed, build(*graph), Hybrid(workers=2))
         assert (counts, values) == _on_one_device("edge", name), name
         assert sum(done) == work
     assert min(done) > 0
@@ -119,8 +119,7 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
 def test_gpus_and_the_cpu_together(mixed, order):
     """Every order of the queue and every share of the work; who does what is left to chance."""
     for (name, graph), alpha in zip(CASES.items(), itertools.cycle([0.0, 0.3, 1.0])):
-        schedule = Schedule(edge_order=order, alpha=alpha, gpu_helping=0.1, cpu_workers=2)
-        counts, values, done, work = _in_crews(mixed, build(*graph), schedule)
+        counts, values, done, work = _in_crews(mixed, build(*graph), Hybrid(order, alpha, chunk=0.1, workers=2))
         assert (counts, values) == _on_one_device("edge", name), name
         assert sum(done) == work
         assert len(done) == (2 if alpha == 0 else 4)
@@ -131,24 +130,7 @@ def test_gpus_and_the_cpu_together(mixed, order):
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("order", ["degree", "-degree", "volume", "-volume"])
 def test_hybrid_on_gpus(order, alpha):
-    _assert_same_everywhere("node", devices="hybrid", schedule=Schedule(edge_order=order, alpha=alpha))
-
-
-@pytest.mark.parametrize(
-    ("schedule", "message"),
-    [
-        (Schedule(alpha=1.1), r"alpha=1.1 is not a share of the work; use 0 \(no CPU\) to 1 \(no limit\)"),
-        (Schedule(alpha=-0.1), "alpha=-0.1 is not a share"),
-        (Schedule(alpha=float("nan")), "alpha=nan is not a share"),
-        (Schedule(edge_order="size"), "unknown edge_order 'size'; use one of degree, -degree, volume, -volume"),
-        (Schedule(cpu_workers=0), "cpu_workers=0; use at least 1, or alpha=0"),
-    ],
-)
-def test_schedules_that_make_no_sense(schedule, message):
-    device = jax.devices("cpu")[0]
-    tuning = choose_tuning(*CAPACITY, device)
-    with pytest.raises(ValueError, match=message):
-        hybrid_crews(Selection((device,), device), tuning, tuning, schedule)
+    _assert_same_everywhere("node", devices=Hybrid(order, alpha))
 
 
 @pytest.mark.parametrize("detail", FRONT_DOORS)

@@ -116,8 +116,6 @@ def test_names_words_and_refusals(tmp_path):
     assert "3 graphlets" in repr(found)
     with pytest.raises(ValueError, match="leave induced=False out"):
         jaxmotif.graphlet_counts(graph, typed=True, induced=False)
-    with pytest.raises(ValueError, match="takes no schedule"):
-        jaxmotif.graphlet_counts(graph, typed=True, schedule=jaxmotif.graphlets.Schedule())
     with pytest.raises(ValueError, match="typed=True, which tells directions"):
         jaxmotif.graphlet_counts(graph)
 
