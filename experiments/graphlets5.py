@@ -3,6 +3,9 @@
     python experiments/graphlets5.py [--data FOLDER] [NAME ...]
     python experiments/graphlets5.py --gpu-bars [--data FOLDER] [--seconds 110]
     python experiments/graphlets5.py --peers [--data FOLDER] [NAME ...]
+    python experiments/graphlets5.py --escape [--data FOLDER] NAME ...
+    python experiments/graphlets5.py --devices 1,2 [--data FOLDER] NAME ...
+    python experiments/graphlets5.py --memory GIB [--data FOLDER] NAME ...
 
 `first` is the first call for a graph of this size, which compiles; the others are the best of three public calls, from
 a `Graph` in memory to orbits that are ready on the device. `--gpu-bars` compiles for all networks at once, then gives
@@ -10,7 +13,11 @@ the time of each pass too, and stops when its seconds are over: node orbits of a
 and the counts in the graph beside them, then edge orbits (not of web-cnr-2000, which goes alone: `--gpu-bars
 web-cnr-2000`). It reads `FOLDER/undirected/NAME.edges.gz` of those networks that are there, and `graphlets5.json`.
 `--peers`: CPU seconds of this process beside EVOKE's (`pip install orbitsi`; nodes alone), and ORCA's (`orbit-count`)
-where that is known to end within a minute.
+where that is known to end within a minute. `--escape`: the 34 counts as ESCAPE has them, of subgraphs that need not be
+induced, beside those it found in doubles (`escape_subgraph_counts`), or beside these made of stored induced counts.
+`--devices`: node orbits on so many devices in turn, their times and whether their bits are the same. `--memory`: the
+most that node orbits took beside the graph, on a GPU by what its allocator saw, on a CPU by the process (set
+`MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072`, so that it gives back what is free).
 """
 
 from __future__ import annotations
@@ -37,6 +44,7 @@ from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as giants
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets import dense_node_orbits
+from jaxmotif.patterns._totals import copies
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 BARS = {
@@ -65,7 +73,7 @@ def orbits(door: Door, graph: jaxmotif.Graph) -> jax.Array:
 def checked(graph: jaxmotif.Graph, known: dict[str, Any], door: Door) -> str:
     result = door(graph, size=5)
     values = np.ascontiguousarray(result.to_numpy(), np.int64)
-    kind = "node" if door is jaxmotif.node_orbits else "edge"
+    kind = "edge" if door is jaxmotif.edge_graphlets else "node"
     said = []
     if (sha := known.get(f"sha256_{kind}_orbits_int64")) is not None:
         said.append("sha256" if hashlib.sha256(values.tobytes()).hexdigest() == sha else "SHA256 WRONG")
@@ -184,6 +192,62 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
     print(f"| {name} | {graph.m} | {' | '.join(row)} | {said} |", flush=True)
 
 
+def by_escape(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
+    """The largest relative differences of the counts of subgraphs from those of doubles."""
+    clock = time.perf_counter()
+    found = jaxmotif.graphlet_counts(graph, size=5, induced=False).counts
+    took = time.perf_counter() - clock
+    stored = known.get("escape_subgraph_counts")
+    if stored is None:  # made of exact induced counts
+        induced = jaxmotif.graphlet_counts(graph).counts | {what: int(n) for what, n in known["counts"].items()}
+        every = copies(None, tuple(induced)).astype(object) @ np.array(list(induced.values()), object)
+        stored = {what: n for what, n in zip(induced, every, strict=True) if what in known["counts"]}
+    differ = {what: abs(found[what] - int(value)) / max(int(value), 1) for what, value in stored.items()}
+    print(f"{name}: {len(differ)} counts of subgraphs, {took:.1f} s with compiling; relative differences")
+    for what, by in sorted(differ.items(), key=lambda item: -item[1]):
+        print(f"   {by:.1e}  {what}: {found[what]}, stored {int(stored[what])}")
+
+
+def on_devices(name: str, graph: jaxmotif.Graph, known: dict[str, Any], counts: list[int]) -> None:
+    """A row for each number of devices: times, the first one's over it, whether the bits are the same."""
+    first = expected = None
+    for count in counts:
+        door = partial(jaxmotif.node_orbits, devices=jax.devices()[:count])
+        values = np.asarray(orbits(door, graph))
+        took = best(partial(orbits, door, graph))
+        first, expected = first or took, values if expected is None else expected
+        same = np.array_equal(values, expected)
+        print(f"{name}, {count} devices: {took:.0f} ms, {first / took:.2f} times as fast, {same=}", flush=True)
+        with split() as times:  # of several devices side by side: waits in one are work in another
+            orbits(door, graph)
+        print("   " + ", ".join(f"{which} {ms:.0f}" for which, ms in sorted(times.items(), key=lambda x: -x[1])[:12]))
+    print("   " + checked(graph, known, jaxmotif.node_orbits))
+
+
+def in_memory(name: str, graph: jaxmotif.Graph, known: dict[str, Any], gib: float) -> None:
+    """Time and memory of node orbits within a budget, of the second call, which compiles nothing."""
+    device, memory = jax.devices()[0], int(gib * 2**30)
+    door = partial(jaxmotif.node_orbits, memory=memory)
+    first = best(partial(orbits, door, graph), 1)
+    if device.platform == "cpu":
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        before = kilobytes("VmRSS") * 1024
+    else:
+        before = device.memory_stats()["bytes_in_use"]
+    took = best(partial(orbits, door, graph), 1)
+    # An allocator's peak is that of both calls.
+    peak = kilobytes("VmHWM") * 1024 if device.platform == "cpu" else device.memory_stats()["peak_bytes_in_use"]
+    used = (peak - before) / 2**30
+    print(
+        f"{name}: {took / 1e3:.1f} s (first {first / 1e3:.1f}), {used:.2f} GiB of {gib}, {checked(graph, known, door)}"
+    )
+
+
+def kilobytes(what: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what))
+
+
 def small_graphs(count: int = 1000, nodes: int = 30) -> None:
     """Many small graphs under vmap; aim: 20 ms for 1,000 of 30 nodes."""
     rng = np.random.default_rng(0)
@@ -210,6 +274,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--gpu-bars", action="store_true")
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--escape", action="store_true")
+    parser.add_argument("--devices", type=lambda text: [int(x) for x in text.split(",")])
+    parser.add_argument("--memory", type=float)
     parser.add_argument("--seconds", type=float, default=110)
     args = parser.parse_args()
     end = time.perf_counter() + args.seconds
@@ -222,9 +289,18 @@ def main() -> None:
         networks = {name: jaxmotif.read_graph(folder / f"{name}.edges.gz") for name in names}
         gpu_bars(networks, stored, end)
         return
+    row: Callable[[str, jaxmotif.Graph, dict[str, Any]], None] | None = None
     if args.peers:
+        row = peers
+    elif args.escape:
+        row = by_escape
+    elif args.devices:
+        row = partial(on_devices, counts=args.devices)
+    elif args.memory:
+        row = partial(in_memory, gib=args.memory)
+    if row is not None:
         for name in args.names:
-            peers(name, jaxmotif.read_graph(folder / f"{name}.edges.gz"), stored.get(name, {}))
+            row(name, jaxmotif.read_graph(folder / f"{name}.edges.gz"), stored.get(name, {}))
         return
     print("| network | nodes | edges | first, s | node orbits, ms | edge orbits, ms | checked |")
     print("|---|---|---|---|---|---|---|")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._job import Job, run_job, workers_on
-from jaxmotif.devices._memory import with_smaller_steps, working_memory
+from jaxmotif.devices._memory import default_memory, with_smaller_steps, working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
@@ -23,6 +24,7 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
+from jaxmotif.graphlets._five_adjacency import Adjacency, HashedArcs, adjacency_bytes, bit_rows, hashed_arcs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits, total_homs
 from jaxmotif.graphlets._hubs import Places, Ranked
 from jaxmotif.graphlets._tuning import Detail
@@ -221,9 +223,9 @@ def five_node_orbits(
         # What can be summed around the hubs only once the sums before are there.
         late = _late_values(given.graph, sums["t"], sums["l2"])
         again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("triples", "end")).values())
-        bits = hubs.bit_rows(given.graph, size=given.size)
-        for b in hubs.blocks(given.lengths, given.core, given.cells(selection.main)):
-            again = hubs.sum_around(again, late, given.graph, bits, b.ids, b.steps, width=b.size)
+        adjacency = given.adjacency(given.graph)
+        for b in hubs.blocks(given.lengths, given.core, given.cells):
+            again = hubs.sum_around(again, late, given.graph, adjacency, b.ids, b.steps, width=b.size)
         at_edges = _edge_result(given.graph, places, sums, again, slots, edges=graph.m, wide=wide)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
@@ -264,21 +266,44 @@ def _given(
         )
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
     core, lengths = int(core), degrees - leaves
-    giant = GIANT["accelerator" if target_of(device).is_accelerator else "cpu"]
+    cells, giant = _largest_steps(memory, graph.slot_capacity, device)
     # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
     giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
     lengths[nodes - giants :] = 0
     given = _Given(
-        ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, False
+        ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, cells,
+        None, False,
     )  # fmt: skip
+    # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+    room = 2 * default_memory(device) if memory is None else memory
+    bits, index = (adjacency_bytes(given.size, graph.slot_capacity, form) for form in (True, False))
+    if bits > max(index, (room - given.fixed - given.least_rows) // 2):
+        given = given._replace(index=hashed_arcs(ranked, device))
     # Walks of length 4 are products of rows of a table, where these are held all at once.
     given = given._replace(sparse=given.rows(device) < len(given.lengths))
     return given, places, float(largest)
 
 
+def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[int, int]:
+    """Cells of matrices at a time, and core neighbours beyond which a node is a giant: of one hub's matrix there may be
+    four times as many cells, in no more than a fourth of the memory that sums leave."""
+    kind = "accelerator" if target_of(device).is_accelerator else "cpu"
+    cells, giant = _CELLS[kind], GIANT[kind]
+    while memory is not None and cells > _LEAST_CELLS and 4 * cells * _CELL_BYTES > (memory - _ARC_BYTES * arcs) // 4:
+        cells //= 2
+    return cells, min(giant, max(x for x in hubs.SIZES if x * x <= 4 * cells))
+
+
 @partial(jit64, static_argnames="narrow")
 def _as_held(counts: jax.Array, *, narrow: bool) -> jax.Array:
     return counts.astype(jnp.uint32) if narrow else counts
+
+
+_CELLS = {"cpu": 2**18, "accelerator": 2**22}
+"""Of matrices of neighbourhoods at a time."""
+_LEAST_CELLS = 2**14
+_CELL_BYTES, _ARC_BYTES = 100, 320
+"""What a step takes for a cell, and sums for an arc."""
 
 
 class _Given(NamedTuple):
@@ -292,7 +317,10 @@ class _Given(NamedTuple):
       memory: what the user allows on each device.
       above: as ``later``, of all nodes, on the device.
       giants: how many nodes, those of highest rank, are no hubs: their ``lengths`` are 0.
-      sparse: whether 5-cycles are found path by path.
+      cells: of matrices of neighbourhoods at a time.
+      index: tells who is adjacent where bits of all pairs would take too much.
+      sparse: whether the tables are made a block of rows at a time, and 5-cycles found path by path. Then the rows are
+        shared out like the hubs, and no two workers make the same.
     """
 
     graph: Ranked
@@ -305,6 +333,8 @@ class _Given(NamedTuple):
     memory: int | None
     above: jax.Array
     giants: int
+    cells: int
+    index: HashedArcs | None
     sparse: bool
 
     @property
@@ -312,20 +342,35 @@ class _Given(NamedTuple):
         """Columns of a table."""
         return bucket_size(max(len(self.lengths), 32) + 31) // 32 * 32
 
-    @staticmethod
-    def cells(device: jax.Device) -> int:
-        """Of matrices of neighbourhoods at a time."""
-        return 1 << (22 if target_of(device).is_accelerator else 18)
+    def adjacency(self, graph: Ranked) -> Adjacency:
+        """Of the graph, which may be on another device."""
+        if self.index is None:
+            return bit_rows(graph, size=self.size)
+        (device,) = graph.heads.devices()
+        return put64(self.index, device)
+
+    @property
+    def fixed(self) -> int:
+        """Bytes of sums at arcs, of matrices, and of giants."""
+        widest = next(x for x in hubs.SIZES if x >= self.lengths.max(initial=0))
+        giants = 20 * self.graph.leaves.shape[0] * self.giants
+        return _ARC_BYTES * self.graph.heads.shape[0] + _CELL_BYTES * max(self.cells, widest**2) + giants
+
+    @property
+    def row(self) -> int:
+        """Bytes of a row of all tables."""
+        return 4 * self.size * {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half of it
+
+    @property
+    def least_rows(self) -> int:
+        return 32 * self.row
 
     def rows(self, device: jax.Device) -> int:
         """Rows of the tables that may be held at a time."""
-        # Sums at arcs; matrices; adjacency by bits, and what takes as much while that is made.
-        fixed = 8 * 40 * self.graph.heads.shape[0] + 100 * self.cells(device) + 3 * self.size**2 // 8
-        tables = {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half the memory
-        row = 4 * self.size * tables
-        memory = working_memory(self.memory, device, fixed + 32 * row, "orbits of five nodes")
+        fixed = self.fixed + adjacency_bytes(self.size, self.graph.heads.shape[0], self.index is None)
+        memory = working_memory(self.memory, device, fixed + self.least_rows, "orbits of five nodes")
         # Cells of a table have 32-bit numbers.
-        return min(self.size, (memory - fixed) // row, (2**31 - 1) // self.size)
+        return min(self.size, (memory - fixed) // self.row, (2**31 - 1) // self.size)
 
 
 _LONG = {"cpu": 2**31, "accelerator": 2**35}
@@ -348,19 +393,64 @@ def _shared_out(
     given: _Given, selection: Selection, show: bool, store: Store | None
 ) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
     device = selection.main
-    work = np.concatenate([[0], np.cumsum(given.lengths.astype(np.int64) ** 2 + 1)])
+    cells = given.lengths.astype(np.int64) ** 2 + 1
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     shared = len(selection.devices) > 1 or selection.helper is not None
-    if store is None and not shared and work[-1] <= long:
+    if store is None and not shared and cells.sum() <= long:
         hand, notes = with_smaller_steps(_whole, _Hand(given, device), _halved, device)
         return hand.sums(), notes
-    # Each unit goes through all blocks of rows: where there are several, as few units as there are devices.
-    units = len(selection.devices) if given.sparse else max(_UNITS, 4 * len(selection.devices))
+    # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
+    total = _Total(device) if store is None and selection.helper is None else None
+    units = max(_UNITS, 4 * len(selection.devices))
+    if given.sparse:  # each unit has blocks of rows of its own: few, or many blocks are not full
+        units = 2 * len(selection.devices)
+        cells += _row_work(given, device)
+    work = np.concatenate([[0], np.cumsum(cells)])
     programs = given.detail, given.memory, given.arcs
     job = Job("graphlets-5", work, units, added, "cells", "five nodes", programs=programs)
-    done = run_job(job, lambda place: _Hand(given, place), workers_on(selection), selection, store, show)
+    done = run_job(job, lambda place: _Hand(given, place, total), workers_on(selection), selection, store, show)
+    if total is not None:
+        return total.sums, done.notes
     padding = given.graph.heads.shape[0] - given.arcs
     return {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}, done.notes
+
+
+def _row_work(given: _Given, device: jax.Device) -> np.ndarray:
+    """Of each row of the tables, in cells of matrices: those written and read, zeros, products of giants (measured)."""
+    nodes, count = given.graph.leaves.shape[0], len(given.lengths)
+    at_nodes = np.zeros((nodes, 2), np.int64)
+    at_nodes[given.core :, 0] = given.lengths
+    at_nodes[nodes - given.giants :, 1] = 1
+    cells, giants = np.asarray(_around_rows(given.graph, put64(at_nodes, device)))[:count].T
+    beside = giants > 0
+    return 2 * cells + given.size // 1024 + beside * (beside.sum() // 20)
+
+
+@jit64
+def _around_rows(graph: Ranked, values: jax.Array) -> jax.Array:
+    """Sums over the neighbours of the node of each row of a table, of ``[N, K]``."""
+    nodes = graph.leaves.shape[0]
+    heads = values.at[graph.heads].get(mode="fill", fill_value=0)
+    around = jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)
+    return around.at[graph.at_rows + graph.core].get(mode="fill", fill_value=0)
+
+
+class _Total:
+    """What all workers of a process gave, on one of its devices."""
+
+    def __init__(self, device: jax.Device):
+        self.sums: dict[str, jax.Array] = {}
+        self._device, self._lock = device, threading.Lock()
+
+    def add(self, sums: dict[str, jax.Array]) -> None:
+        sums = put64(sums, self._device)
+        with self._lock:
+            self.sums = jax.block_until_ready(_sum_of(self.sums, sums)) if self.sums else sums
+
+
+@partial(jit64, donate_argnums=0)
+def _sum_of(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    return {name: x[name] + y[name] for name in x}
 
 
 def _placed(x: np.ndarray, device: jax.Device) -> jax.Array:
@@ -378,19 +468,24 @@ def _halved(hand: _Hand) -> tuple[_Hand, str] | None:
     return None if note is None else (hand, note)
 
 
-class _Hand:
-    """The sums that one worker has added up so far, on its device; an item of its job is a hub."""
+def _ends(first: int, stop: int) -> np.ndarray:
+    return np.array([first, stop], np.int32)
 
-    def __init__(self, given: _Given, device: jax.Device):
+
+class _Hand:
+    """The sums that one worker has added up so far, on its device; an item of its job is a hub, and where rows of the
+    tables are shared out, one of these. ``total``: where it hands in, if not in host memory."""
+
+    def __init__(self, given: _Given, device: jax.Device, total: _Total | None = None):
         # All is put where it is worked on: what a program is compiled for follows from there.
         self.given = given._replace(graph=put64(given.graph, device), above=put64(given.above, device))
-        self._device = device
-        self._cells, self._rows = given.cells(device), given.rows(device)
-        self._bits = hubs.bit_rows(self.given.graph, size=given.size)
+        self._device, self._total = device, total
+        self._cells, self._rows = given.cells, given.rows(device)
+        self._adjacency = self.given.adjacency(self.given.graph)
         self._node = _node_sums(self.given.graph)
         self._giants = big.known(self.given.graph, given.giants) if given.giants else None
         if given.sparse:
-            self._paths = cycles.lists(self.given.graph, self._bits, self.given.above, block=self._cells)
+            self._paths = cycles.lists(self.given.graph, self._adjacency, self.given.above, block=self._cells)
         self._up = hubs.upward(self.given.graph)
         self._up_starts = np.concatenate([[0], np.cumsum(given.later)]).astype(np.int32)
         self._clear()
@@ -404,89 +499,99 @@ class _Hand:
             self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail), self._device)
             empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
-        self._of_giants: dict[str, jax.Array] = {}
+        self._of_tables: jax.Array | None = None
+        self._of_giants: tuple[dict[str, jax.Array], ...] = ()
 
     def step(self, span: Span) -> None:
-        """A stretch of hubs."""
+        """A stretch of hubs, and of rows."""
         given, rows = self.given, self._rows
-        graph, bits = given.graph, self._bits
+        graph, edges = given.graph, self._adjacency
         first, stop = span.first + given.core, span.stop + given.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
             self._cliques = hubs.five_cliques(
-                self._cliques, graph, bits, b.ids, b.steps, width=b.size, detail=given.detail
+                self._cliques, graph, edges, b.ids, b.steps, width=b.size, detail=given.detail
             )
         if given.sparse:
-            for row in self._blocks(span.first, span.stop):
+            for row in self._blocks(span):
                 self._walks = cycles.five_cycles(
-                    self._walks, graph, bits, self._paths, np.int32(row), np.int32(span.stop), rows=rows,
+                    self._walks, graph, edges, self._paths, np.int32(row), np.int32(span.stop), rows=rows,
                     size=given.size, block=self._cells,
                 )  # fmt: skip
+            for b in hubs.within(self._hubs, first, stop):
+                self._gather(None, b, _ends(0, 0), own=True)
         # Giants come last, with the last stretch.
-        known = self._giants if span.stop == len(given.lengths) else None
-        of_tables = self._no_sums_of_tables() if known is not None else None
-        # A block of rows of all tables at a time: written by all hubs, then read by these.
-        for row in self._blocks(0, max(len(given.lengths), 1)):
-            tables = self._filled(row)
-            for b in hubs.within(self._hubs, first, stop, self._meeting(row) if row else None):
-                self._held = hubs.gather(
-                    self._held, tables, graph, bits, self._node, b.ids, b.steps, np.int32(row), width=b.size,
-                    detail=given.detail, most=given.most, own=not row,
-                )  # fmt: skip
-            if known is not None and of_tables is not None:
-                of_tables = big.around(
-                    of_tables, tables, graph, known.giants, known.near, np.int32(row), part=self._part(known)
-                )
+        last = span.stop == len(given.lengths)
+        # A block of rows of all tables at a time: written by all hubs, then read by all, or by those of the stretch.
+        wanted, (first, stop) = (span, (0, 2**31)) if given.sparse else (Span(0, len(given.lengths)), (first, stop))
+        for row in self._blocks(wanted):
+            ends = _ends(row, min(row + rows, wanted.stop))
+            tables = self._filled(ends)
+            own = not given.sparse and not row
+            for b in hubs.within(self._hubs, first, stop, None if own else self._meeting(ends)):
+                self._gather(tables, b, ends, own)
+            if self._giants is not None and (given.sparse or last):
+                self._around_giants(self._giants, tables, ends)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
-        if known is not None and of_tables is not None:
-            self._of_giants = big.sums(graph, known, of_tables, self._device)
+        if self._giants is not None and last:
+            self._of_giants = big.sums(graph, self._giants, self._device)
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
-    def _blocks(self, first: int, stop: int) -> range:
+    def _gather(self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool) -> None:
+        given = self.given
+        self._held = hubs.gather(
+            self._held, tables, given.graph, self._adjacency, self._node, b.ids, b.steps, ends, width=b.size,
+            detail=given.detail, most=given.most, own=own,
+        )  # fmt: skip
+
+    def _around_giants(self, known: big.Known, tables: hubs.Tables, ends: np.ndarray) -> None:
+        if self._of_tables is None:
+            shape = 2, known.near.rows.shape[0], self.given.giants
+            self._of_tables = put64(big.no_sums_of_tables(shape=shape), self._device)
+        self._of_tables = big.around(
+            self._of_tables, tables, self.given.graph, known.giants, known.near, ends, part=self._part(known)
+        )
+
+    def _blocks(self, span: Span) -> range:
         """The first row of each block; in a rehearsal two of them, as the others take the same programs."""
-        return range(first, stop, self._rows)[: 2 if rehearsal() else None]
+        return range(span.first, max(span.stop, span.first + 1), self._rows)[: 2 if rehearsal() else None]
 
     @in_earnest
-    def _meeting(self, row: int) -> np.ndarray | None:
-        """Which nodes have a neighbour in the block of rows from one on; ``None`` where the block is all there is."""
+    def _meeting(self, ends: np.ndarray) -> np.ndarray | None:
+        """Which nodes may have a neighbour in a block of rows; ``None`` where the block is all there is."""
         blocks = -(-len(self.given.lengths) // self._rows)
         if blocks <= 1:
             return None
         if self._meets is None:  # of all blocks in one wait
             self._meets = np.asarray(hubs.meet(self.given.graph, rows=self._rows, blocks=blocks))
-        return self._meets[row // self._rows]
-
-    def _those_meeting(self, row: int) -> Iterator[hubs.Blocks]:
-        return hubs.within(self._hubs, self.given.core, 2**31, self._meeting(row))
+        # A stretch begins anywhere in these.
+        first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
+        return self._meets[first] | self._meets[last]
 
     def _part(self, known: big.Known) -> int:
         """Rows of the tables beside giants at a time."""
         return max(1, 16 * self._cells // known.near.nodes.size)
 
-    def _no_sums_of_tables(self) -> jax.Array:
-        shape = 2, len(self.given.lengths), self.given.giants
-        return put64(big.no_sums_of_tables(shape=shape), self._device)
-
-    def _filled(self, row: int) -> hubs.Tables:
-        """The tables from a row on; kept where they are all there is."""
+    def _filled(self, ends: np.ndarray) -> hubs.Tables:
+        """The tables between two rows; kept where they are all there is."""
         if self._tables is not None:
             return self._tables
-        tables = self._made(row, self.given.detail)
-        if self._rows >= len(self.given.lengths):
+        tables = self._made(ends, self.given.detail)
+        if self._rows >= len(self.given.lengths) and not self.given.sparse:
             self._tables = tables
         return tables
 
-    def _made(self, row: int, detail: Detail) -> hubs.Tables:
-        """The tables from a row on that are wanted for something."""
-        given, known, first = self.given, self._giants, np.int32(row)
-        tables = hubs.empty_tables(given.graph, first, rows=self._rows, size=given.size, detail=detail, most=given.most)
+    def _made(self, ends: np.ndarray, detail: Detail) -> hubs.Tables:
+        """The tables between two rows that are wanted for something."""
+        given, known = self.given, self._giants
+        tables = hubs.empty_tables(given.graph, ends, rows=self._rows, size=given.size, detail=detail, most=given.most)
         if known is not None:
             part = self._part(known)
-            tables = big.begin(tables, given.graph, known.giants, known.near, first, part=part)
-        for b in self._those_meeting(row):
+            tables = big.begin(tables, given.graph, known.giants, known.near, ends, part=part)
+        for b in hubs.within(self._hubs, given.core, 2**31, self._meeting(ends)):
             tables = hubs.scatter(
-                tables, given.graph, self._bits, b.ids, b.steps, first, width=b.size, detail=detail,
+                tables, given.graph, self._adjacency, b.ids, b.steps, ends, width=b.size, detail=detail,
                 giants=given.giants,
             )  # fmt: skip
         return tables
@@ -499,29 +604,37 @@ class _Hand:
         which = (self._up, self._up_starts[span.first], self._up_starts[span.stop])
         # Each is a product of two rows: a block of rows meets every other one.
         for other in range(0, nodes, rows):
-            high = low if other == row else narrow(self._made(other, "graph").codegree)
+            high = low if other == row else narrow(self._made(_ends(other, min(other + rows, nodes)), "graph").codegree)
             firsts = np.int32(row), np.int32(other)
             self._walks = hubs.fourth_walks(self._walks, low, high, given.graph, which, firsts, block=block)
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
-        found = self._held.by_name(self.given.detail)
-        for name, x in self._of_giants.items():
-            if name in found:
-                found[name] += x
-        return found | {"cycles" if self.given.sparse else "walks4": self._walks, "q": self._cliques}
+        given, found = self.given, self._held.by_name(self.given.detail)
+        leaving = list(self._of_giants)
+        if self._giants is not None and self._of_tables is not None:
+            giants, near, size = self._giants
+            leaving.append(big.of_rows(given.graph, giants, near, self._of_tables, size=size))
+        for values in leaving:
+            for name in values.keys() & found.keys():
+                found[name] = big.add_leaving(found[name], given.graph, values[name], count=given.giants)
+        return found | {"cycles" if given.sparse else "walks4": self._walks, "q": self._cliques}
 
     def collect(self) -> Arrays:
-        # What counts are the true arcs, not padding.
-        found = {name: np.asarray(x)[: self.given.arcs] for name, x in self.sums().items()}
+        found = self.sums()
         self._clear()
-        return found
+        if self._total is None:
+            # What counts are the true arcs, not padding.
+            return {name: np.asarray(x)[: self.given.arcs] for name, x in found.items()}
+        if not rehearsal():
+            self._total.add(found)
+        return {}
 
     def halve(self) -> str | None:
         """Fewer rows at a time, and fewer matrices."""
-        if self._rows <= 32 and self._cells <= 2**14:
+        if self._rows <= 32 and self._cells <= _LEAST_CELLS:
             return None
-        self._rows, self._cells = max(min(self._rows, self.given.size) // 2, 32), max(self._cells // 2, 2**14)
+        self._rows, self._cells = max(min(self._rows, self.given.size) // 2, 32), max(self._cells // 2, _LEAST_CELLS)
         self._clear()
         return f"{self._rows} rows of tables"
 

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets._hubs import BitRows, Ranked
+from jaxmotif.graphlets._five_adjacency import Adjacency
+from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
 
 T = TypeVar("T")
@@ -46,11 +47,14 @@ def _starts(lengths: jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
 
 
-def _adjacent(graph: Ranked, bits: BitRows, x: jax.Array, y: jax.Array) -> jax.Array:
+def _adjacent(graph: Ranked, edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
     """Whether core nodes are adjacent, int32; also where there are none such, anything."""
-    row, column = jnp.maximum(x - graph.core, 0), jnp.maximum(y - graph.core, 0)
-    word = bits.words.at[row, column >> 5].get(mode="clip")
-    return ((word >> (column & 31).astype(jnp.uint32)) & jnp.uint32(1)).astype(jnp.int32)
+    return edges.adjacent(graph, *_in_core(graph, x, y))
+
+
+def _in_core(graph: Ranked, *nodes: jax.Array) -> list[jax.Array]:
+    """Their numbers in the core, or 0."""
+    return [jnp.maximum(x - graph.core, 0) for x in nodes]
 
 
 def _loop(
@@ -60,7 +64,7 @@ def _loop(
 
 
 @partial(jit64, static_argnames=("block",))
-def lists(graph: Ranked, bits: BitRows, later: jax.Array, *, block: int) -> Lists:
+def lists(graph: Ranked, edges: Adjacency, later: jax.Array, *, block: int) -> Lists:
     """The work of a graph; ``later``: int32 ``[N]``, how many neighbours of higher rank each node has."""
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     degree = jnp.diff(graph.offsets)
@@ -78,11 +82,8 @@ def lists(graph: Ranked, bits: BitRows, later: jax.Array, *, block: int) -> List
     def triangles(number: jax.Array, sums: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         arc, offset, valid = expand(work, long(number) * block, work.total, block)
         x, high = take(head, take(first, arc) + jnp.where(valid, offset, 0)), take(head, arc)
-        there = valid & (_adjacent(graph, bits, x, high) > 0)
-        row, column = jnp.maximum(x - graph.core, 0), jnp.maximum(high - graph.core, 0)
-        mask = (jnp.uint32(1) << (column & 31).astype(jnp.uint32)) - jnp.uint32(1)
-        place = lax.population_count(bits.words.at[row, column >> 5].get(mode="clip") & mask).astype(jnp.int32)
-        place += bits.before.at[row, column >> 5].get(mode="clip") + graph.offsets[x] + graph.leaves[x]
+        there = valid & (_adjacent(graph, edges, x, high) > 0)
+        place = edges.arc(graph, *_in_core(graph, x, high))
         below, between = sums
         one = there.astype(jnp.int64)
         below = below.at[jnp.where(there, place, arcs)].add(one, mode="drop")
@@ -97,7 +98,7 @@ def lists(graph: Ranked, bits: BitRows, later: jax.Array, *, block: int) -> List
 
 @partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
 def five_cycles(
-    counts: jax.Array, graph: Ranked, bits: BitRows, work: Lists, first: jax.Array, stop: jax.Array,
+    counts: jax.Array, graph: Ranked, edges: Adjacency, work: Lists, first: jax.Array, stop: jax.Array,
     *, rows: int, size: int, block: int,
 ) -> jax.Array:  # fmt: skip
     """Add, int64 ``[S]``, at one of the two arcs of each edge, the 5-cycles whose node i is one of the core's
@@ -128,14 +129,14 @@ def five_cycles(
 
     none = jnp.zeros(rows * size, jnp.int32)
     table = _loop(start, end, block, common, none)
-    counts, paths = _paths(counts, none, table, cell, graph, bits, work, bounds, block)
+    counts, paths = _paths(counts, none, table, cell, graph, edges, work, bounds, block)
 
     def close(number: jax.Array, counts: jax.Array) -> jax.Array:
         arc, on, i, x, l, valid = wedge(number)
         found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
         # Less the paths through x: as their j, and as their k.
         found -= jnp.where(x < i, take(work.below, on), 0)
-        also = (l < i) & (x < l) & (_adjacent(graph, bits, l, i) > 0)
+        also = (l < i) & (x < l) & (_adjacent(graph, edges, l, i) > 0)
         found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
         for place in (arc, on):
             counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
@@ -145,8 +146,8 @@ def five_cycles(
 
 
 def _paths(
-    counts: jax.Array, paths: jax.Array, table: jax.Array, cell: Callable[..., jax.Array], graph: Ranked, bits: BitRows,
-    work: Lists, bounds: jax.Array, block: int,
+    counts: jax.Array, paths: jax.Array, table: jax.Array, cell: Callable[..., jax.Array], graph: Ranked,
+    edges: Adjacency, work: Lists, bounds: jax.Array, block: int,
 ) -> tuple[jax.Array, jax.Array]:  # fmt: skip
     """3-paths i - j - k - l whose arcs i -> j are from the first to the second of ``bounds``: adds what closes them,
     from ``table``, to the ``counts`` of their arcs, and themselves to ``paths``; ``cell`` is the place of i and l."""
@@ -171,7 +172,7 @@ def _paths(
             place = cell(a, l, valid)
             found = table.at[place].get(mode="fill", fill_value=0)
             # Those x that are j, and k.
-            found = found - _adjacent(graph, bits, b, l) - _adjacent(graph, bits, c, a)
+            found = found - _adjacent(graph, edges, b, l) - _adjacent(graph, edges, c, a)
             found = jnp.where(valid, found, 0).astype(jnp.int64)
             counts = counts.at[jnp.where(valid, kl, arcs)].add(found, mode="drop")
             return counts, paths.at[place].add(jnp.ones_like(a), mode="drop"), closed.at[w].add(found)

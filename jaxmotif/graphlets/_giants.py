@@ -92,9 +92,9 @@ def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
     return jnp.where(giants.pairs[:, 0] >= 0, member[:, a] * member[:, b], 0)
 
 
-def _rows_beside(near: Beside, first: jax.Array, rows: int) -> tuple[jax.Array, jax.Array]:
+def _rows_beside(near: Beside, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Where those of :attr:`Beside.rows` that a block of rows holds begin and end."""
-    start, stop = jnp.searchsorted(near.rows, jnp.stack([first, first + rows])).astype(jnp.int32)
+    start, stop = jnp.searchsorted(near.rows, ends).astype(jnp.int32)
     return start, stop
 
 
@@ -105,14 +105,14 @@ def _members(graph: Ranked, giants: Giants, nodes: jax.Array) -> jax.Array:
 
 @partial(jit64, static_argnames=("part",), donate_argnums=0)
 def begin(
-    tables: Tables, graph: Ranked, giants: Giants, near: Beside, first: jax.Array, *, part: int
+    tables: Tables, graph: Ranked, giants: Giants, near: Beside, ends: jax.Array, *, part: int
 ) -> Tables:  # fmt: skip
-    """Add to the tables, from a row on, the giants that two nodes have in common, and the arcs between these; ``part``:
-    rows at a time."""
-    rows, size = tables.codegree.shape
+    """Add to the tables, from the first to the second of ``ends``, the giants that two nodes have in common, and the
+    arcs between these; ``part``: rows at a time."""
+    (rows, size), first = tables.codegree.shape, ends[0]
     wanted = tables.pairs.shape == tables.codegree.shape
     others = _members(graph, giants, near.nodes)
-    start, stop = _rows_beside(near, first, rows)
+    start, stop = _rows_beside(near, ends)
 
     def product(x: jax.Array, y: jax.Array) -> jax.Array:  # of 0 and 1, sums below 2^24
         x, y = x.astype(units()), y.astype(units())
@@ -140,36 +140,30 @@ def no_sums_of_tables(*, shape: tuple[int, int, int]) -> jax.Array:
 
 @partial(jit64, static_argnames=("part",), donate_argnums=0)
 def around(
-    sums: jax.Array, tables: Tables, graph: Ranked, giants: Giants, near: Beside, first: jax.Array, *, part: int
+    sums: jax.Array, tables: Tables, graph: Ranked, giants: Giants, near: Beside, ends: jax.Array, *, part: int
 ) -> jax.Array:  # fmt: skip
-    """Write to int64 ``[2, R, G]`` those rows of :class:`Beside` that the tables hold from ``first`` on: sums over the
-    core neighbours of each giant of ``codegree`` squared, and of ``pairs``; ``part``: rows at a time. Exact where sums
-    are below 2^53."""
-    rows = tables.codegree.shape[0]
+    """Write to int64 ``[2, B, G]``, by :attr:`Beside.rows`, those that the tables hold: sums over the core neighbours
+    of each giant of ``codegree`` squared, and of ``pairs``; ``part``: rows at a time. Exact where sums are below 2^53.
+    """
     member = _members(graph, giants, near.nodes).astype(jnp.float64)
-    start, stop = _rows_beside(near, first, rows)
+    start, stop = _rows_beside(near, ends)
 
     def step(number: jax.Array, sums: jax.Array) -> jax.Array:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, near.rows.at[at].get(mode="fill", fill_value=0), sums.shape[1])
-        place = row[:, None] - first, near.nodes[None]
+        row = jnp.where(at < stop, near.rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
+        place = row[:, None], near.nodes[None]
         x, y = (table.at[place].get(mode="fill", fill_value=0).astype(jnp.float64) for table in tables[:2])
         found = jnp.stack([(x * x) @ member, y @ member]).astype(jnp.int64)
-        return sums.at[:, row].set(found, mode="drop")
+        return sums.at[:, jnp.where(at < stop, at, sums.shape[1])].set(found, mode="drop")
 
     return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, sums)
 
 
 def _step(graph: Ranked, x: jax.Array) -> jax.Array:
-    """Sums over the neighbours of all nodes, ``[N, G]``; some columns at a time."""
-    nodes, count = x.shape
-    x = jnp.pad(x, ((0, 0), (0, -count % LANES))).reshape(nodes, -1, LANES)
-
-    def some(x: jax.Array) -> jax.Array:
-        heads = x.at[graph.heads].get(mode="fill", fill_value=0)
-        return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
-
-    return jnp.moveaxis(lax.map(some, jnp.moveaxis(x, 1, 0)), 0, 1).reshape(nodes, -1)[:, :count]
+    """Sums over the neighbours of all nodes, ``[N, G]``."""
+    nodes = x.shape[0]
+    heads = x.at[graph.heads].get(mode="fill", fill_value=0)
+    return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
 
 class Arcs(NamedTuple):
@@ -199,20 +193,31 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
     d = jnp.diff(graph.offsets).astype(jnp.int64)
     p2 = _step(graph, d[:, None])[:, 0]
     count = giants.member.shape[1]
-    member = giants.member.astype(jnp.int64)
     leaving = _leaving(graph, count, size)
-    triangles = _step(graph, member) * member
+    # Some giants at a time, which bounds the memory.
+    member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
 
-    def found(x: jax.Array) -> jax.Array:
-        return jnp.where(leaving.there, x[leaving.head, leaving.giant], 0)
+    def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+        mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
+        triangles = _step(graph, mine) * mine
+        lane = leaving.giant - number * LANES
+        here = leaving.there & (lane >= 0) & (lane < LANES)
 
-    def two(x: jax.Array) -> jax.Array:
-        return found(_step(graph, _step(graph, x)))
+        def found(x: jax.Array, before: jax.Array) -> jax.Array:
+            return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
 
-    values = {"t": found(triangles), "w3": two(member), "far": two(member * d[:, None]), "side": two(triangles)}
+        walked = {"t": triangles} | {
+            name: _step(graph, _step(graph, x))
+            for name, x in (("w3", mine), ("far", mine * d[:, None]), ("side", triangles))
+        }
+        return {name: found(walked[name], before) for name, before in values.items()}
+
+    none = jnp.zeros(size, jnp.int64)
+    groups = jnp.int32(member.shape[1] // LANES)
+    values = lax.fori_loop(jnp.int32(0), groups, some, dict.fromkeys(("t", "w3", "far", "side"), none))
     at_nodes = (("d", d), ("p2", p2), ("leaves", graph.leaves.astype(jnp.int64)))
     of_heads = {name: jnp.where(leaving.there, x[leaving.head], 0) for name, x in at_nodes}
-    return values, of_heads, triangles.sum()
+    return values, of_heads, values["t"].sum()
 
 
 @partial(jit64, static_argnames=("size", "arcs"))
@@ -302,49 +307,60 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
 
 
 @partial(jit64, static_argnames=("size",))
-def at_arcs(
-    graph: Ranked, giants: Giants, of_tables: jax.Array, values: dict[str, jax.Array], *, size: int
-) -> dict[str, jax.Array]:
-    """All sums at the arcs that leave giants, int64 ``[S]`` by name, 0 at others; of ``chord`` those between giants.
+def of_rows(
+    graph: Ranked, giants: Giants, near: Beside, of_tables: jax.Array, *, size: int
+) -> dict[str, jax.Array]:  # fmt: skip
+    """What :func:`around` wrote, by arc that leaves a giant, int64 ``[size]``."""
+    leaving = _leaving(graph, giants.member.shape[1], size)
+    inside = leaving.there & (leaving.head >= graph.core)
+    row = graph.rows[jnp.maximum(leaving.head - graph.core, 0)]
+    at = jnp.searchsorted(near.rows, row).astype(jnp.int32)
+    wing, arm = (jnp.where(inside, x.at[at, leaving.giant].get(mode="clip"), 0) for x in of_tables)
+    return {"wing": wing, "arm": arm}
 
-    Args:
-      of_tables: what :func:`around` wrote. values: of :func:`linear` and :func:`within`, ``[size]``.
-    """
+
+@partial(jit64, static_argnames=("size",))
+def of_pairs(graph: Ranked, giants: Giants, *, size: int) -> dict[str, jax.Array]:
+    """By arc that leaves a giant, int64 ``[size]``: ``chord`` between giants, and what leaves add to ``wing``."""
     nodes, count = giants.member.shape
     leaving = _leaving(graph, count, size)
-    row = graph.rows[jnp.maximum(leaving.head - graph.core, 0)]
-    inside = leaving.there & (leaving.head >= graph.core)
-    wing, arm = (jnp.where(inside, x.at[row, leaving.giant].get(mode="fill", fill_value=0), 0) for x in of_tables)
-    wing += jnp.where(inside, graph.leaves[leaving.giant + nodes - count], 0).astype(jnp.int64)
-    # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
-    sets = _in_both(giants, giants.member).astype(jnp.int32)
-    chords = (_step(graph, sets).astype(jnp.int64) ** 2).sum(axis=0)
-    a, b = giants.pairs.T
+    pairs = jnp.pad(giants.pairs, ((0, -giants.pairs.shape[0] % LANES), (0, 0)), constant_values=-1)
+
+    def some(pairs: jax.Array) -> jax.Array:
+        sets = _in_both(giants._replace(pairs=pairs), giants.member).astype(jnp.int32)
+        # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
+        return (_step(graph, sets).astype(jnp.int64) ** 2).sum(axis=0)
+
+    chords = lax.map(some, pairs.reshape(-1, LANES, 2)).reshape(-1)
+    a, b = pairs.T
     chord = jnp.zeros((count, count), jnp.int64)
     for x, y in ((a, b), (b, a)):
         chord = chord.at[jnp.where(x >= 0, x, count), y].set(chords, mode="drop")
     other = leaving.head - (nodes - count)
     between = jnp.where(leaving.there & (other >= 0), chord[leaving.giant, jnp.maximum(other, 0)], 0)
-    every = values | {"wing": wing, "arm": arm, "chord": between}
-    none = jnp.zeros(graph.heads.shape[0], jnp.int64)
-    return {name: none.at[leaving.arc].set(x, mode="drop") for name, x in every.items()}
+    inside = leaving.there & (leaving.head >= graph.core)
+    leaves = graph.leaves[leaving.giant + nodes - count].astype(jnp.int64)
+    return {"chord": between, "wing": jnp.where(inside, leaves, 0)}
+
+
+@partial(jit64, static_argnames=("count",), donate_argnums=0)
+def add_leaving(sums: jax.Array, graph: Ranked, values: jax.Array, *, count: int) -> jax.Array:
+    """Add to sums at all arcs those at the arcs that leave giants."""
+    leaving = _leaving(graph, count, values.shape[0])
+    return sums.at[leaving.arc].add(values, mode="drop")
 
 
 class Known(NamedTuple):
-    """What can be said of giants before the tables are there.
+    """What the tables need to know of giants.
 
     Attributes:
       near: who is beside them.
-      size, arcs: room for the nodes and arcs of the union of their neighbourhoods.
-      linear, of_heads: as :func:`linear` gives them.
+      size: room for the arcs that leave them, the nodes of the union of their neighbourhoods.
     """
 
     giants: Giants
     near: Beside
     size: int
-    arcs: int
-    linear: dict[str, jax.Array]
-    of_heads: dict[str, jax.Array]
 
 
 @in_earnest
@@ -355,16 +371,22 @@ def known(graph: Ranked, count: int) -> Known:
     found = np.argwhere(np.triu(among))
     pairs = np.full((bucket_size(max(len(found), 1)), 2), -1, np.int32)
     pairs[: len(found)] = found
-    giants, size = Giants(member, jax.device_put(pairs, next(iter(member.devices())))), bucket_size(int(last - first))
-    values, of_heads, arcs = linear(graph, giants, size=size)
+    giants = Giants(member, jax.device_put(pairs, next(iter(member.devices()))))
     beside_them = beside(graph, giants, size=bucket_size(max(int(near), 1)))
-    return Known(giants, beside_them, size, bucket_size(max(int(arcs), 2)), values, of_heads)
+    return Known(giants, beside_them, bucket_size(int(last - first)))
 
 
-def sums(graph: Ranked, known: Known, of_tables: jax.Array, device: jax.Device) -> dict[str, jax.Array]:
-    """All sums at the arcs that leave giants, as :func:`at_arcs`."""
-    giants, size, values = known.giants, known.size, known.linear
-    tuning = choose_tuning(size, known.arcs // 2, device)
-    order, plan = layout(*union(graph, giants, size=size, arcs=known.arcs), tuning=tuning)
-    values = values | within(order, plan, values | known.of_heads, tuning=tuning)
-    return at_arcs(graph, giants, of_tables, values, size=size)
+@in_earnest
+def _two_steps(graph: Ranked, known: Known) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
+    """As :func:`linear`; and room for the arcs of the union."""
+    values, of_heads, arcs = linear(graph, known.giants, size=known.size)
+    return values, of_heads, bucket_size(max(int(arcs), 2))
+
+
+def sums(graph: Ranked, known: Known, device: jax.Device) -> tuple[dict[str, jax.Array], ...]:
+    """All sums at the arcs that leave giants but :func:`of_rows`, int64 ``[size]`` by name, to be added up."""
+    values, of_heads, arcs = _two_steps(graph, known)
+    tuning = choose_tuning(known.size, arcs // 2, device)
+    order, plan = layout(*union(graph, known.giants, size=known.size, arcs=arcs), tuning=tuning)
+    inside = within(order, plan, values | of_heads, tuning=tuning)
+    return values, inside, of_pairs(graph, known.giants, size=known.size)

@@ -23,6 +23,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._tuning import Detail
 
 SIZES = tuple(16 << i for i in range(27))
@@ -157,22 +158,17 @@ def _lists(graph: Ranked, hubs: jax.Array, size: int, later: bool = False) -> _L
     return _Lists(at, jnp.where(real, heads - graph.core, -1), real)
 
 
-def _adjacent(bits: BitRows, lists: _Lists) -> jax.Array:
+def _adjacent(graph: Ranked, edges: Adjacency, lists: _Lists) -> jax.Array:
     """Which core neighbours of a hub are adjacent, int32 ``[B, D, D]``."""
-    row, column = jnp.maximum(lists.nodes, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :]
-    word = bits.words[row, column >> 5]
+    nodes = jnp.maximum(lists.nodes, 0)
     there = lists.real[:, :, None] & lists.real[:, None, :]
-    return jnp.where(there, (word >> (column & 31).astype(jnp.uint32)) & jnp.uint32(1), jnp.uint32(0)).astype(jnp.int32)
+    return jnp.where(there, edges.adjacent(graph, nodes[:, :, None], nodes[:, None, :]), 0)
 
 
-def _arcs_between(graph: Ranked, bits: BitRows, lists: _Lists, near: jax.Array) -> jax.Array:
+def _arcs_between(graph: Ranked, edges: Adjacency, lists: _Lists, near: jax.Array) -> jax.Array:
     """The arcs between the neighbours of a hub, int32 ``[B, D, D]``; past the last where there is none."""
-    row, column = jnp.maximum(lists.nodes, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :]
-    # Rows are sorted: a neighbour's place is the number of bits before its own.
-    lower = (jnp.uint32(1) << (column & 31).astype(jnp.uint32)) - jnp.uint32(1)
-    place = lax.population_count(bits.words[row, column >> 5] & lower).astype(jnp.int32) + bits.before[row, column >> 5]
-    node = row + graph.core  # a row begins with the leaves
-    return jnp.where(near > 0, graph.offsets[node] + graph.leaves[node] + place, graph.heads.shape[0])
+    nodes = jnp.maximum(lists.nodes, 0)
+    return jnp.where(near > 0, edges.arc(graph, nodes[:, :, None], nodes[:, None, :]), graph.heads.shape[0])
 
 
 def units() -> jnp.dtype:
@@ -208,28 +204,6 @@ def _total(matrix: jax.Array) -> jax.Array:
     return matrix.sum(axis=2, dtype=jnp.int64)
 
 
-class BitRows(NamedTuple):
-    """Adjacency of the core by rows: uint32 ``[size, size / 32]``, lowest bit first, and int32 the bits before each
-    word, which give the place of a neighbour in its row."""
-
-    words: jax.Array
-    before: jax.Array
-
-
-@partial(jit64, static_argnames=("size",))
-def bit_rows(graph: Ranked, *, size: int) -> BitRows:
-    """The :class:`BitRows` of a graph with a core of at most ``size`` nodes, a multiple of 32."""
-    tail, head = graph.tails - graph.core, graph.heads - graph.core
-    words = size // 32
-    inside = (tail >= 0) & (head >= 0) & (graph.tails < graph.leaves.shape[0])
-    # 64 bits: the matrix may have more words than int32 numbers.
-    place = jnp.where(inside, tail.astype(jnp.int64) * words + (head >> 5).astype(jnp.int64), size * words)
-    bit = jnp.uint32(1) << (head & 31).astype(jnp.uint32)
-    found = jnp.zeros(size * words, jnp.uint32).at[place].add(bit, mode="drop").reshape(size, words)
-    ones = lax.population_count(found).astype(jnp.int32)
-    return BitRows(found, jnp.cumsum(ones, axis=1, dtype=jnp.int32) - ones)
-
-
 # ---- tables over pairs of core nodes, a block of rows at a time
 
 
@@ -253,23 +227,23 @@ def meet(graph: Ranked, *, rows: int, blocks: int) -> jax.Array:
     return jnp.zeros((blocks, nodes), bool).at[block, graph.tails].set(True, mode="drop")
 
 
-def _rows_of(graph: Ranked, lists: _Lists, first: jax.Array, rows: int) -> jax.Array:
-    """The rows of a hub's neighbours in a block, int32 ``[B, D]``; ``rows`` for those outside it."""
-    row = graph.rows[jnp.maximum(lists.nodes, 0)] - first
-    return jnp.where(lists.real & (row >= 0) & (row < rows), row, rows)
+def _rows_of(graph: Ranked, lists: _Lists, ends: jax.Array, rows: int) -> jax.Array:
+    """The rows of a hub's neighbours in a block of ``rows``, int32 ``[B, D]``; ``rows`` for those outside ``ends``."""
+    row = graph.rows[jnp.maximum(lists.nodes, 0)]
+    return jnp.where(lists.real & (row >= ends[0]) & (row < ends[1]), row - ends[0], rows)
 
 
-def _cells(graph: Ranked, lists: _Lists, first: jax.Array, rows: int, size: int) -> jax.Array:
+def _cells(graph: Ranked, lists: _Lists, ends: jax.Array, rows: int, size: int) -> jax.Array:
     """Where the pairs of a hub's neighbours are in a table, int32 ``[B, D, D]``; one past its end elsewhere."""
-    row = _rows_of(graph, lists, first, rows)
+    row = _rows_of(graph, lists, ends, rows)
     inside = (row < rows)[:, :, None] & lists.real[:, None, :]
     return jnp.where(inside, row[:, :, None] * size + lists.nodes[:, None, :], rows * size)
 
 
 @partial(jit64, static_argnames=("rows", "size", "detail", "most"))
-def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, detail: Detail, most: int) -> Tables:
+def empty_tables(graph: Ranked, ends: jax.Array, *, rows: int, size: int, detail: Detail, most: int) -> Tables:
     """Only what leaves add: to the diagonal of ``codegree``. Tables that are not wanted are ``[1, 1]``."""
-    node = graph.at_rows.at[first + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
+    node = graph.at_rows.at[ends[0] + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     none = jnp.zeros((rows, size), jnp.int32)
     # Half the memory takes a CPU half the time; a GPU has no atomic additions to 16 bits.
@@ -281,23 +255,23 @@ def empty_tables(graph: Ranked, first: jax.Array, *, rows: int, size: int, detai
 
 @partial(jit64, static_argnames=("width", "detail", "giants"), donate_argnums=0)
 def scatter(
-    tables: Tables, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, first: jax.Array, *, width: int,
+    tables: Tables, graph: Ranked, edges: Adjacency, ids: jax.Array, steps: jax.Array, ends: jax.Array, *, width: int,
     detail: Detail, giants: int,
 ) -> Tables:  # fmt: skip
-    """Add to the tables that are wanted what the hubs of one size give; ``giants``: the nodes of highest rank that are
-    no hubs."""
+    """Add to the tables that are wanted, of rows from the first to the second of ``ends``, what the hubs of one size
+    give; ``giants``: the nodes of highest rank that are no hubs."""
     rows, size = tables.codegree.shape
     hubs_end = graph.leaves.shape[0] - giants
 
     def step(number: jax.Array, flat: Tables) -> Tables:
         lists = _lists(graph, ids[number], width)
-        cells = _cells(graph, lists, first, rows, size)
+        cells = _cells(graph, lists, ends, rows, size)
         # One value for every cell, since XLA is slow to scatter a constant.
         one = jnp.broadcast_to(lists.real[:, :, None].astype(flat.codegree.dtype), cells.shape)
         flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
         if detail == "graph":
             return flat
-        near = _adjacent(bits, lists)
+        near = _adjacent(graph, edges, lists)
         # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
         twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None] if giants else near
         flat = flat._replace(pairs=flat.pairs.at[cells].add(join(near, twice, 3 if giants else 2), mode="drop"))
@@ -377,17 +351,17 @@ def nothing_gathered(*, arcs: int, detail: Detail) -> Gathered:
 
 @partial(jit64, static_argnames=("width", "detail", "most", "own"), donate_argnums=0)
 def gather(
-    held: Gathered, tables: Tables, graph: Ranked, bits: BitRows, node: tuple[jax.Array, jax.Array], ids: jax.Array,
-    steps: jax.Array, first: jax.Array, *, width: int, detail: Detail, most: int, own: bool,
+    held: Gathered, tables: Tables | None, graph: Ranked, edges: Adjacency, node: tuple[jax.Array, jax.Array],
+    ids: jax.Array, steps: jax.Array, ends: jax.Array, *, width: int, detail: Detail, most: int, own: bool,
 ) -> Gathered:  # fmt: skip
-    """Add what the hubs of one size give to their arcs; ``node``: degrees, and walks of length 2, of all nodes;
-    ``most``: above all degrees; ``own``: with what does not need the tables, which one block of rows has to add."""
-    rows, size = tables.codegree.shape
+    """Add what the hubs of one size give to their arcs: from the rows of the tables, if any, between ``ends``; and with
+    ``own`` what needs no tables. ``node``: degrees, and walks of length 2, of all nodes; ``most``: above all degrees.
+    """
 
     def step(number: jax.Array, held: Gathered) -> Gathered:
         hubs = ids[number]
         lists = _lists(graph, hubs, width)
-        near = _adjacent(bits, lists)
+        near = _adjacent(graph, edges, lists)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
 
         def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
@@ -397,19 +371,22 @@ def gather(
         def at(x: jax.Array) -> jax.Array:
             return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
 
-        d, row = at(node[0]), _rows_of(graph, lists, first, rows)
-        within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
-        cells = _cells(graph, lists, first, rows, size)
-        found = _with_tables(near, lambda table: table.reshape(-1).at[cells].get(mode="fill", fill_value=0), tables,
-                             d, within, detail, most)  # fmt: skip
-        held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
+        d = at(node[0])
+        if tables is not None:
+            rows, size = tables.codegree.shape
+            row = _rows_of(graph, lists, ends, rows)
+            within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
+            cells = _cells(graph, lists, ends, rows, size)
+            found = _with_tables(near, lambda table: table.reshape(-1).at[cells].get(mode="fill", fill_value=0), tables,
+                                 d, within, detail, most)  # fmt: skip
+            held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
         if not own:
             return held
         found = _of_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
         held = held._replace(own=added(held.own, found, own_columns(detail)))
         if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
-            held = held._replace(rim=held.rim.at[_arcs_between(graph, bits, lists, near)].add(walks, mode="drop"))
+            held = held._replace(rim=held.rim.at[_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
         return held
 
     return lax.fori_loop(jnp.int32(0), steps, step, held)
@@ -516,7 +493,7 @@ def fourth_walks(
 
 @partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
 def five_cliques(
-    counts: jax.Array, graph: Ranked, bits: BitRows, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail
+    counts: jax.Array, graph: Ranked, edges: Adjacency, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail
 ) -> jax.Array:
     """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]`` (counts in the graph: all at one arc); each is
     found at its lowest node.
@@ -528,7 +505,7 @@ def five_cliques(
 
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width, later=True)
-        near = _adjacent(bits, lists)
+        near = _adjacent(graph, edges, lists)
         twice = jnp.concatenate([near.astype(units())] * 2, axis=1)  # its rows go round
         x = jnp.arange(width, dtype=jnp.int32)
 
@@ -553,7 +530,7 @@ def five_cliques(
             return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
         spokes = found.sum(axis=2) // 3  # once for each of the three others
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-        counts = counts.at[_arcs_between(graph, bits, lists, near)].add(found, mode="drop")
+        counts = counts.at[_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
         counts = counts.at[place].add(spokes, mode="drop")
         back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
         return counts.at[back].add(spokes, mode="drop")
@@ -563,14 +540,14 @@ def five_cliques(
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
 def sum_around(
-    sums: tuple[jax.Array, ...], values: tuple[jax.Array, ...], graph: Ranked, bits: BitRows, ids: jax.Array,
+    sums: tuple[jax.Array, ...], values: tuple[jax.Array, ...], graph: Ranked, edges: Adjacency, ids: jax.Array,
     steps: jax.Array, *, width: int,
 ) -> tuple[jax.Array, ...]:  # fmt: skip
     """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w."""
 
     def step(number: jax.Array, sums: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         lists = _lists(graph, ids[number], width)
-        near = _adjacent(bits, lists)
+        near = _adjacent(graph, edges, lists)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         read = [x.at[place].get(mode="fill", fill_value=0) for x in values]
         found = _apply(near, *read)
