@@ -534,6 +534,7 @@ class _Hand:
                 self._around_giants(self._giants, tables, ends)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
+            del tables  # before the next are made
         if self._giants is not None and last:
             self._of_giants = big.sums(graph, self._giants, self._device)
         jax.block_until_ready((self._held, self._walks, self._cliques))
