@@ -90,7 +90,8 @@ def engines(networks, size, num):
 
 
 def optimisations(networks, size, num):
-    """Fig. 8: relative overhead against all optimisations."""
+    """Fig. 8: relative overhead against all optimisations, by network."""
+    overheads = {}
     print("\n## Each optimisation alone (Fig. 8): time over that of all together, per random graph")
     print(
         "The paper: DC-GM about 2, DC about 4, NA a little below DC on its two smallest networks and impossible beyond."
@@ -111,12 +112,16 @@ def optimisations(networks, size, num):
             if not np.array_equal(single, merged[:SINGLES]):
                 raise RuntimeError(f"{name}: counts differ")
         full, dc_gm, dc = full / num, dc_gm / num, dc / SINGLES
-        row(name, full, dc_gm / full, dc / full, "-" if na is None else na / SINGLES / full, sum(tables))
+        na = None if na is None else na / SINGLES / full
+        row(name, full, dc_gm / full, dc / full, "-" if na is None else na, sum(tables))
+        overheads[name] = {"DC-GM": dc_gm / full, "DC": dc / full, "NA": na}
+    return overheads
 
 
-def sweeps(name, network, size, num):
-    """Fig. 9: the share of memory each level takes, and how many random graphs are merged."""
+def memory_shares(name, network, size):
+    """Fig. 9: seconds by the share of memory each level takes."""
     _, _, whole, sample = network
+    seconds = {}
     total = SIZES.table * size
     print(f"\n## Memory (Fig. 9, lambda), {name}: {total} rows in all, each table a part lambda of what is left")
     print("The paper: best at 0.4 (its choice: 1 / (k - 2)), worse from 0.3 down and above 0.5.")
@@ -127,8 +132,16 @@ def sweeps(name, network, size, num):
             tables.append(max(SIZES.block, int(left * share)))
             left -= tables[-1]
         tables.append(max(SIZES.block, left))
-        row(share, timed(partial(match, [whole], [sample], tables=[*tables, SIZES.block]))[1])
+        seconds[share] = timed(partial(match, [whole], [sample], tables=[*tables, SIZES.block]))[1]
+        row(share, seconds[share])
     row("equal parts", timed(partial(match, [whole], [sample]))[1])
+    return seconds
+
+
+def merging(name, network, num):
+    """Fig. 9: seconds by how many random graphs are merged."""
+    _, _, whole, sample = network
+    found = {}
     print(f"\n## Graph merging (Fig. 9, mu), {name}, {num} random graphs")
     print("The paper: best at 400 of 1000 on a 5 GB GPU, at 100 on a 1 GB GPU.")
     head("mu", "matrix of dyads", "s")
@@ -138,23 +151,28 @@ def sweeps(name, network, size, num):
         parts = batches(sample[: num - num % together], together)
         matrix = sample_graphs(parts[0], together, MATRIX_BYTES, DEVICE).dyads.matrix is not None
         seconds = timed(partial(match, [whole], parts))[1]
-        row(together, matrix, seconds * num / (together * len(parts)))
+        found[together] = seconds * num / (together * len(parts))
+        row(together, matrix, found[together])
+    return found
 
 
 def first_phase(networks, size, num):
-    """Fig. 10: what the first phase on this device gains over the same on a CPU."""
+    """Fig. 10: what the first phase on this device gains over the same on a CPU, by network and number of graphs."""
+    gains = {}
     print("\n## First phase on the device (Fig. 10): time with the first phase on a CPU, over time with both here")
     print("The paper: about 2 at r = 100 on its larger GPU, falling with r, near 1 on the smaller.")
     if ON_CPU:
         print("Needs a GPU.")
-        return
+        return gains
     counts = [r for r in (100, 200, 300, 400, 500, 750, 1000) if r <= num] or [num]
     head("network", "first phase s", "on a CPU s", "second phase s", *(f"r={r}" for r in counts))
     for name, (graph, _, whole, sample) in networks.items():
         _, here = timed(partial(subgraph_census, graph, size))
         _, there = timed(partial(subgraph_census, graph, size, devices=[jax.devices("cpu")[0]]))
         _, second = timed(partial(match, [whole], [sample]))
-        row(name, here, there, second, *((there + second * r / num) / (here + second * r / num) for r in counts))
+        gains[name] = {r: (there + second * r / num) / (here + second * r / num) for r in counts}
+        row(name, here, there, second, *gains[name].values())
+    return gains
 
 
 def main():
@@ -180,7 +198,8 @@ def main():
             networks[path.stem] = graph, census.classes, whole, sample
     engines(networks, args.size, args.random)
     optimisations(networks, args.size, args.random)
-    sweeps(args.sweep, networks[args.sweep], args.size, args.random)
+    memory_shares(args.sweep, networks[args.sweep], args.size)
+    merging(args.sweep, networks[args.sweep], args.random)
     first_phase(networks, args.size, args.random)
 
 
