@@ -26,7 +26,7 @@ _CLASS = {
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "graphlets": {
-        "graphlet": "the graphlet, by its name in PGD",
+        "graphlet": "the graphlet, by its name in PGD; with --typed the name, or the matrix, of the class of a census",
         "id": "its adjacency matrix in canonical form, row by row, read as a binary number: as of a census",
         "przulj": "its number among the connected ones, G0 to G29",
         "count": "how many sets of nodes induce it",

@@ -22,6 +22,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
     parser.add_argument("-k", "--size", type=int, choices=(4, 5), default=4, help="up to so many nodes (default: 4)")
     parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
+    parser.add_argument(
+        "--typed", action="store_true", help="tell directions, and labels of nodes and edges, in the whole graph"
+    )
     add_report_options(parser)
 
 
@@ -32,7 +35,10 @@ def _run(args: argparse.Namespace) -> Report:
     count = {
         "graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits
     }[args.per]  # fmt: skip
-    graph = without_directions(load_graph(args))
+    if args.typed and (args.per != "graph" or args.report is not None):
+        raise ValueError("--typed counts in the whole graph, as a table; leave --per and --report out")
+    graph = load_graph(args) if args.typed else without_directions(load_graph(args))
+    options = {"typed": True} if args.typed else {}
     with timed("counted"):
         result = count(
             graph,
@@ -42,9 +48,11 @@ def _run(args: argparse.Namespace) -> Report:
             memory=args.memory,
             checkpoint=args.checkpoint,
             progress=not args.quiet,
+            **options,
         )
     if args.svg is not None:
-        write_drawings(args, {name: named_pattern(name, directed=False) for name in result.counts}, (None, None))
+        words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)
+        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, words)
     if args.report is not None:
         options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
         reported = args.per == "node" and not args.not_induced
@@ -69,8 +77,8 @@ def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
 COMMAND = Command(
     "graphlets",
     "count the induced subgraphs of 2 to 5 nodes",
-    "Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node. Directions of "
-    "a directed graph are ignored.",
+    "Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node. Directions "
+    "and labels are ignored, unless with --typed.",
     "FILE|DATASET",
     _options,
     _run,

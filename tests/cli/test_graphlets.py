@@ -106,3 +106,13 @@ def test_all_subgraphs_instead_of_induced_ones(capsys):
     counts = document(capsys, "karate", "--not-induced")["counts"]
     assert counts["triangle"] == KARATE["triangle"]
     assert counts["2-star"] == KARATE["2-star"] + 3 * KARATE["triangle"]
+
+
+def test_typed_graphlets_tell_directions_and_labels(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("4 3 1\nred\nblue\nred\nblue\n0 1\n1 2\n2 3\n")  # directed
+    result = document(capsys, tmp_path / "g.txt", "--typed")
+    assert result["counts"]["blue,red:0010"] == 2
+    assert result["counts"]["blue,red:0100"] == 1  # from blue to red
+    assert sum(result["counts"].values()) == 3 + 2 + 1
+    assert main(["graphlets", str(tmp_path / "g.txt"), "--typed", "--per", "node"]) == 1
+    assert "leave --per and --report out" in capsys.readouterr().err
