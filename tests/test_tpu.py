@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import jaxmotif
-from jaxmotif.arrays._compile import Target, compiling_for
+from jaxmotif.arrays._compile import Target, compiling_for, jit64
 from jaxmotif.graph import Graph, stack_graphs
 
 pytestmark = [
@@ -123,6 +123,23 @@ def test_every_program_of_a_job_compiles(programs, job):
     run, least = JOBS[job]
     run()
     assert len(programs.compiled) >= least, programs.compiled
+
+
+@pytest.mark.parametrize("words", [128, 1024])
+def test_the_sieves_own_kernel_compiles(tpu, words):
+    """And so it is what a TPU is given: no program that runs here takes it."""
+    from jaxmotif.sieve import sieve_values
+
+    sharding = jax.sharding.SingleDeviceSharding(tpu[0])
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    shades = jax.ShapeDtypeStruct((KARATE.node_capacity,), np.uint32)
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in (shades, key)]
+    graph = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x), x.dtype, sharding=sharding), KARATE)
+    with compiling_for(Target("tpu", "mosaic")):
+        run = jit64(sieve_values, static_argnames=("size", "words"))
+        text = run.lower64(graph, *shapes, size=16, words=words).compile().as_text()
+    assert "sieve_round" in text
+    assert "tpu_custom_call" in text
 
 
 def test_pure_functions_compile_under_vmap(tpu):

@@ -20,12 +20,13 @@ from jaxmotif.arrays._programs import NEVER, Brief, Kept
 
 T = TypeVar("T")
 
-Kernels = Literal["xla", "triton", "ptx", "ptx-plugin", "interpreted"]
+Kernels = Literal["xla", "triton", "ptx", "ptx-plugin", "mosaic", "interpreted"]
 """Forms of a kernel: plain XLA; a Pallas body through Triton; as PTX of our own, which XLA launches, or JAX's CUDA
-plugin; or interpreted, as tests do on a CPU."""
+plugin; for a TPU by Mosaic, Pallas' compiler there; or interpreted, as tests do on a CPU."""
 
-PREFERRED: tuple[Kernels, ...] = ("ptx", "ptx-plugin", "triton")
-"""An NVIDIA GPU is given the first of these that works there; plain XLA if none does."""
+PREFERRED: dict[str, tuple[Kernels, ...]] = {"cuda": ("ptx", "ptx-plugin", "triton"), "tpu": ("mosaic",)}
+"""A device of a platform is given the first of these that works there; plain XLA if none does. The kernels were written
+for, and measured on, NVIDIA GPUs; a TPU has one of its own."""
 
 
 class Target(NamedTuple):
@@ -41,8 +42,8 @@ class Target(NamedTuple):
 
     @property
     def fused(self) -> bool:
-        """Whether kernels run their bodies in tiles, instead of plain XLA."""
-        return self.kernels != "xla"
+        """Whether a GPU's kernels run their bodies in tiles, instead of plain XLA."""
+        return self.kernels not in ("xla", "mosaic")
 
     @property
     def is_accelerator(self) -> bool:
@@ -62,8 +63,8 @@ def default_device() -> jax.Device:
 def target_of(device: jax.Device | None = None) -> Target:
     """What is compiled for a device (default: JAX's default device).
 
-    ``JAXMOTIF_KERNELS`` says which form kernels take (one of :data:`Kernels`; on other than NVIDIA GPUs there are no
-    more than ``xla`` and ``interpreted``).
+    ``JAXMOTIF_KERNELS`` says which form kernels take (one of :data:`Kernels`; those that a device does not have are
+    plain XLA).
 
     Raises:
       ValueError: it is set to something else.
@@ -77,13 +78,12 @@ def target_of(device: jax.Device | None = None) -> Target:
         raise ValueError(f"JAXMOTIF_KERNELS must be one of {', '.join(get_args(Kernels))}, got {asked!r}")
     if asked == "interpreted":
         return Target(platform, asked)
-    # The kernels were written for, and measured on, NVIDIA GPUs alone.
-    if asked == "xla" or platform != "cuda":
+    forms = tuple(form for form in PREFERRED.get(platform, ()) if asked in (None, "", form))
+    if not forms:
         return Target(platform)
     # Of a room above: nothing but a kernel that runs shows that kernels do.
     from jaxmotif.kernels._launch import first_that_works
 
-    forms = tuple(form for form in get_args(Kernels) if form == asked) or PREFERRED
     return Target(platform, first_that_works(device, forms))
 
 

@@ -52,7 +52,7 @@ def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **op
             try:
                 return ptx_call(by_pallas(now.kernels), operands, now.kernels, lanes, warps, options["name"])
             except RuntimeError as error:
-                if now.kernels not in PREFERRED:
+                if now.kernels not in PREFERRED["cuda"]:
                     raise
                 form = _without_ptx(options["name"], error)
             with compiling_for(now._replace(kernels=form)):
@@ -93,7 +93,7 @@ def first_that_works(device: jax.Device, forms: tuple[Kernels, ...]) -> Kernels:
             return form
         errors.append(f"{form}: {error}")
     warnings.warn(
-        f"GPU kernels do not run on {device}, so plain XLA is used, which is slower ({'; '.join(errors)}); "
+        f"kernels do not run on {device}, so plain XLA is used, which is slower ({'; '.join(errors)}); "
         "JAXMOTIF_KERNELS=xla says that this is meant",
         RuntimeWarning,
         stacklevel=2,
@@ -108,7 +108,7 @@ def _error(device: jax.Device, form: Kernels) -> str | None:
         device = jax.local_devices(backend=device.platform)[0]  # another process's: of the same kind, as a rule
 
     def run() -> str | None:
-        with compiling_for(Target("cuda", form)):
+        with compiling_for(Target("tpu" if form == "mosaic" else "cuda", form)):
             # A function of its own: jax.jit shares what it traced between equal ones.
             found = jax.jit(lambda numbers: probe(numbers))(jax.device_put(np.arange(64, dtype=np.int32), device))
             return None if np.array_equal(found, 63 - np.arange(64)) else "a kernel gave a wrong result"
@@ -123,6 +123,10 @@ def _error(device: jax.Device, form: Kernels) -> str | None:
 
 def probe(numbers: jax.Array) -> jax.Array:
     """Int32 ``[64]`` from 0 on in falling order, by a kernel."""
+    if target().kernels == "mosaic":
+        from jaxmotif.kernels import _sieve_tpu
+
+        return _sieve_tpu.probe(numbers)
 
     def kernel(numbers: jax.Array, out: jax.Array) -> None:
         lane = jnp.arange(64, dtype=jnp.int32)

@@ -1,4 +1,5 @@
-"""The sieve's recurrence over a block of subsets: plain XLA here, Pallas in :mod:`jaxmotif.kernels._sieve_pallas`.
+"""The sieve's recurrence over a block of subsets: plain XLA here, Pallas in :mod:`jaxmotif.kernels._sieve_pallas` for
+GPUs, and its rounds in :mod:`jaxmotif.kernels._sieve_tpu` for TPUs.
 
 ``P[s]`` holds for every vertex ``i`` and every subset ``L`` of the block, bit-sliced, the sum over all rooted trees
 of ``s`` vertices at ``i`` (branching walks, [1, section 2 (d)]) of their labels and random weights. A tree is grown
@@ -52,7 +53,8 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
       live: int32, vertices that have neighbours or are one (:class:`~jaxmotif.kernels._sieve_rows.Rows`).
 
     Returns:
-      uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``, past ``P[1]`` of live vertices alone.
+      uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``, past ``P[1]`` of live vertices alone. For a TPU's
+      kernel ``[k, V, 8, num_words / 128, 128]``.
     """
     first_word = jnp.asarray(first_word, jnp.int32)
     if target().fused:
@@ -61,8 +63,13 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
         return fused.start(labels, forms, first_word, num_words, live)
     words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
 
+    if target().kernels == "mosaic":
+        from jaxmotif.kernels import _sieve_tpu as on_tpu
+
+        words = on_tpu.in_tiles(words)
+
     def sums(planes):
-        return label_sums(planes[..., None], words.reshape(1, 1, -1))
+        return label_sums(planes.reshape(*planes.shape, *[1] * words.ndim), words[None, None])
 
     first = sums(labels)
     P = jnp.zeros((forms.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
@@ -74,7 +81,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
             P, previous = state
             own = lax.dynamic_slice(forms, _indices(s - 1, index * TILE, 0), (1, TILE, PLANES))[0]
             grown = _multiply(previous, sums(own))
-            return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, 0, 0)), grown
+            return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, *[0] * (P.ndim - 2))), grown
 
         return lax.fori_loop(1, P.shape[0], grow, (P, _rows_of(P, 0, index)))[0]
 
@@ -85,7 +92,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
     """Round ``t`` of the recurrence: attaches child trees of ``t`` vertices.
 
     Args:
-      P: uint32 ``[k, V, 8, W]`` after round ``t - 1``.
+      P: uint32 ``[k, V, 8, W]`` after round ``t - 1``, or for a TPU's kernel as :func:`start` gives it.
       size: ``t``, int32, may be traced.
       first_form: where the weights of round ``t`` start.
       weights: uint32 ``[forms, S]``, :func:`~jaxmotif.kernels._gf256.expand_scalars` of the random weights.
@@ -99,6 +106,10 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
         from jaxmotif.kernels import _sieve_pallas as fused
 
         return fused.extend(P, size, first_form, weights, rows)
+    if P.ndim == 5:
+        from jaxmotif.kernels import _sieve_tpu as on_tpu
+
+        return on_tpu.extend(P, size, first_form, weights, rows)
     total, words = P.shape[0], P.shape[-1]
     tiles = _tiles(rows.live)
     # Expanded once for all forms and all neighbours: sums stay in the 27-term domain.
@@ -181,8 +192,8 @@ def _indices(*indices) -> tuple:
 
 
 def _rows_of(P: jax.Array, s, tile) -> jax.Array:
-    """Row ``s`` of the vertices of a tile: ``[TILE, 8, W]``."""
-    return lax.dynamic_slice(P, _indices(s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
+    """Row ``s`` of the vertices of a tile: ``[TILE, 8, ...]``."""
+    return lax.dynamic_slice(P, _indices(s, tile * TILE, *[0] * (P.ndim - 2)), (1, TILE, *P.shape[2:]))[0]
 
 
 def _expand(P: jax.Array, s, tiles) -> jax.Array:

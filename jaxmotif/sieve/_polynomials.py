@@ -128,7 +128,7 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
         if size > 2:
             P = lax.fori_loop(2, size, round_, P)
         # The sum over the subsets of the block; those within a word are left apart until the end.
-        found = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, (2,))
+        found = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, tuple(range(2, P.ndim - 1)))
         # The others have but their first row.
         return total ^ jnp.where(reached, found, jnp.uint32(0))
 
@@ -195,7 +195,7 @@ def check_size(size: int) -> None:
 
 def block_words(size: int, vertices: int, target: Target) -> int:
     """A good number of words a block: on a CPU the rows of a few vertices stay in cache, an accelerator wants many
-    programs or, in plain XLA, whole vectors of 128 lanes."""
-    least = 6 if target.fused else 7
+    programs or, in plain XLA, whole vectors of 128 lanes, and a TPU's kernel whole tiles of 8 such."""
+    least = 6 if target.fused else 10 if target.kernels == "mosaic" else 7
     good = 1 << max(least, 21 - max(vertices - 1, 1).bit_length()) if target.is_accelerator else 64
     return min(num_words(size), good)

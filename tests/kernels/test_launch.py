@@ -51,11 +51,20 @@ def test_where_no_form_works_there_is_one_warning():
 
 
 def test_a_form_that_is_none_is_refused(monkeypatch):
-    monkeypatch.setenv("JAXMOTIF_KERNELS", "mosaic")
-    with pytest.raises(ValueError, match="must be one of xla, triton, ptx, .*, got 'mosaic'"):
+    monkeypatch.setenv("JAXMOTIF_KERNELS", "cutlass")
+    with pytest.raises(ValueError, match="must be one of xla, triton, ptx, .*, got 'cutlass'"):
         target_of(CPU)
     monkeypatch.setenv("JAXMOTIF_KERNELS", "ptx")  # for GPUs
     assert target_of(CPU) == Target("cpu", "xla")
+
+
+def test_a_tpu_is_given_its_own_kernel(monkeypatch):
+    described = jax.sharding.AbstractDevice("TPU v5 lite", num_cores=1, platform="tpu")
+    assert target_of(described) == Target("tpu", "mosaic")
+    assert not target_of(described).fused  # there are no others for it
+    for asked in ("xla", "ptx"):
+        monkeypatch.setenv("JAXMOTIF_KERNELS", asked)
+        assert target_of(described) == Target("tpu")
 
 
 @emulated.NEEDS
