@@ -46,7 +46,9 @@ def drawn(draw: Callable[[jax.Array], jax.Array], chunks: int) -> np.ndarray:
     return np.concatenate([np.asarray(draw(key)) for key in keys])
 
 
-def rmat(data: Path, scale: int) -> None:
+def rmat_edges(scale: int) -> np.ndarray:
+    """16 rows for each of 2^scale nodes, int32 ``[E, 2]``."""
+
     def draw(key: jax.Array) -> jax.Array:
         def bit(index: jax.Array, ends: jax.Array) -> jax.Array:
             at = jax.random.uniform(jax.random.fold_in(key, index), (AT_ONCE,))
@@ -56,7 +58,11 @@ def rmat(data: Path, scale: int) -> None:
 
         return jax.lax.fori_loop(0, scale, bit, jnp.zeros((AT_ONCE, 2), jnp.int32))
 
-    edges = drawn(draw, max(1, (16 << scale) // AT_ONCE))
+    return drawn(draw, max(1, (16 << scale) // AT_ONCE))
+
+
+def rmat(data: Path, scale: int) -> None:
+    edges = rmat_edges(scale)
     print(f"R-MAT {scale}: {len(edges):,} rows", flush=True)
     graph = timed("built, first", lambda: Graph.from_edges(edges))
     del graph

@@ -377,14 +377,16 @@ def _sorted_on_device(
 ) -> tuple[Any, ...]:  # fmt: skip
     """As :func:`_padded`."""
     graphs, m = edges.tails.shape
-    entry = alphabet.ranks(edges.labels, alphabet.edge_labels, m)
+    # Without labels all are 1: of a large graph no gigabytes of them are sent.
+    entry = np.ones(1, np.int64) if edges.labels is None else alphabet.ranks(edges.labels, alphabet.edge_labels, m)
     # Edges have room, too: those past the last have no tail.
     width, height = bucket_size(m), _height(graphs)
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
     number = np.pad(number.astype(np.int32), (0, power_of_two(n, LEAST.nodes) - n))
-    given = put64((tails, heads, np.pad(entry, (0, width - m)), number, np.int64(max(n, 1))), device)
+    entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
+    given = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
     return _rows(
         *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits, room=room,
         states=state_type,
