@@ -65,6 +65,10 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "lag_correlation": "between the counts of a chain at full and at double length; near 0 is good",
         "effective_size": "how many independent random graphs these are worth, by a cautious reckoning",
     },
+    "motifs --random auto": {
+        "decided": "whether more random graphs would leave it as it is that q is at most --alpha, or above; above the "
+        "table, for how many classes",
+    },
     "motifs --estimate": {
         "count": "the estimate of how many sets of nodes of the graph induce the class; 0 where no draw fell on it",
         "error": "its standard error; 0 where no draw fell on the class",

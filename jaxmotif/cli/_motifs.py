@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, timed
+from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, timed, whole_number
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, kept
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
@@ -34,7 +34,12 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser, positional=False)
     add_size(parser, "2 to 8; with --estimate 3 to 10")
     parser.add_argument(
-        "--random", type=int, default=1000, metavar="R", help="random graphs to compare with (default: %(default)s)"
+        "--random", type=_number, default=1000, metavar="R|auto",
+        help="random graphs to compare with, or as many as decide which q are at most --alpha (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--alpha", type=float, metavar="A", help="with --random auto: the false discovery rate (0.05)")
+    parser.add_argument(
+        "--most", type=whole_number, metavar="R", help="with --random auto: random graphs at most (default: 10,000)"
     )
     add_keep_options(parser)
     parser.add_argument(
@@ -62,7 +67,21 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_report_options(parser)
 
 
+def _number(text: str) -> int | str:
+    """A number of random graphs, or ``auto``.
+
+    Example:
+      >>> _number("1e4"), _number("auto")
+      (10000, 'auto')
+    """
+    return text if text == "auto" else whole_number(text)
+
+
 def _run(args: argparse.Namespace) -> Report:
+    if args.random != "auto" and (
+        extra := [f"--{name}" for name in ("alpha", "most") if getattr(args, name) is not None]
+    ):
+        raise ValueError(f"{', '.join(extra)}: of --random auto")
     if len(args.graph) > 1 and args.occurrences is not None:
         raise ValueError("--occurrences is of one network; give them one by one")
     if args.samples is not None and not args.estimate:
@@ -96,14 +115,17 @@ def _of_one(args: argparse.Namespace, path: str) -> argparse.Namespace:
 
 
 def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Motifs:
-    from jaxmotif.motifs import find_motifs
+    from jaxmotif.motifs import Until, find_motifs
     from jaxmotif.motifs._estimate import DEFAULT_SAMPLES
 
     draws = None
     if args.estimate:
         draws = DEFAULT_SAMPLES if args.samples is None else args.samples
+    number = args.random
+    if number == "auto":
+        number = Until(**{name: getattr(args, name) for name in ("alpha", "most") if getattr(args, name) is not None})
     return find_motifs(
-        graph, args.size, args.random, args.seed, kept(args, graph), threshold=args.threshold, switches=args.switches,
+        graph, args.size, number, args.seed, kept(args, graph), threshold=args.threshold, switches=args.switches,
         attempts=args.attempts, step=args.step, engine=args.engine, estimate=draws, checkpoint=checkpoint,
         devices=args.device, memory=args.memory, progress=not args.quiet,
     )  # fmt: skip
@@ -116,7 +138,7 @@ def _report(graph: Graph, found: Motifs) -> Report:
         "null_model": found.null_model, "attempts_per_edge": found.attempts, "accepted_per_edge": found.accepted,
         "engine": found.engine, "absent_classes": "not looked for" if found.engine == "matching" else "counted",
         "threshold": found.threshold, "double_length_z": _farthest(found.mixing.double_length_z),
-        "notes": "; ".join(found.notes),
+        **({} if found.decided is None else {"decided": int(found.decided.sum())}), "notes": "; ".join(found.notes),
     }  # fmt: skip
     shown = _READ_FIRST if found.estimate is None else ("count", "error", *_READ_FIRST[1:])
     return dataclasses.replace(class_report(found.table(), graph, shown), scalars=summary)

@@ -9,6 +9,7 @@ from jaxmotif.motifs._random_graphs import RandomGraphs, random_graphs
 from jaxmotif.motifs._rewire import rewire_edges
 from jaxmotif.motifs._sample import sample_subgraphs
 from jaxmotif.motifs._significance import Mixing, Significance
+from jaxmotif.motifs._until import Until
 
 __all__ = [
     "NULL_MODELS",
@@ -19,6 +20,7 @@ __all__ = [
     "NullModel",
     "RandomGraphs",
     "Significance",
+    "Until",
     "dense_census",
     "dense_census_classes",
     "estimate_census",

@@ -19,11 +19,11 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
-from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._census import LARGEST, check_size, subgraph_census
@@ -39,6 +39,7 @@ from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
 from jaxmotif.motifs._tables import OfClasses, motifs_line, motifs_table
+from jaxmotif.motifs._until import Until
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Motifs(OfClasses):
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
       label_words: as in :class:`jaxmotif.motifs.Census`.
       estimate: draws from each graph that its counts are estimated by; ``None`` of exact counts.
+      decided: of adaptive numbers of random graphs whether more of them would leave the verdict at ``alpha`` as it is,
+        bool ``[classes]``; else ``None``.
       error: float64 ``[classes]``, the standard error of each of ``counts``, 0 where no draw fell on the class;
         random_error: that of one of ``random_counts``, root mean square over the random graphs; 0 of exact counts.
     """
@@ -95,6 +98,7 @@ class Motifs(OfClasses):
     notes: tuple[str, ...] = ()
     label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
     estimate: int | None = None
+    decided: np.ndarray | None = None
     error: np.ndarray | float = 0.0
     random_error: np.ndarray | float = 0.0
 
@@ -131,7 +135,7 @@ class Motifs(OfClasses):
 def find_motifs(
     graph: GraphLike,
     size: int,
-    num_random: int = 1000,
+    num_random: int | Until | Literal["auto"] = 1000,
     key: int | PRNGKey | None = None,
     keep: str | NullModel = "bidegree",
     *,
@@ -152,7 +156,9 @@ def find_motifs(
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; its labels are
         part of a class.
       size: 2 to 8; of estimates 3 to 10, directed to 8.
-      num_random: how many random graphs, at least 2.
+      num_random: how many random graphs, at least 2; or as many as decide for every class whether its q is at most
+        ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and how many at
+        most; ``"auto"``: with alpha 0.05, error 0.01 and 10,000.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
       keep, switches, attempts, step: the null model and how long its chains are, as in :func:`random_graphs`.
       threshold: theta of Definition 1, positive.
@@ -187,8 +193,11 @@ def find_motifs(
       6
     """
     graph = as_graph(graph)
-    if num_random < 2:
-        raise ValueError(f"num_random must be at least 2 (a standard deviation needs two), got {num_random}")
+    until = Until() if num_random == "auto" else num_random
+    if not isinstance(until, Until) and (isinstance(until, str) or until < 2):
+        raise ValueError(
+            f"num_random must be at least 2 (a standard deviation needs two), 'auto' or Until(), got {num_random!r}"
+        )
     if not threshold > 0:
         raise ValueError(f"threshold must be positive, got {threshold}")
     if engine not in get_args(Engine):
@@ -203,44 +212,78 @@ def find_motifs(
     method = "census" if engine == "auto" else engine
     chains = plan_chains(graph, key, keep, switches, attempts, step)
     selection = select_devices(devices)
+    each = _workers(selection.main, memory)
+    matching = None
+    if method == "matching":
+        # The tree is of the graph's own classes: these are counted first.
+        part = None if memory is None else memory // each
+        of_graph = subgraph_census(graph, size, devices=[selection.main], memory=part)
+        matching = plan_matching(graph, size, of_graph.classes)
+    until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
+    # A tenth of the chains, but so many that a correlation means something; of an open number one in five, up to 100.
+    longer = min(stops[-1], MIXING_GRAPHS, max(20, stops[-1] // 10))
+    every = stops[-1] // longer if until is None else min(stops[0], 5)
+    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching, estimate)
+    found: Arrays = {}
+    notes: tuple[str, ...] = ()
+    for first, stop in itertools.pairwise([0, *stops]):
+        stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}", method, step)
+        done = _counted(work, stage, selection, memory, checkpoint, progress)
+        found, notes = found | done.found, notes + done.notes
+        result = _motifs(work, stop, method, threshold, found, notes, until)
+        if result.decided is None or result.decided.all():
+            break
+    return result
+
+
+class _Stage(NamedTuple):
+    """The random graphs ``first .. stop``: the job's name, and what they are counted and drawn by."""
+
+    first: int
+    stop: int
+    name: str
+    method: str
+    step: Step
+
+
+def _counted(
+    work: _Work, stage: _Stage, selection: Selection, memory: int | None, checkpoint: str | os.PathLike | None,
+    progress: bool,
+) -> JobResult:  # fmt: skip
+    """Draws and counts some random graphs; the first of all with the given graph."""
+    graph, size, chains, number = work.chains.graph, work.size, work.chains, stage.stop - stage.first
     helper = () if selection.helper is None else (selection.helper,)
     share = functools.partial(_workers, memory=memory)
     each = share(selection.main)
     workers = each * len(selection.devices)
     # Threads of one device work side by side: each has its part of the memory.
     memory = None if memory is None else memory // each
-    # A tenth of the chains, but so many that a correlation means something.
-    longer = min(num_random, MIXING_GRAPHS, max(20, num_random // 10))
-    every = num_random // longer
 
     def batch_on(device: jax.Device) -> int:
-        most = HELPER_BATCH if device == selection.helper else num_random
-        return min(most, _batch(graph, size, num_random, every, memory, workers, target_of(device)))
-
-    matching = None
-    if method == "matching":
-        # The tree is of the graph's own classes: these are counted first.
-        of_graph = subgraph_census(graph, size, devices=[selection.main], memory=memory)
-        matching = plan_matching(graph, size, of_graph.classes)
-    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching, estimate)
+        most = HELPER_BATCH if device == selection.helper else number
+        return min(most, _batch(graph, size, number, work.every, memory, workers, target_of(device)))
 
     def identity() -> tuple:
         labels = graph.node_labels, graph.edge_labels
-        options = size, num_random, chains.key, chains.model.identity, chains.steps, step, method, estimate
-        return ("motifs", graph.edge_list(), graph.n, graph.directed, *labels, *options)
+        options = size, stage.first, stage.stop, chains.key, chains.model.identity, chains.steps, stage.step
+        # Which chains go on is part of it: the same numbers of random graphs may be the first of more.
+        more = stage.method, work.estimate, work.longer, work.every
+        return ("motifs", graph.edge_list(), graph.n, graph.directed, *labels, *options, *more)
 
     store = store_for(checkpoint, selection.together, identity)
-    # Item 0 is the graph itself, the others are the random graphs; a task makes batches of what it is dealt.
+    # A task makes batches of what it is dealt.
     least = min(batch_on(device) for device in (selection.main, *helper))
     # The graph itself is item 0, with no work of its own: what takes the first random graph takes it along.
-    starts = np.arange(-1, num_random + 1).clip(0)
-    parts = min(num_random, max(MOST_UNITS, -(-num_random // least)))
-    job = Job("motifs", starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
-    done = run_job(
-        job, lambda device: _Task(work, device, batch_on(device), memory),
+    begin = stage.first + (stage.first > 0)
+    starts = np.arange(stage.stop - begin + 2)
+    if not stage.first:
+        starts = (starts - 1).clip(0)
+    parts = min(number, max(MOST_UNITS, -(-number // least)))
+    job = Job(stage.name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
+    return run_job(
+        job, lambda device: _Task(work, device, batch_on(device), memory, begin),
         workers_on(selection, per_device=share), selection, store, progress,
     )  # fmt: skip
-    return _motifs(work, num_random, method, threshold, done.found, done.notes)
 
 
 class _Work(NamedTuple):
@@ -288,8 +331,8 @@ class _Task:
     later ones are made longer or shorter by what the last took. No count depends on the batch.
     """
 
-    def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None):
-        self._work, self._device, self._memory = work, device, memory
+    def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None, begin: int = 0):
+        self._work, self._device, self._memory, self._begin = work, device, memory, begin
         self._most = most
         # An estimate: it sizes the first batch alone, later ones go by the clock.
         seconds = _seconds(work, target_of(device))
@@ -303,7 +346,7 @@ class _Task:
         self._made: list[_Batch] = []
 
     def step(self, span: Span) -> None:
-        self._dealt += range(*span)
+        self._dealt += range(self._begin + span.first, self._begin + span.stop)
         while len(self._dealt) >= self._batch:
             self._next()
 
@@ -444,7 +487,8 @@ class _Task:
 
 
 def _motifs(
-    work: _Work, num_random: int, engine: str, threshold: float, found: Arrays, notes: tuple[str, ...]
+    work: _Work, num_random: int, engine: str, threshold: float, found: Arrays, notes: tuple[str, ...],
+    until: Until | None = None,
 ) -> Motifs:  # fmt: skip
     """The result, from the batches by name."""
     chains, graph = work.chains, work.chains.graph
@@ -455,9 +499,10 @@ def _motifs(
     kind = np.int64 if work.estimate is None else np.float64
     counts = np.zeros(len(classes), kind)
     random_counts = np.zeros((num_random, len(classes)), kind)
-    longer_counts = np.zeros((work.longer, len(classes)), kind)
+    longer = min(work.longer, -(-num_random // work.every))
+    longer_counts = np.zeros((longer, len(classes)), kind)
     moves = np.zeros(num_random, np.int64)
-    maps = np.zeros((1 + num_random + work.longer, len(LIMITS) * (work.estimate is not None)))
+    maps = np.zeros((1 + num_random + longer, len(LIMITS) * (work.estimate is not None)))
     for batch in batches:
         # Columns are by class: every batch met other classes, in another order.
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
@@ -476,14 +521,18 @@ def _motifs(
         every = counts, random_counts, longer_counts
         noise = to_estimates(classes, graph.directed, work.estimate, maps, *every)
         engine, notes = "estimate", notes + _cheaper(work, float(counts.sum()))
-    mixing = mixing_of(random_counts, longer_counts)
+    mixing = mixing_of(random_counts, longer_counts, work.every)
+    decided = None if until is None else until.decided(counts, random_counts)
+    if until is not None and decided is not None and num_random == until.most and not decided.all():
+        open_ = f"{np.count_nonzero(~decided)} of {decided.size} classes are not decided by {num_random} random graphs"
+        notes = (*notes, f"{open_}: most= takes more")
     labels = max(chains.wiring.labels, 1)
     error, random_error = (0.0, 0.0) if noise is None else map(np.sqrt, noise)
     return Motifs(
         work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
         significance_of(counts, random_counts, mixing, noise), mixing, chains.model.claim(chains.wiring.walks),
         chains.attempts, float(moves.mean() / labels), engine, notes, (graph.node_label_names, graph.edge_label_names),
-        work.estimate, error, random_error,
+        work.estimate, decided, error, random_error,
     )  # fmt: skip
 
 

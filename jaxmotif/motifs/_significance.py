@@ -111,11 +111,11 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
     return q
 
 
-def mixing_of(random_counts: np.ndarray, longer: np.ndarray) -> Mixing:
-    """Compare counts ``[r, classes]`` with those of every ``r // c``-th chain at double length, ``[c, classes]``."""
+def mixing_of(random_counts: np.ndarray, longer: np.ndarray, every: int = 1) -> Mixing:
+    """Compare counts ``[r, classes]`` with those of one chain in ``every`` at double length, ``[c, classes]``."""
     r, c = random_counts.shape[0], longer.shape[0]
     # The chains that went on, and the same ones before.
-    a, b = random_counts[:: r // c][:c].astype(np.float64), longer.astype(np.float64)
+    a, b = random_counts[::every][:c].astype(np.float64), longer.astype(np.float64)
     da, db = a - a.mean(axis=0), b - b.mean(axis=0)
     spread = np.sqrt((da**2).sum(axis=0) * (db**2).sum(axis=0))
     correlation = np.where(spread > 0, (da * db).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)

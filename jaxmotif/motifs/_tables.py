@@ -80,7 +80,7 @@ def motifs_table(found: Motifs) -> dict[str, Column]:
         "verdict": np.where(motif, "motif", np.where(anti, "anti-motif", "")), "motif": motif, "anti_motif": anti,
         "p_high": s.p_high, "p_low": s.p_low, "profile": s.profile, "mean_low": s.mean_low, "mean_high": s.mean_high,
         "lag_correlation": mixing.lag_correlation, "effective_size": mixing.effective_size,
-        **random_error,
+        **random_error, **({} if found.decided is None else {"decided": found.decided}),
     }  # fmt: skip
     order = np.argsort(-np.nan_to_num(np.abs(s.z), nan=-1.0), kind="stable")
     return {name: column[order] for name, column in columns.items()}

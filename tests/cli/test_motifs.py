@@ -129,3 +129,12 @@ def test_what_else_random_graphs_keep(tmp_path, capsys):
     nodes.write_text("a 1\nb x\nc 1\nd 2\n")
     assert main([*map(str, (*options, "--keep", "distances", "--positions", nodes))]) == 1
     assert "positions must be numbers" in capsys.readouterr().err
+
+
+def test_as_many_random_graphs_as_it_takes(capsys):
+    options = "motifs", "florentine", "--random", "auto", "--alpha", 0.01, "--most", 4, "--attempts", 1
+    found = document(capsys, *options)
+    assert found["random_graphs"] == 4
+    assert found["decided"] == sum(row["decided"] for row in found["classes"])
+    assert main(["motifs", "florentine", "--most", "4"]) == 1
+    assert "--most: of --random auto" in capsys.readouterr().err

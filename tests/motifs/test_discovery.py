@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs import Until, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
+from jaxmotif.motifs._until import robbins_interval
 from tests.compilations import compilations
 from tests.motifs.resumed import in_small_batches, interrupted
 
@@ -140,10 +141,73 @@ def test_benjamini_hochberg_against_scipy():
     np.testing.assert_allclose(benjamini_hochberg(p), scipy_stats.false_discovery_control(p))
 
 
+def test_as_many_random_graphs_as_decide(graph, tmp_path, monkeypatch):
+    """In stages of 6 and 12, of which the second is left open; each is what as many give, also after a kill."""
+    monkeypatch.setattr("jaxmotif.motifs._until.FIRST", 6)
+    in_small_batches(monkeypatch)
+    until = Until(most=12)
+    found = find_motifs(graph, 3, until, attempts=5)
+    fixed = find_motifs(graph, 3, 12, attempts=5)
+    np.testing.assert_array_equal(found.random_counts, fixed.random_counts)
+    np.testing.assert_array_equal(found.significance.q, fixed.significance.q)
+    assert fixed.decided is None
+    assert not found.decided.all()
+    assert "are not decided by 12 random graphs" in found.notes[-1]
+    assert found.mixing.graphs == 3
+    call = functools.partial(find_motifs, graph, 3, until, attempts=5, checkpoint=tmp_path)
+    resumed, before, after = interrupted(call, monkeypatch)
+    assert sorted(before + after) == list(range(13))
+    np.testing.assert_array_equal(resumed.random_counts, found.random_counts)
+    np.testing.assert_array_equal(resumed.mixing.double_length_z, found.mixing.double_length_z)
+    monkeypatch.setattr(Until, "decided", lambda self, counts, random: np.ones(counts.size, bool))
+    assert len(find_motifs(graph, 3, until, attempts=5).random_counts) == 6
+
+
+def test_intervals_hold_at_all_numbers_of_draws_together():
+    rng, error = np.random.default_rng(0), 0.2
+    draws = np.cumsum(rng.random((400, 200)) < 0.15, axis=1)
+    missed = np.zeros(400, bool)
+    for r in range(1, 201):
+        low, high = robbins_interval(draws[:, r - 1], r, error)
+        missed |= (low > 0.15) | (high < 0.15)
+    assert 0 < missed.mean() < error
+    low, high = robbins_interval(np.array([0, 7, 40]), 40, error)
+    for p, hits in ((high[0], 0), (low[1], 7), (high[1], 7), (low[2], 40)):
+        scipy_stats = pytest.importorskip("scipy.stats")
+        np.testing.assert_allclose(41 * scipy_stats.binom.pmf(hits, 40, p), error, rtol=1e-6)
+    assert (low[0], high[2]) == (0, 1)
+
+
+def test_decisions_are_those_of_many_more_draws():
+    """Benjamini and Hochberg on the true p-values, of counts whose law is known."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(1)
+    counts = np.array([20, 3, 0, 2, 1, 9])
+    truth = 2 * np.minimum(scipy_stats.poisson.sf(counts - 1, 2.0), scipy_stats.poisson.cdf(counts, 2.0))
+    wanted = scipy_stats.false_discovery_control(np.minimum(truth, 1)) <= 0.05
+    until, random, decided = Until(), np.zeros((0, 6), np.int64), np.zeros(6, bool)
+    for stop in until.stages():
+        random = np.concatenate([random, rng.poisson(2.0, (stop - len(random), 6))])
+        decided = until.decided(counts, random)
+        if decided.all():
+            break
+    assert decided.all()
+    assert 100 < len(random) < 10_000
+    high, low = (random >= counts).mean(axis=0), (random <= counts).mean(axis=0)
+    assert (benjamini_hochberg(np.minimum(1, 2 * np.minimum(high, low))) <= 0.05).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("options", [{"alpha": 0}, {"error": 1.0}, {"most": 1}])
+def test_bad_limits(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Until(**options)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"num_random": 1}, "num_random"),
+        ({"num_random": "many"}, "num_random"),
         ({"threshold": 0}, "threshold"),
         ({"size": 1}, "size"),
         ({"keep": "x"}, "keep must be"),

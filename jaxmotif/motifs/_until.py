@@ -1,0 +1,110 @@
+"""As many random graphs as decide which classes are unusual: sequential Monte Carlo tests of all classes together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+FIRST = 100
+"""Random graphs of the first stage; each later one doubles what there is."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Until:
+    """Draw random graphs until it is decided for every class whether its q is at most ``alpha``.
+
+    The p-value of a class is the probability that a random graph has its count or a more extreme one; of r graphs some
+    do, which leaves an interval for it that holds at all r at once (Robbins 1970). A class is decided where
+    Benjamini and Hochberg's procedure gives the same with the lower and with the upper ends of all intervals (Gandy and
+    Hahn 2014): more random graphs would not change it, with probability ``1 - error`` for all classes together.
+
+    Attributes:
+      alpha: the false discovery rate.
+      error: the probability of a wrong decision, at most, shared by the classes met.
+      most: random graphs at most; classes that are not decided by then are told.
+
+    Raises:
+      ValueError: numbers out of range.
+
+    Reference:
+      Gandy, Hahn: MMCTest - a safe algorithm for implementing multiple Monte Carlo tests, Scand. J. Stat. 2014.
+      Robbins: Statistical methods related to the law of the iterated logarithm, Ann. Math. Stat. 1970.
+
+    Example:
+      >>> from jaxmotif import datasets, find_motifs
+      >>> found = find_motifs(datasets.load("karate"), 3, Until(most=200))
+      >>> found.decided.all(), len(found.random_counts)
+      (np.True_, 100)
+    """
+
+    alpha: float = 0.05
+    error: float = 0.01
+    most: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "error"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} must be between 0 and 1, got {getattr(self, name)}")
+        if self.most < 2:
+            raise ValueError(f"most must be at least 2 random graphs, got {self.most}")
+
+    def stages(self) -> Iterator[int]:
+        """How many random graphs there are after each stage."""
+        stop = min(FIRST, self.most)
+        while stop < self.most:
+            yield stop
+            stop *= 2
+        yield self.most
+
+    def decided(self, counts: np.ndarray, random_counts: np.ndarray) -> np.ndarray:
+        """Which classes are decided by counts ``[classes]`` and ``[r, classes]``, bool ``[classes]``."""
+        r, classes = random_counts.shape
+        # Two tails of each class share the error.
+        level = self.error / (2 * max(classes, 1))
+        tails = [(random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)]
+        ends = [robbins_interval(tail, r, level) for tail in tails]
+        low, high = (np.minimum(1, 2 * np.minimum(a, b)) for a, b in zip(*ends, strict=True))
+        return _found(low, self.alpha) == _found(high, self.alpha)
+
+
+def _found(p: np.ndarray, alpha: float) -> np.ndarray:
+    """The discoveries of Benjamini and Hochberg."""
+    ascending = np.sort(p)
+    passed = np.flatnonzero(ascending <= alpha * np.arange(1, p.size + 1) / max(p.size, 1))
+    return p <= (ascending[passed[-1]] if passed.size else -1.0)
+
+
+def robbins_interval(hits: np.ndarray, draws: int, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities p with ``(draws + 1) Binomial(hits; draws, p) > error``: of one sequence of draws these intervals
+    hold the true p at all numbers of draws together, but for that error.
+
+    Example:
+      >>> low, high = robbins_interval(np.array([0, 50]), 100, 0.01)
+      >>> low.round(3).tolist(), high.round(3).tolist()
+      ([0.0, 0.323], [0.088, 0.677])
+    """
+    hits = hits.astype(np.float64)
+    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, draws + 1)))])  # logarithms
+    at = hits.astype(np.int64)
+    constant = np.log(draws + 1) + factorial[draws] - factorial[at] - factorial[draws - at] - np.log(error)
+
+    def inside(p: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # 0 log 0 is 0.
+            yes = np.where(hits > 0, hits * np.log(p), 0.0)
+            no = np.where(hits < draws, (draws - hits) * np.log1p(-p), 0.0)
+        return constant + yes + no > 0
+
+    mean = hits / draws
+    found = []
+    for outer in (np.zeros_like(mean), np.ones_like(mean)):
+        # The mean is inside, and the interval is one piece: halve towards its end.
+        near, far = mean.copy(), outer
+        for _ in range(60):
+            middle = (near + far) / 2
+            here = inside(middle)
+            near, far = np.where(here, middle, near), np.where(here, far, middle)
+        found.append(far)
+    return found[0], found[1]
