@@ -17,6 +17,8 @@ PAPER_SIZE = {  # motif size: CPU (24 cores), one V100, eight V100s
     16: (3.9035, 0.3968, 0.1474), 17: (8.7340, 0.8377, 0.1906), 18: (19.3674, 1.8950, 0.3564),
     19: (42.9873, 4.1417, 0.6480), 20: (94.2593, 9.1468, 1.2425), 21: (None, 20.1962, 2.6556),
     22: (None, 44.4414, 5.6852), 23: (None, 97.2945, 12.3074), 24: (None, 212.3904, 26.6797),
+    25: (None, 461.7525, 57.8421), 26: (None, 1000.1718, 125.0891), 27: (None, 2160.4430, 270.0623),
+    28: (None, None, 581.5915), 29: (None, None, 1249.4652), 30: (None, None, 2676.9140),
 }  # fmt: skip
 PAPER_HOST = {  # log2 of the host's vertices, motif size 10: CPU, one V100, eight V100s
     10: (0.0456, 0.0353, 0.1009), 11: (0.0923, 0.0344, 0.0924), 12: (0.1042, 0.0363, 0.1081),
@@ -27,7 +29,7 @@ PAPER_HOST = {  # log2 of the host's vertices, motif size 10: CPU, one V100, eig
 
 
 def numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
+    return [int(number) for number in text.split(",") if number]
 
 
 def main() -> None:

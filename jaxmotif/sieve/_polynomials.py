@@ -36,6 +36,9 @@ from jaxmotif.kernels._sieve_rows import Rows
 MAX_SIZE = 30
 """Largest motif: its subsets are counted in 2^25 words of 32."""
 
+_AT_ONCE = 2**28
+"""Random elements drawn at once: a GPU takes up to 20 bytes of work space for each."""
+
 
 @partial(jax.tree_util.register_dataclass, data_fields=("rows", "rank", "labels", "forms", "weights"), meta_fields=())
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -90,7 +93,15 @@ def draw(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Arr
 
 
 def _nonzero_elements(key: jax.Array, count: int) -> jax.Array:
-    """Uniform in 1..255 (to 2^-24): one more than the high word of a random word times 255."""
+    """Uniform in 1..255 (to 2^-24), uint8 ``[count]``."""
+    if count <= _AT_ONCE:
+        return _elements(key, count)
+    keys = jax.random.split(key, -(-count // _AT_ONCE))
+    return lax.map(partial(_elements, count=_AT_ONCE), keys).reshape(-1)[:count]
+
+
+def _elements(key: jax.Array, count: int) -> jax.Array:
+    """One more than the high word of a random word times 255."""
     words = jax.random.bits(key, (count,), jnp.uint32)
     borrow = (words << jnp.uint32(8)) < words  # words * 255 = words * 256 - words
     return (words >> jnp.uint32(24)).astype(jnp.uint8) - borrow.astype(jnp.uint8) + jnp.uint8(1)

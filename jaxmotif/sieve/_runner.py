@@ -25,6 +25,9 @@ from jaxmotif.sieve._prune import ColoredGraph
 _STEP_WORK = {"cpu": 4e9, "accelerator": 2e12}
 """Word operations a unit: a fraction of a second, so that progress shows and Ctrl-C works."""
 
+_UNIT_WORDS = {"cpu": 8, "accelerator": 32}
+"""Fewest words of a unit: of fewer, a vector's or a warp's lanes would stay idle."""
+
 _ITEMS = 2**12  # at most so many, each of as many words of subsets; what is done is known by items
 
 
@@ -127,11 +130,12 @@ class Sieve:
         forms = sum(sieve_round.num_forms(self.size))
         work = 60.0 * rows.targets.shape[0] * forms + 60.0 * rows.vertices * self.size**2  # for one word, roughly
         devices = len(self.selection.devices)
-        least = int(
-            words * work / _STEP_WORK["accelerator" if target_of(self.selection.main).is_accelerator else "cpu"]
-        )
-        most = max(least, 8 * devices) if least and devices > 1 else max(least, devices)
-        return min(words, _ITEMS, 1 << (most - 1).bit_length())
+        kind = "accelerator" if target_of(self.selection.main).is_accelerator else "cpu"
+        most = words // _UNIT_WORDS[kind]
+        parts = min(int(words * work / _STEP_WORK[kind]), most)
+        if parts and devices > 1:
+            parts = max(parts, min(8 * devices, most))
+        return min(words, _ITEMS, 1 << (max(parts, devices) - 1).bit_length())
 
     def _block_words(self, placed: Placed, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
         """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""

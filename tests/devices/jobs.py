@@ -87,6 +87,7 @@ def cut_small(patch) -> None:
     patch(discovery, "_batch", lambda *_: 2)
     patch(census_job, "_UNITS", 6)
     patch(sieve_runner, "_STEP_WORK", {"cpu": 1e6, "accelerator": 1e6})
+    patch(sieve_runner, "_UNIT_WORDS", {"cpu": 1, "accelerator": 1})
     patch(sieve_runner, "_ITEMS", 4)
     patch(record, "SAVE_SECONDS", 0.0)
 

@@ -36,11 +36,11 @@ def label_sum(labels, subset):
     return np.bitwise_xor.reduce(chosen) if chosen else np.zeros(labels.shape[0], np.uint8)
 
 
-def reference(offsets, targets, labels, first, weights, size):
-    """``P[s][i, L]`` of the module's recurrence, by tables, one subset after another: ``[size, V, 2^size]``."""
+def reference(offsets, targets, labels, first, weights, size, subsets):
+    """``P[s][i, L]`` of the module's recurrence, by tables, one subset after another: ``[size, V, subsets]``."""
     vertices = offsets.shape[0] - 1
     forms = sieve_round.num_forms(size)
-    rows = np.zeros((size, vertices, 1 << size), np.uint8)
+    rows = np.zeros((size, vertices, len(subsets)), np.uint8)
 
     def neighbour_sum(weight, values):
         out = np.zeros(vertices, np.uint8)
@@ -49,7 +49,7 @@ def reference(offsets, targets, labels, first, weights, size):
                 out[i] ^= multiply_bytes(weight[slot], values[targets[slot]])
         return out
 
-    for subset in range(1 << size):
+    for place, subset in enumerate(subsets):
         P = [None, label_sum(labels, subset)] + [np.zeros(vertices, np.uint8)] * (size - 1)
         for t in range(1, size):
             sums = {
@@ -58,37 +58,42 @@ def reference(offsets, targets, labels, first, weights, size):
             }
             for s in range(t + 1, size + 1):
                 P[s] = P[s] ^ multiply_bytes(sums[(s - 1) // t], P[s - t])
-        rows[:, :, subset] = P[1:]
+        rows[:, :, place] = P[1:]
     return rows
+
+
+def make(size, subsets):
+    rng = np.random.default_rng(0)
+    offsets, targets = random_csr(rng, VERTICES, 0.3)
+    slots = targets.shape[0]
+    labels = rng.integers(0, 256, (VERTICES, size), dtype=np.uint8)
+    first = rng.integers(0, 256, (slots, size - 1), dtype=np.uint8)
+    weights = rng.integers(0, 256, (sum(sieve_round.num_forms(size)), slots), dtype=np.uint8)
+    return offsets, targets, labels, first, weights, reference(offsets, targets, labels, first, weights, size, subsets)
 
 
 @pytest.fixture(scope="module")
 def instance():
-    rng = np.random.default_rng(0)
-    offsets, targets = random_csr(rng, VERTICES, 0.3)
-    slots = targets.shape[0]
-    labels = rng.integers(0, 256, (VERTICES, SIZE), dtype=np.uint8)
-    first = rng.integers(0, 256, (slots, SIZE - 1), dtype=np.uint8)
-    weights = rng.integers(0, 256, (sum(sieve_round.num_forms(SIZE)), slots), dtype=np.uint8)
-    return offsets, targets, labels, first, weights, reference(offsets, targets, labels, first, weights, SIZE)
+    return make(SIZE, range(1 << SIZE))
 
 
-def run(instance, words, max_row, label_forms, start, extend):
-    """All rows of all blocks of ``words`` words, in the original numbering: uint8 ``[size, V, 2^size]``."""
+def run(instance, words, max_row, label_forms, start, extend, blocks=None):
+    """All rows of blocks of ``words`` words, in the original numbering: uint8 ``[size, V, subsets]``."""
     offsets, targets, labels, first, weights, _ = instance
+    size = labels.shape[1]
     pieces = int(sieve_rows.num_pieces(np.diff(offsets), max_row).sum())
     rows, rank = sieve_rows.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
-    planes = gf256.slice_bytes(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - SIZE)))))[:, :, 0]
+    planes = gf256.slice_bytes(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - size)))))[:, :, 0]
     planes = jnp.zeros((rows.vertices, 8), jnp.uint32).at[rank].set(planes)
     expanded = gf256.expand_scalars(jnp.asarray(weights))
     forms = label_forms(planes, jnp.asarray(first), rows)
-    blocks = []
-    for block in range(4 // words):
+    found = []
+    for block in blocks or range(4 // words):
         P = start(planes, forms, jnp.int32(block * words), words, rows.live)
-        for t in range(2, SIZE):
-            P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(SIZE)[:t])), expanded, rows)
-        blocks.append(P.reshape(*P.shape[:3], words))  # a TPU's are in tiles
-    found = np.array(gf256.unslice_bytes(jnp.concatenate(blocks, axis=-1)))
+        for t in range(2, size):
+            P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), expanded, rows)
+        found.append(P.reshape(*P.shape[:3], words))  # a TPU's are in tiles
+    found = np.array(gf256.unslice_bytes(jnp.concatenate(found, axis=-1)))
     # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
     found[1:, int(rows.live) :] = 0
     return found[:, rank]
@@ -151,6 +156,18 @@ def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
     lower(sieve_pallas.start, labels, forms, scalar, words, scalar, static_argnums=3)
     P = shape((size, vertices, 8, words), jnp.uint32)
     lower(sieve_pallas.extend, P, scalar, scalar, shape((20, slots), jnp.uint32), rows)
+
+
+def test_the_last_subsets_of_the_largest_motif():
+    subsets = [2**30 - 32, 2**30 - 18, 2**30 - 1]
+    last = make(30, subsets)
+    jitted = [
+        jax.jit(sieve_round.label_forms),
+        jax.jit(sieve_round.start, static_argnums=3),
+        jax.jit(sieve_round.extend),
+    ]
+    found = run(last, 1, 64, *jitted, blocks=[2**25 - 1])
+    np.testing.assert_array_equal(found[:, :, [subset % 32 for subset in subsets]], last[-1])
 
 
 def test_pallas_names_a_bad_block():

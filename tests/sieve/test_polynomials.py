@@ -10,6 +10,7 @@ import pytest
 
 from jaxmotif import Graph
 from jaxmotif.graph._batch import stack_graphs
+from jaxmotif.sieve import _polynomials as polynomials
 from jaxmotif.sieve import sieve_values
 from jaxmotif.sieve._polynomials import _nonzero_elements
 from jaxmotif.sieve._search import run_bound
@@ -89,8 +90,12 @@ def test_sizes_out_of_range(size):
         sieve_values(Graph.from_edges([(0, 1)]), jnp.ones(2, jnp.uint32), jax.random.key(0), size=size)
 
 
-def test_elements_are_uniform_and_nonzero():
+@pytest.mark.parametrize("at_once", [2**28, 1000])
+def test_elements_are_uniform_and_nonzero(at_once, monkeypatch):
+    monkeypatch.setattr(polynomials, "_AT_ONCE", at_once)
     elements = np.asarray(_nonzero_elements(jax.random.key(1), 255 * 400))
+    assert elements.shape == (255 * 400,)
+    assert not np.array_equal(elements[:1000], elements[1000:2000])
     counts = np.bincount(elements, minlength=256)
     assert counts[0] == 0
     # Chi-squared with 254 degrees of freedom: five standard deviations.

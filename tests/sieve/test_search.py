@@ -214,6 +214,7 @@ def large():
 @pytest.fixture
 def short_steps(monkeypatch):
     monkeypatch.setitem(runner._STEP_WORK, "cpu", 1.0)
+    monkeypatch.setitem(runner._UNIT_WORDS, "cpu", 1)
 
 
 def values(host, devices, key):
