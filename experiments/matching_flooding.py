@@ -9,8 +9,9 @@
 
 Every match is reached by the search (no leaves in closed form, no symmetry, no looking ahead) unless --count.
 
-Run: python experiments/matching_flooding.py FOLDER [--block C] [--threads B] [--seconds S] [--count]
-(FOLDER holds matches.json and the labelled graphs)
+Run: python experiments/matching_flooding.py FOLDER [--block C] [--threads B] [--seconds S] [--total T] [--count]
+(FOLDER holds matches.json and the labelled graphs). Figures go to results/figures/grass_schedules_*.json and
+grass_lanes_*.json.
 """
 
 import argparse
@@ -31,6 +32,8 @@ from jaxmotif.patterns import Pattern
 from jaxmotif.search import Progress, advance
 from jaxmotif.search._layout import SearchWords
 
+SCHEDULES = ("fill", "deepest", "blocks")
+
 INSTANCES = (
     ("cmap_1a0g_a/sparse_e64_0", "non-induced"),
     ("graemlin_campylobacter_L4derived/semi_e8_1", "induced"),
@@ -41,6 +44,9 @@ INSTANCES = (
     ("snu_yeast/dense_32_1", "non-induced"),
     ("string_yeast_u32/dense_e32_0", "induced"),
 )
+
+
+FIGURES = Path(__file__).resolve().parent / "results" / "figures"
 
 
 def search(plan, schedule, threads, seconds):
@@ -67,36 +73,71 @@ def search(plan, schedule, threads, seconds):
     return run(2**30, seconds)
 
 
+def write_figures(rows, machine, args):
+    """Candidates a second and lanes used, of each instance by each schedule."""
+    kind = "cpu" if jax.default_backend() == "cpu" else "gpu"
+    names = list(dict.fromkeys(name for name, *_ in rows))
+    shown = {
+        "schedules": ("Flooding and hypersearch beside filled tables", "candidates tested a second", True, 0),
+        "lanes": ("Lanes with a candidate, of all that steps have", "% of the lanes of a step", False, 1),
+    }
+    for figure, (title, ylabel, logy, column) in shown.items():
+        series = [
+            {"label": schedule, "x": names, "y": [row[2 + column] for row in rows if row[1] == schedule]}
+            for schedule in SCHEDULES
+        ]
+        told = {
+            "title": title, "machine": machine, "xlabel": "instance", "ylabel": ylabel, "logx": False, "logy": logy,
+            "command": f"python experiments/matching_flooding.py FOLDER --seconds {args.seconds:g}", "kind": "bar",
+            "series": series, "paper": "Figs. 3 and 4 show the two phases as drawings; they are not timed apart",
+            "note": "fill: the default. deepest: flooding, then depth first. blocks: a partial match a thread block. "
+            f"Searches are stopped after {args.seconds:g} s; counts of those that end are the known ones",
+        }  # fmt: skip
+        FIGURES.mkdir(exist_ok=True)
+        (FIGURES / f"grass_{figure}_{kind}.json").write_text(json.dumps(told, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--block", type=int, help="lanes of a step (default: 2^14 on a CPU, 2^20 on a GPU)")
     parser.add_argument("--threads", type=int, default=256, help="lanes of a thread block")
-    parser.add_argument("--seconds", type=float, default=20.0, help="limit of each search")
+    parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search")
+    parser.add_argument("--total", type=float, default=1e9, help="begin no further instance after so many seconds")
     parser.add_argument("--count", action="store_true", help="leaves in closed form, symmetry broken")
     args = parser.parse_args()
     known = json.loads((args.folder / "matches.json").read_text())["targets"]
     on_cpu = jax.default_backend() == "cpu"
     block = args.block or (2**14 if on_cpu else 2**20)
-    print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}, steps of {block}, thread blocks of {args.threads}\n")
+    begun, rows = time.perf_counter(), []
+    machine = "CPU, 2 cores" if on_cpu else jax.devices()[0].device_kind
+    print(f"{machine}, jax {jax.__version__}, steps of {block}, thread blocks of {args.threads}\n")
     print("| instance | semantics | schedule | matches | right | s | steps | candidates | lanes used |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, kind in INSTANCES:
+        if time.perf_counter() - begun > args.total:
+            print(f"left out after {args.total:g} s: {name} {kind}")
+            continue
         folder, file = name.split("/")
         target = index_target(read_graph(args.folder / folder / "target.txt.gz", pad="bucket"))
         query = Pattern.from_graph(read_graph(args.folder / folder / "queries" / f"{file}.txt"))
         how = Search(leaves=args.count, symmetry=args.count, block=block, lookahead=False)
         options = Options(induced=kind == "induced", search=how)
         [(plan, _)] = plan_many([make_plan(query, target, None, options, jax.devices()[0])])
-        for schedule in ("fill", "deepest", "blocks"):
+        for schedule in SCHEDULES:
             end, seconds = search(plan, schedule, args.threads, args.seconds)
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained
             right = "" if not done else "yes" if count == known[folder][file][kind]["matches"] else "NO"
             used = tested / max(1, steps) / plan.ready.stages[0].sizes.block
+            rows.append((f"{name} {kind}", schedule, tested / seconds, 100 * used))
+            if right == "NO":
+                raise SystemExit(f"{name} {kind}, {schedule}: {count} is not the known count")
             print(
                 f"| {name} | {kind} | {schedule} | {count:,}{'' if done else ' so far'} | {right} | {seconds:.2f} "
                 f"| {steps} | {tested:,} | {100 * used:.1f} % |", flush=True,
             )  # fmt: skip
+    write_figures(rows, machine, args)
+    print(f"\n{time.perf_counter() - begun:.0f} s in all")
 
 
 if __name__ == "__main__":

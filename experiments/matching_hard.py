@@ -10,7 +10,7 @@ from pathlib import Path
 import jax
 
 from jaxmotif.graph import read_graph
-from jaxmotif.matching import count_matches
+from jaxmotif.matching import Search, count_matches
 
 # milliseconds on an H200 machine: EGSM and T-DFS (GPU, listing), DAF (one CPU core, counting)
 RIVALS = {
@@ -27,6 +27,7 @@ RIVALS = {
     "graemlin_campylobacter_L16derived/sparse_e16_0": (1_989_473_392_832, None, None, 424),
     "string_human_u32/dense_e64_0": (790_785_306_501_120, None, None, 567),
     "string_yeast_s32/sparse_e8_0": (23_236_866_643, None, None, 104),
+    "string_yeast_s32/dense_e64_0": (1_512_956_511_234_595_046_551_716_720, None, None, 56),
 }
 
 
@@ -49,21 +50,22 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of each search")
     parser.add_argument("--block", type=int)
+    parser.add_argument("--only", default="", help="instances whose name holds this")
     args = parser.parse_args()
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
     print("| instance | mode | count | right | first s | ms | plan ms | search ms | steps | G/s | EGSM | T-DFS | DAF |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, (count, *rivals) in RIVALS.items():
+        if args.only not in name:
+            continue
         folder, file = name.split("/")
         target = read_graph(args.folder / folder / "target.txt.gz", pad="bucket")
         query = read_graph(args.folder / folder / "queries" / f"{file}.txt")
         for mode in ("count", "list"):
             if mode == "list" and count > 2e10:
                 continue
-            options = {"time_limit": args.seconds, "block": args.block}
-            if mode == "list":
-                options |= {"leaves": False, "symmetry": False}
-            cold, best, found = measure(query, target, 5, **options)
+            how = Search(block=args.block, leaves=mode == "count", symmetry=mode == "count")
+            cold, best, found = measure(query, target, 5, time_limit=args.seconds, search=how)
             right = "yes" if found.count == count else f"NO: {found.status}"
             search = found.seconds["search"]
             plan = 1000 * (best - search)
