@@ -288,7 +288,15 @@ def _check_ids(edges: np.ndarray, ids: Ids) -> None:
 
 def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
     """Labels as a checked int32 array."""
-    values = np.asarray(values)
+    try:
+        values = np.asarray(values)
+    except ValueError:  # lists of several lengths
+        values = np.empty(0, object)
+    if values.dtype == object and name == "node_labels":
+        raise TypeError(
+            "node_labels must be one integer a node; several are an attribute, with_attributes(nodes={'labels': ...}), "
+            "for which a query asks in words, A.labels contains 'x'"
+        )
     if values.ndim != 1 or (size is not None and values.shape[0] != size):
         raise ValueError(f"{name} must have shape ({'n' if size is None else size},), got {values.shape}")
     if values.size == 0:

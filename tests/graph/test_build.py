@@ -216,6 +216,8 @@ def test_number_of_nodes():
         ([(0, 1)], {"num_nodes": 2.0}, TypeError, "num_nodes must be an integer, got 2.0"),
         ([(0, 1)], {"num_nodes": 3, "node_labels": [1, 2]}, ValueError, "num_nodes 3, node_labels 2"),
         ([(0, 1)], {"node_labels": [0.5, 1]}, TypeError, "node_labels must be integers"),
+        ([(0, 1)], {"node_labels": [[0, 1], [1]]}, TypeError, "several are an attribute, with_attributes"),
+        ([(0, 1)], {"node_labels": [{0, 1}, {1}]}, TypeError, "A.labels contains 'x'"),
         ([(0, 1)], {"node_labels": [0, 2**31]}, ValueError, r"node_labels\[1\] = 2147483648; number"),
         (
             [(0, 1)],

@@ -11,6 +11,8 @@ import jaxmotif
 from jaxmotif.graph import Graph
 from jaxmotif.language import QueryError
 from jaxmotif.matching import count_matches, count_queries, find_matches, has_match, occurrences, participation_counts
+from jaxmotif.patterns import Pattern
+from tests.matching.oracle import brute_force, random_graph
 
 NODES = "abcdefgh"
 
@@ -200,3 +202,19 @@ def test_what_a_target_lacks_is_said(caplog):
     assert count_matches(jaxmotif.query("A -> B; A.label = 7"), labelled).count == 2
     with pytest.raises(ValueError, match="expected 3 values, got 2"):
         plain.with_attributes({"kind": [1, 2]})
+
+
+def test_several_labels_a_node():
+    """A column of lists, of which query nodes ask for none, one or more, against brute force."""
+    rng = np.random.default_rng(7)
+    path = Pattern.from_edges([(0, 1), (1, 2)], directed=True)
+    for _ in range(6):
+        host, target = random_graph(rng, 8, 0.5, True, None, None)
+        has, asks = rng.random((8, 3)) < 0.6, rng.random((3, 3)) < 0.5
+        roles = [[word for word, there in zip("xyz", row, strict=True) if there] for row in has]
+        clauses = [f"; {'ABC'[u]}.roles contains {'xyz'[i]}" for u, i in np.argwhere(asks).tolist()]
+        query = jaxmotif.query("A -> B; B -> C" + "".join(clauses))
+        allowed = (has[None] | ~asks[:, None]).all(axis=2)
+        expected = len(brute_force(path, host, False, None, allowed))
+        assert jaxmotif.count_matches(query, target.with_attributes(nodes={"roles": roles})).count == expected
+        assert jaxmotif.count_matches(path, target, domains=allowed).count == expected
