@@ -78,7 +78,7 @@ class Job:
       starts: int64 ``[items + 1]``, estimated work before each item (then in all).
       parts: about how many units to cut it into (of several processes the first one's).
       merge: exact, associative and commutative.
-      unit, label: for the progress meter.
+      unit, label: for the progress meter; note: what else it says, given all that tasks have handed in.
       difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
       shrinking: in a hybrid, units are joined to large ones for the GPUs, and to smaller ones towards the CPU's end.
       divisible: whether a unit that takes long may be done in pieces, at no cost but a step's.
@@ -96,6 +96,7 @@ class Job:
     shrinking: bool = False
     divisible: bool = False
     programs: Hashable = None
+    note: Callable[[Arrays], str] = lambda found: ""
 
     @property
     def whole(self) -> Span:
@@ -248,7 +249,8 @@ def _empty(
         worker._replace(step=one.step, last=one.finish, cut=one.cut)
         for worker, one in zip(workers, running, strict=True)
     ]
-    with progress(sum(unit.work for unit in units), job.unit, job.label, enabled=show) as meter:
+    total = sum(unit.work for unit in units)
+    with progress(total, job.unit, job.label, show, lambda: job.note(record.found)) as meter:
         try:
             work = run_queue(units, takers, lambda done: None if stopped.is_set() else meter.advance(done))
         except BaseException:

@@ -20,8 +20,11 @@ class Progress:
     seconds. Work that ends before the first of these prints nothing.
     """
 
-    def __init__(self, total: int | None, unit: str, label: str, stream: TextIO, clock: Callable[[], float]):
-        self.total, self.unit, self.label = total, unit, label
+    def __init__(
+        self, total: int | None, unit: str, label: str, note: Callable[[], str], stream: TextIO,
+        clock: Callable[[], float],
+    ):  # fmt: skip
+        self.total, self.unit, self.label, self.note = total, unit, label, note
         self.done = 0
         self._stream, self._clock = stream, clock
         self._terminal = stream.isatty()
@@ -76,19 +79,22 @@ class Progress:
             parts.append(f"in {short_time(elapsed)}")
         elif self.total is not None and rate > 0:
             parts.append(f"{short_time((self.total - self.done) / rate)} left")
-        return " ".join(parts)
+        note = self.note()
+        return " ".join(parts) + (f", {note}" if note else "")
 
 
 class _Bar:
     """The meter of a notebook: tqdm's bar."""
 
-    def __init__(self, bar: Any):
+    def __init__(self, bar: Any, note: Callable[[], str]):
         self.done = 0
-        self._bar, self._lock = bar, threading.Lock()
+        self._bar, self._note, self._lock = bar, note, threading.Lock()
 
     def advance(self, amount: int = 1) -> None:
         with self._lock:
             self.done += amount
+            if note := self._note():
+                self._bar.set_postfix_str(note, refresh=False)
             self._bar.update(amount)
 
     def __enter__(self) -> _Bar:
@@ -133,6 +139,7 @@ def progress(
     unit: str = "items",
     label: str = "",
     enabled: bool = True,
+    note: Callable[[], str] = str,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Progress | _Bar | _Off:
@@ -143,6 +150,7 @@ def progress(
       unit: what is counted, for example ``"edges"``.
       label: what is being done, for example ``"4-cycles"``.
       enabled: ``False`` gives a shared meter that does nothing.
+      note: gives what else to say of the work so far, or nothing; asked when the meter is drawn.
       stream: where to write; standard error when ``None``.
       clock: seconds, monotonic.
 
@@ -156,8 +164,8 @@ def progress(
     if not enabled:
         return _OFF
     if stream is None and (bar := _notebook_bar()) is not None:
-        return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True))
-    return Progress(total, unit, label, sys.stderr if stream is None else stream, clock)
+        return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True), note)
+    return Progress(total, unit, label, note, sys.stderr if stream is None else stream, clock)
 
 
 def short_number(value: float) -> str:

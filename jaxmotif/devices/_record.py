@@ -87,6 +87,11 @@ class Record:
         """What work this is; the same in all processes, or they do not do the same."""
         return self._owner
 
+    @property
+    def found(self) -> Arrays:
+        """What was handed in, merged; nothing at first."""
+        return self._state[1]
+
     def open(self) -> np.ndarray:
         """What is done: in the first process what the files say, which it takes over into its own; else nothing."""
         # One process at a time writes a file: the folder may be shared by runs.

@@ -7,8 +7,9 @@ import logging
 import math
 import operator
 import os
+import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._job import Job, run_job, workers_on
-from jaxmotif.devices._record import store_for
+from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.motifs import _census
@@ -39,6 +40,7 @@ from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns, named_pattern
 
 if TYPE_CHECKING:
+    import jax
     from chex import PRNGKey
 
 SMALLEST, LARGEST, LARGEST_DIRECTED = 3, 10, 8
@@ -50,6 +52,7 @@ MOST_SAMPLES = 10**8
 SEEN = 10  # hits in the pilot of the classes that draws are planned for
 EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
+PAUSE = 19  # times as long as it took to say how wide an interval is: a twentieth of the time at most
 CLASSES_AT_ONCE = 1024
 _trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
 """By size, of normal codes: kept for the next estimate, as names of classes are."""
@@ -172,7 +175,7 @@ def estimate_census(
       devices: as everywhere; the draws are divided among them.
       memory: bytes to work in, on each device.
       checkpoint: a folder for finished work; the same call goes on from there.
-      progress: show a meter.
+      progress: show a meter, with how far the largest class's interval reaches to either side by now.
 
     Returns:
       The classes drawn, with estimates, intervals and hits; ``notes`` says when enumeration would be better.
@@ -263,23 +266,25 @@ class _Work:
         parts = max(1, min(16 * len(self.selection.devices), sum(shares) // at_once))
         work = np.arange(items + 1, dtype=np.int64) * BLOCK
         programs = self.size, self.memory, bucket_size(self.graph.n), bucket_size(self.graph.m)
-        job = Job(name, work, parts, added_codes, "maps", name, divisible=True, programs=programs)
+        so_far = _SoFar(self._from)
+        job = Job(name, work, parts, added_codes, "maps", name, divisible=True, programs=programs, note=so_far)
+
+        def make(device: jax.Device) -> DrawTask:
+            so_far.tasks.append(DrawTask(draws, device, self.memory))
+            return so_far.tasks[-1]
 
         def identity() -> tuple:
             return name, *content_of(self.graph), self.size, shares, self.seed, purpose
 
         store = store_for(self.checkpoint, self.selection.together, identity)
-        result = run_job(
-            job, lambda device: DrawTask(draws, device, self.memory), workers_on(self.selection), self.selection,
-            store, self.progress,
-        )  # fmt: skip
-        return self._from(result.found, shares, result.notes)
+        result = run_job(job, make, workers_on(self.selection), self.selection, store, self.progress)
+        return self._from(result.found, result.notes)
 
-    def _from(self, found: Mapping[str, np.ndarray], shares: list[int], notes: tuple[str, ...]) -> CensusEstimate:
+    def _from(self, found: Mapping[str, np.ndarray], notes: tuple[str, ...] = ()) -> CensusEstimate:
         classes, skeletons, hits = by_class(Alphabet.of(self.graph), self.size, found["codes"], found["times"])
-        samples, maps = tuple(shares), tuple(found["maps"].tolist())
+        samples, maps = tuple(found["drawn"].tolist()), tuple(found["maps"].tolist())
         rate = expected_hits(skeletons, samples, maps)
-        low, high = binomial_interval(hits, sum(shares), self.level)
+        low, high = binomial_interval(hits, sum(samples), self.level)
         weight = 1 / rate
         # The largest weight that any class may have: of a tree without a proposal but the first.
         largest = maps[0] / (samples[0] * self.size) if samples[0] else float(weight.max(initial=0.0))
@@ -318,6 +323,28 @@ class _Work:
                 f"at most {MOST_SAMPLES:,} draws are planned; samples= makes more",
             )
         return [math.ceil(share) for share in shares], notes
+
+
+class _SoFar:
+    """What the draws show so far, for a meter; little of the time goes into it."""
+
+    def __init__(self, estimated: Callable[[Arrays], CensusEstimate]):
+        self.tasks: list[DrawTask] = []
+        self._estimated, self._text, self._next = estimated, "", 0.0
+
+    def __call__(self, found: Arrays) -> str:
+        begun = time.monotonic()
+        parts = [*([found] if found else []), *(part for task in self.tasks for part in task.parts)]
+        if begun >= self._next and parts:
+            now = self._estimated(added_codes(*parts))
+            if now.classes:
+                # Of counts it shows no more: roots are drawn in order, so that what is large comes first.
+                most = now.counts.argmax()
+                width = (now.high[most] - now.low[most]) / 2 / now.counts[most]
+                self._text = f"largest class +- {100 * width:.2g} %"
+            ended = time.monotonic()
+            self._next = ended + PAUSE * (ended - begun)
+        return self._text
 
 
 def check(graph: Graph, size: int) -> None:

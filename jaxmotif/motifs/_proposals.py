@@ -253,30 +253,35 @@ class DrawTask:
 
     def step(self, span: Span) -> None:
         # The next are drawn while the host looks at these.
-        for number, maps, counted in one_ahead(self._counted(span)):
+        for number, drawn, maps, counted in one_ahead(self._counted(span)):
             codes, times = counted()
-            here = np.arange(len(LIMITS)) == number
-            self._parts.append(
-                {"codes": codes, "times": times, "accepted": here * times.sum(), "maps": np.where(here, maps, 0.0)}
-            )
+            here = np.arange(len(self.sampler.draws.proposals)) == number
+            of_proposals = {"drawn": here * drawn, "accepted": here * times.sum(), "maps": np.where(here, maps, 0.0)}
+            self._parts.append({"codes": codes, "times": times, **of_proposals})
             # What is held is bounded by the different codes, not by all.
             if sum(part["codes"].size for part in self._parts) > self._merge_at:
                 self._parts = [self.collect()]
                 self._merge_at = max(MERGE_AT, 2 * self._parts[0]["codes"].size)
 
-    def _counted(self, span: Span) -> Iterator[tuple[int, float, Callable[[], tuple[np.ndarray, np.ndarray]]]]:
-        """Of some maps at a time: their proposal, the number of all maps there are, and what waits for the different
-        codes and how often each was drawn."""
+    def _counted(self, span: Span) -> Iterator[tuple[int, int, float, Callable[[], tuple[np.ndarray, np.ndarray]]]]:
+        """Of some maps at a time: their proposal, how many they are, how many maps there are, and what waits for the
+        different codes and how often each was drawn."""
         draws, starts = self.sampler.draws, self.sampler.draws.starts.tolist()
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
             first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, proposal.draws)
             for codes, _ in self.sampler.maps(number, first, stop) if low < high else ():
+                first, drawn = first + codes.shape[0], min(codes.shape[0], stop - first)
                 if self._on_host:
                     counted = partial(_sorted_codes, codes)
                 else:
                     counted = grouped_codes(codes, self.sampler.graphs.alphabet.codes, draws.size)
-                yield number, self.sampler.total(proposal.limit), counted
+                yield number, drawn, self.sampler.total(proposal.limit), counted
+
+    @property
+    def parts(self) -> tuple[Arrays, ...]:
+        """What was drawn since the last collection, for any thread."""
+        return tuple(self._parts)
 
     def collect(self) -> Arrays:
         parts, self._parts = self._parts, []
@@ -296,11 +301,11 @@ def _sorted_codes(drawn: jax.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def added_codes(*parts: Arrays) -> Arrays:
-    """The merge of counts of codes, of those accepted, and of numbers of maps: in any order."""
+    """The merge of counts of codes, of maps drawn and accepted, and of numbers of maps: in any order."""
     codes, times = (np.concatenate([part[name] for part in parts]) for name in ("codes", "times"))
     order = np.argsort(codes, kind="stable")
     codes, times = merged_codes(codes[order], times[order])
-    accepted = np.sum([part["accepted"] for part in parts], axis=0)
+    drawn, accepted = (np.sum([part[name] for part in parts], axis=0) for name in ("drawn", "accepted"))
     # The same wherever tables of a proposal were made, 0 elsewhere.
     maps = np.max([part["maps"] for part in parts], axis=0)
-    return {"codes": codes, "times": times, "accepted": accepted, "maps": maps}
+    return {"codes": codes, "times": times, "drawn": drawn, "accepted": accepted, "maps": maps}

@@ -50,6 +50,11 @@ def test_terminal_redraws_one_line_five_times_a_second():
     assert all(len(line.removesuffix("\x1b[K")) < 80 for line in shown.strip().split("\r"))
 
 
+def test_a_note_ends_the_line():
+    shown = run(io.StringIO(), 20, 20, 1.0, note=iter(("", "two")).__next__)
+    assert shown.splitlines() == ["50% 10/20 items 1/s 0:10 left", "100% 20/20 items 1/s in 0:20, two"]
+
+
 def test_the_last_line_is_the_end():
     assert run(io.StringIO(), 15, 15, 1.0).splitlines() == [
         "66% 10/15 items 1/s 5.0 s left",

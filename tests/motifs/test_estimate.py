@@ -1,5 +1,6 @@
 """Estimated censuses against exact ones, trees against brute force, and the sampler's uniformity."""
 
+import re
 from collections import Counter
 from itertools import combinations
 
@@ -10,10 +11,10 @@ from scipy import stats
 
 from jaxmotif import datasets, estimate_census, sample_subgraphs, subgraph_census
 from jaxmotif.arrays._compile import Target, compiling_for, put64
-from jaxmotif.devices import _record
+from jaxmotif.devices import _progress, _record
 from jaxmotif.devices._ranges import Span
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import _code_counts, _proposals
+from jaxmotif.motifs import _code_counts, _estimate, _proposals
 from jaxmotif.motifs._classes import normal_codes
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
 from jaxmotif.motifs._pair_states import Alphabet
@@ -201,6 +202,19 @@ def test_intervals():
     # Equal weights: Garwood's interval of a Poisson mean.
     ends = gamma_interval(20.0, 40.0, 2.0, 0.95)
     assert ends == pytest.approx((stats.chi2.ppf(0.025, 20), stats.chi2.ppf(0.975, 22)))
+
+
+def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr(_record, "SAVE_SECONDS", 0.0)  # what is handed in is part of it
+    monkeypatch.setattr(_estimate, "PAUSE", 0)
+    found = estimate_census(karate, 4, 100_000, seed=5, devices=1, progress=True, checkpoint=tmp_path)
+    lines = capsys.readouterr().err.splitlines()
+    widths = [float(re.search(r", largest class \+- (\S+) %$", line)[1]) for line in lines]
+    most = found.counts.argmax()
+    assert widths == sorted(widths, reverse=True)
+    assert len(set(widths)) > 2
+    assert widths[-1] == pytest.approx(50 * (found.high - found.low)[most] / found.counts[most], rel=0.05)
 
 
 def test_wanted_error(karate):
