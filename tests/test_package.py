@@ -45,10 +45,14 @@ else:
     def run():
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
-    runs = [run() for _ in range(3)]  # the first may compile modules, others may meet a busy machine
-    assert all(len(shown) == 2 for shown in runs), runs
-    assert min(float(bare) for bare, _ in runs) < 0.1
-    assert min(float(everything) for _, everything in runs) < 1
+    for _ in range(3):  # the first may compile modules, others may meet a busy machine
+        shown = run()
+        assert len(shown) == 2, shown
+        bare, everything = map(float, shown)
+        if bare < 0.1 and everything < 1:
+            break
+    else:
+        pytest.fail(f"jaxmotif takes {bare} and {everything} of what jax takes")
 
 
 @pytest.mark.parametrize("name", PUBLIC)

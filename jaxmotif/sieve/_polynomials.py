@@ -182,7 +182,8 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
       >>> from jaxmotif import Graph
       >>> path = Graph.from_edges([(0, 1), (1, 2), (3, 4)])
       >>> shades = jnp.asarray([1, 2, 4, 1, 2], jnp.uint32)
-      >>> (sieve_values(path, shades, jax.random.key(0), size=3)[:5] != 0).tolist()
+      >>> values = jax.jit(sieve_values, static_argnames="size")(path, shades, jax.random.key(0), size=3)
+      >>> (values[:5] != 0).tolist()
       [True, True, True, False, False]
 
     Reference:

@@ -220,7 +220,7 @@ JOBS = {  # the module of its steps, these, and the job
     ),
     "random graphs": (
         "motifs._random_graphs", ["run_chains"],
-        lambda graph, **options: jaxmotif.random_graphs(graph, 20, jax.random.key(0), **options),
+        lambda graph, **options: jaxmotif.random_graphs(graph, 4, jax.random.key(0), **options),
     ),
     "sieve": (
         "sieve._runner", ["_draw", "_advance"],
@@ -236,7 +236,7 @@ def test_a_budget_is_kept(monkeypatch, name):
     """The least that is not refused is enough, beyond the graph, for every step and what it is given, as XLA says."""
     module, functions, job = JOBS[name]
     module = importlib.import_module(f"jaxmotif.{module}")
-    graph, used = synthetic.barabasi_albert(2000, 5, seed=1), []
+    graph, used = synthetic.barabasi_albert(1000, 4, seed=1), []
 
     def measured(function):
         def call(*args, **static):

@@ -169,7 +169,7 @@ class TestRealNetworks:
     """Networks of one padded size, so that they share their compilations."""
 
     CAPACITY = (2**15, 2**18)
-    NAMES = ("karate", "celegans_metabolic", "power", "internet-as", "pgd-C250-9", "wiki-Vote")
+    NAMES = ("karate", "power", "internet-as", "pgd-C250-9", pytest.param("wiki-Vote", marks=pytest.mark.slow))
 
     def _load(self, data, name, pad=CAPACITY):
         return build(stored_graphlets(data)[name]["n"], stored_edges(data, name), pad)

@@ -116,24 +116,10 @@ def test_the_largest_small_graph():
     assert not np.delete(found, [0, 3, 14, 72], axis=1).any()
 
 
-def test_tables_in_blocks_of_rows(monkeypatch):
-    """The least memory holds half of the rows of the tables of this graph at a time."""
-    graph = nx.gnp_random_graph(60, 0.2, seed=3)
-    made = built(graph, (64, 1024))
-    with pytest.raises(ValueError, match="allow at least") as refused:
-        five_node_orbits(made, ONE, memory=1)
-    least = int(str(refused.value).split("at least ")[1].split()[0])
-    at_nodes = five_node_orbits(made, ONE, memory=least).nodes
-    assert np.array_equal(np.asarray(at_nodes)[:60], by_orca(graph))
-    # Two devices share the hubs and the rows; who is adjacent is told by an index, as where bits would take too much.
-    monkeypatch.setattr(five, "adjacency_bytes", lambda size, arcs, bits: 2**20 if bits else 0)
-    again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
-    assert np.array_equal(again, at_nodes)
-    assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
+def test_giants_and_tables_in_blocks_of_rows(monkeypatch):
+    """Nodes of more core neighbours than a hub may have, among hubs; the least memory holds half of the rows of tables.
 
-
-def test_giants(monkeypatch):
-    """Nodes of more core neighbours than a hub may have, among tables in two blocks of rows."""
+    Two devices share both, each with tables of its own, and go through them block of rows by block of rows."""
     graph = nx.barabasi_albert_graph(60, 5, seed=1)
     graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
     made = built(graph, (64, 1024))
@@ -145,8 +131,9 @@ def test_giants(monkeypatch):
     assert given.giants > 5
     assert given.sparse
     assert np.array_equal(np.asarray(five_node_orbits(made, ONE, memory=least).nodes)[:63], by_orca(graph))
-    two = Selection(tuple(jax.devices()[:2]))
-    assert np.array_equal(np.asarray(five_node_orbits(made, two, memory=least).nodes)[:63], by_orca(graph))
+    again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
+    assert np.array_equal(np.asarray(again)[:63], by_orca(graph))
+    assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
 
 
 @pytest.mark.parametrize("seed", [4])

@@ -19,6 +19,8 @@ from tests import emulated
 
 SIZE, VERTICES, MAX_ROW = 7, 9, 4
 
+plan_rows = jax.jit(sieve_rows.plan_rows, static_argnums=(2, 3))
+
 
 def random_csr(rng, vertices, density):
     """A random graph in which vertex 3 is a hub, vertex 5 is isolated, and arcs go to vertex 6 alone, not from it."""
@@ -82,10 +84,10 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
     offsets, targets, labels, first, weights, _ = instance
     size = labels.shape[1]
     pieces = int(sieve_rows.num_pieces(np.diff(offsets), max_row).sum())
-    rows, rank = sieve_rows.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
-    planes = gf256.slice_bytes(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - size)))))[:, :, 0]
+    rows, rank = plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    planes = jax.jit(gf256.slice_bytes)(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - size)))))[:, :, 0]
     planes = jnp.zeros((rows.vertices, 8), jnp.uint32).at[rank].set(planes)
-    expanded = gf256.expand_scalars(jnp.asarray(weights))
+    expanded = jax.jit(gf256.expand_scalars)(jnp.asarray(weights))
     forms = label_forms(planes, jnp.asarray(first), rows)
     found = []
     for block in blocks or range(4 // words):
@@ -93,7 +95,7 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
         for t in range(2, size):
             P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), expanded, rows)
         found.append(P.reshape(*P.shape[:3], words))  # a TPU's are in tiles
-    found = np.array(gf256.unslice_bytes(jnp.concatenate(found, axis=-1)))
+    found = np.array(jax.jit(gf256.unslice_bytes)(jnp.concatenate(found, axis=-1)))
     # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
     found[1:, int(rows.live) :] = 0
     return found[:, rank]
@@ -182,7 +184,8 @@ def test_plan_covers_every_slot_once(max_row):
     offsets, targets = random_csr(rng, 12, 0.4)
     degrees = np.diff(offsets)
     pieces = int(sieve_rows.num_pieces(degrees, max_row).sum()) + 2
-    rows, rank = sieve_rows.plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    rows, rank = plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
+    rows, rank = jax.tree.map(np.asarray, (rows, rank))
     rank = np.asarray(rank)
     assert sorted(rank) == list(range(12))
     assert (np.diff(degrees[np.argsort(rank)]) <= 0).all()

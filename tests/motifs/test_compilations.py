@@ -17,7 +17,7 @@ def sparse_graph(n, seed=0):
     return Graph.from_edges(np.random.default_rng(seed).integers(0, n, (3 * n, 2)), n, directed=True)
 
 
-@pytest.mark.parametrize("number", [30, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [12, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [3, 4])
 def test_graphs_of_many_sizes(size, number):
     rng, nodes = np.random.default_rng(0), np.linspace(20, 400, number).astype(int).tolist()

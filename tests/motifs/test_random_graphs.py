@@ -56,12 +56,12 @@ def p_value(name, chains, **options):
 
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_uniform_at_the_defaults(name):
-    assert p_value(name, 2000) > 0.001
+    assert p_value(name, 1000) > 0.001
 
 
 @pytest.mark.parametrize("name", ["mixed", "reciprocation free", "undirected"])
 def test_moves_in_turn_are_uniform(name):
-    assert p_value(name, 2000, step="global") > 0.001
+    assert p_value(name, 1000, step="global") > 0.001
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from tests.motifs.test_random_graphs import ENSEMBLES
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
-ROWS, NODES, CHAINS = 12, 8, 600
+ROWS, NODES, CHAINS = 12, 8, 300
 
 
 @functools.cache
