@@ -1,5 +1,6 @@
 """Where small patterns lie in graphs, as features of graphs, nodes and edges; and how alike graphs are by them."""
 
+from jaxmotif.features._census import census_orbits
 from jaxmotif.features._compare import (
     Agreement,
     gdv_similarity,
@@ -16,6 +17,7 @@ __all__ = [
     "Features",
     "SoftDensities",
     "all_patterns",
+    "census_orbits",
     "dense_pattern_features",
     "gdv_similarity",
     "graphlet_correlation_distance",

@@ -501,9 +501,11 @@ def visit_codes(
     return jnp.stack(codes[::-1]) if wide else codes[0]
 
 
-def ordered_pair(dyads: Dyads, low: jax.Array, high: jax.Array, pattern: jax.Array, nodes: int) -> jax.Array:
+def ordered_pair(
+    dyads: Dyads, low: jax.Array, high: jax.Array, pattern: jax.Array, nodes: int
+) -> tuple[jax.Array, jax.Array]:
     """The code of a row of ``nodes + 1`` nodes (two words) extended by a pattern, as the functions above write it:
-    of two candidates the smaller pattern first. uint64."""
+    of two candidates the smaller pattern first. uint64; and whether that made the last node the last but one."""
     bits, width = nodes * dyads.state_bits, dyads.state_bits
     own_bits, new_bits = dyads.new_bits(nodes), dyads.new_bits(nodes + 1)
     code, new = (high.astype(jnp.uint64) << 32) | low.astype(jnp.uint64), pattern.astype(jnp.uint64)
@@ -519,4 +521,4 @@ def ordered_pair(dyads: Dyads, low: jax.Array, high: jax.Array, pattern: jax.Arr
     first, second = jnp.where(swap, whole, own), jnp.where(swap, own, whole)
     state = jnp.where(swap, other, state)
     last = (second & ((1 << bits) - 1)) | (state << bits) | ((second >> bits) << (bits + width))
-    return (((before << own_bits) | first) << new_bits) | last
+    return (((before << own_bits) | first) << new_bits) | last, swap

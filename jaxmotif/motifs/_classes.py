@@ -127,6 +127,13 @@ def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, s
     That is for speed alone: a hash that fails to tell nodes apart leaves more forms, each of which is classified
     exactly.
     """
+    return normal_places(xp, values, codes, size)[0]
+
+
+def normal_places(
+    xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int
+) -> tuple[Any, Any]:  # fmt: skip
+    """The same, and where in them each node of a code has come to stand, int32 ``[size, U]``."""
     width, labels, word = codes.state_bits, codes.label_bits, np.uint64
     pairs = np.arange(size)[:, None], np.arange(size)[None]
     young, old = np.maximum(*pairs), np.minimum(*pairs)
@@ -168,7 +175,7 @@ def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, s
     first, second = xp.minimum(rank[a], rank[b]), xp.maximum(rank[a], rank[b])
     # Before the permutation near[i, j] was seen from i: the older one's view is taken.
     state = xp.where(rank[a] < rank[b], near[a, b], near[b, a])
-    return put(state, second, first) + (put(label, rank, rank) if labels else word(0))
+    return put(state, second, first) + (put(label, rank, rank) if labels else word(0)), rank
 
 
 def _scramble(x: np.ndarray | jax.Array) -> Any:

@@ -16,10 +16,10 @@ from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._programs import Brief
 from jaxmotif.arrays._sizes import power_of_two
 from jaxmotif.kernels import _subgraphs as kernel
-from jaxmotif.kernels._expand import FlatWork, flat_work, take
+from jaxmotif.kernels._expand import FlatWork, find, flat_work, take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 from jaxmotif.motifs._census_sizes import Sizes
-from jaxmotif.motifs._classes import Classifier, normal_codes
+from jaxmotif.motifs._classes import Classifier, normal_places
 from jaxmotif.motifs._code_counts import CodeCounts, code_counts, wide_codes
 from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
@@ -222,25 +222,51 @@ def count_participation(
     Returns:
       int64 ``[graphs * n, classes]``, nodes in the order of the dyads.
     """
-    # All forms are known from the count before: a class is looked up, never made.
     forms, index = classifier.known
-    classes = len(classifier.classes)
-    if not classes:
-        return np.zeros((graphs.num_nodes, 0), np.int64)
-    dyads, width = graphs.dyads, power_of_two(classes, 16)
-    room = power_of_two(forms.size, 256) - forms.size
-    # All ones keep the row ascending; the class there is never asked for, or added 0.
-    known = np.pad(forms, (0, room), constant_values=np.iinfo(np.uint64).max), np.pad(index.astype(np.int32), (0, room))
-    counts: jax.Array = _zeros((dyads.offsets.shape[0] - 1) * width)
+    # Of a class, whichever node of it.
+    columns = np.repeat(index[:, None], size, axis=1)
+    return count_places(graphs, size, forms, columns, len(classifier), sizes, part)
+
+
+def count_places(
+    graphs: CensusGraphs, size: int, forms: np.ndarray, columns: np.ndarray, width: int, sizes: Sizes,
+    part: Part | None = None,
+) -> np.ndarray:  # fmt: skip
+    """How often each node, or each slot of the dyads, takes each place of the subgraphs.
+
+    Args:
+      size: at least 3.
+      forms: uint64 ascending, every form that occurs.
+      columns: the columns that nodes of the forms count in, ``[forms, size]``; or that ordered pairs of these do,
+        ``[forms, size, size]``, below 0 for none.
+      width: how many columns.
+      part: as in :func:`count_classes`.
+
+    Returns:
+      int64 ``[graphs * n, width]``, nodes in the order of the dyads; or ``[slots, width]``.
+    """
+    dyads, of_pairs = graphs.dyads, columns.ndim == 3
+    rows = dyads.near.shape[0] if of_pairs else graphs.num_nodes
+    if not width:
+        return np.zeros((rows, 0), np.int64)
+    columns = columns.reshape(len(forms), -1)
+    room, padded = power_of_two(forms.size, 256) - forms.size, power_of_two(width, 16)
+    # All ones keep the row ascending; the columns there are never asked for, or added 0.
+    known = (
+        np.pad(forms, (0, room), constant_values=np.iinfo(np.uint64).max),
+        np.pad(columns.astype(np.int32), ((0, room), (0, 0))).reshape(-1),
+    )
+    counts: jax.Array = _zeros((dyads.near.shape[0] if of_pairs else dyads.offsets.shape[0] - 1) * padded)
 
     def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
         nonlocal counts
         counts = _participate(
-            dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=width, block=sizes.block
-        )
+            dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=padded, block=sizes.block,
+            of_pairs=of_pairs,
+        )  # fmt: skip
 
     search(graphs, size - 1, sizes.settled(graphs.likely(size - 1), graphs.likely(size)), close, part)
-    return np.asarray(counts).reshape(-1, width)[: graphs.num_nodes, :classes]
+    return np.asarray(counts).reshape(-1, padded)[:rows, :width]
 
 
 @partial(jit64, static_argnums=0)
@@ -248,26 +274,44 @@ def _zeros(size: int) -> jax.Array:
     return jnp.zeros(size, jnp.int64)
 
 
-@partial(jit64, static_argnames=("codes", "width", "block"), donate_argnums=3)
+@partial(jit64, static_argnames=("codes", "width", "block", "of_pairs"), donate_argnums=3)
 def _participate(
-    dyads: Dyads, rows: Rows, work: FlatWork, counts: jax.Array, forms: jax.Array, index: jax.Array,
-    *, codes: Codes, width: int, block: int,
+    dyads: Dyads, rows: Rows, work: FlatWork, counts: jax.Array, forms: jax.Array, columns: jax.Array,
+    *, codes: Codes, width: int, block: int, of_pairs: bool,
 ) -> jax.Array:  # fmt: skip
-    """Add one for each subgraph to its class, at each of its nodes; counts are ``[nodes * width]``."""
+    """Add one for each subgraph to the columns of its nodes, or of its pairs; counts are ``[nodes or slots * width]``,
+    columns ``[forms * size, or size ** 2]``."""
     size = rows.nodes.shape[0] + 1
 
     def body(number: jax.Array, counts: jax.Array) -> jax.Array:
         found = kernel.extensions(dyads, rows, size - 1, work, number * block, work.total, block=block)
         low, high = take(rows.low, found.row), take(rows.high, found.row)
         # One form of a pair, whichever of its two was added last, so that known forms are enough.
-        code = kernel.ordered_pair(dyads, low, high, found.pattern, size - 2)
-        at = jnp.searchsorted(forms, normal_codes(jnp, code, codes, size))
-        at = jnp.minimum(at, forms.shape[0] - 1)  # where no subgraph is
-        one = found.valid.astype(jnp.int64)
-        last = take(rows.graph, found.row) * dyads.n + found.local
-        # Every member of the subgraph, the last included.
-        for member in [*(take(nodes, found.row) for nodes in rows.nodes), last]:
-            counts = counts.at[member * width + take(index, at)].add(one, mode="promise_in_bounds")
+        code, swap = kernel.ordered_pair(dyads, low, high, found.pattern, size - 2)
+        form, place = normal_places(jnp, code, codes, size)
+        at = jnp.minimum(jnp.searchsorted(forms, form), forms.shape[0] - 1)  # where no subgraph is
+        # Places of the members, which the code may hold the other way round.
+        place = [place[i] for i in range(size)]
+        place[-2:] = jnp.where(swap, place[-1], place[-2]), jnp.where(swap, place[-2], place[-1])
+        # Every member of the subgraph, the last included; and its number in its own graph.
+        begin = take(rows.graph, found.row) * dyads.n
+        members = [*(take(nodes, found.row) for nodes in rows.nodes), begin + found.local]
+        if not of_pairs:
+            one = found.valid.astype(jnp.int64)
+            for member, own in zip(members, place, strict=True):
+                column = take(columns, at * size + own)
+                counts = counts.at[member * width + column].add(one, mode="promise_in_bounds")
+            return counts
+        for i, u in enumerate(members):
+            first, stop = take(dyads.offsets, u), take(dyads.offsets, u + 1)
+            for j, v in enumerate(members):
+                if i == j:
+                    continue
+                column = take(columns, (at * size + place[i]) * size + place[j])
+                slot, there = find(dyads.near, first, stop, v - begin, dyads.search_steps)
+                one = (found.valid & there & (column >= 0)).astype(jnp.int64)
+                where = jnp.where(one > 0, slot * width + column, 0)
+                counts = counts.at[where].add(one, mode="promise_in_bounds")
         return counts
 
     return lax.fori_loop(jnp.int64(0), -(-work.total // block), body, counts)

@@ -1,0 +1,70 @@
+"""Orbits of all classes of a census at once: features of nodes and edges for graphs of any kind."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from jaxmotif.devices._select import Devices
+from jaxmotif.features._patterns import Features
+from jaxmotif.features._roles import Role, roles_of
+from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.motifs._census import check_size
+from jaxmotif.motifs._orbits import Places, orbit_counts
+from jaxmotif.patterns import class_names, named_pattern
+
+
+def census_orbits(
+    graph: GraphLike, size: int, *, per: Literal["node", "edge"] = "node", devices: Devices = None,
+    memory: int | None = None,
+) -> Features:  # fmt: skip
+    """In how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
+
+    What :func:`pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for directed
+    and labelled graphs too, where a class has roles that no table lists.
+
+    Args:
+      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      size: 3 to 8.
+      per: a row for each node or edge (directed: arc).
+      devices: as everywhere; the first does it.
+      memory: bytes to work in.
+
+    Returns:
+      The table. A column is called by its class, by name where it has one, with the lowest node or edge of the role
+      where there are several.
+
+    Raises:
+      ValueError: a size or ``per`` out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
+
+    Example:
+      >>> from jaxmotif.graph import Graph
+      >>> found = census_orbits(Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], directed=True), 3)
+      >>> found.columns[:2], found.values.sum(axis=0).tolist()
+      (('021C:0', '021C:1'), [2, 2, 2, 1, 1, 1])
+    """
+    graph = as_graph(graph)
+    if per not in ("node", "edge"):
+        raise ValueError(f"per must be 'node' or 'edge', got {per!r}")
+    if size < 3:
+        raise ValueError(f"size must be between 3 and 8, got {size}; of two nodes the roles are degrees")
+    check_size(graph, size)
+    roles: dict[str, list[Role]] = {}
+
+    def places_of(name: str) -> Places:
+        pattern = named_pattern(name, graph.directed)
+        roles[name] = roles_of(pattern, class_names(graph.directed).get(name, name).split(" ")[0], per)
+        columns = np.full((size,) * (1 if per == "node" else 2), -1, np.int64)
+        for number, role in enumerate(roles[name]):
+            for place in role.places:
+                columns[place] = number
+                if not graph.directed:
+                    columns[place[::-1]] = number
+        return Places(columns, len(roles[name]))
+
+    classes, values = orbit_counts(graph, size, per, places_of, devices, memory)
+    columns = tuple(role.name for name in classes for role in roles[name])
+    return Features(
+        columns, values, per, np.zeros(len(values), np.int64), graph.edge_list() if per == "edge" else None
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""Roles in all classes of a census, against every subgraph looked at, and against ORCA's orbits."""
+
+from collections import Counter
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from jaxmotif.features import census_orbits
+from jaxmotif.graph import Graph
+from jaxmotif.graphlets import node_orbits
+from jaxmotif.patterns import Pattern, canonical_string, named_pattern
+from tests.motifs.test_census import random_graph
+
+
+def content(pattern):
+    labels = None if pattern.node_labels is None else pattern.node_labels.tolist()
+    return pattern.entries.tolist(), labels
+
+
+def brute_force(graph, size, per):
+    """Counts by (node or edge, class, the roles that isomorphisms to its canonical form give it)."""
+    whole, found = Pattern.from_graph(graph), Counter()
+    for nodes in combinations(range(graph.n), size):
+        part = whole.relabel(nodes)
+        if len(part.components()) > 1:
+            continue
+        name = canonical_string(part)
+        form = named_pattern(name, graph.directed)
+        # Node i of the form is nodes[p[i]].
+        maps = [p for p in permutations(range(size)) if content(part.relabel(p)) == content(form)]
+        places = combinations(range(size), 2) if per == "edge" else ((i,) for i in range(size))
+        if per == "edge" and graph.directed:
+            places = permutations(range(size), 2)
+        for place in places:
+            if per == "edge" and not part.adjacency[place]:
+                continue
+            images = [tuple(p.index(i) for i in place) for p in maps]
+            low = min(image if graph.directed else tuple(sorted(image)) for image in images)
+            found[tuple(nodes[i] for i in place), name, low] += 1
+    return found
+
+
+@pytest.mark.parametrize("per", ["node", "edge"])
+@pytest.mark.parametrize(("directed", "labels", "edge_labels"), [(True, 0, 0), (False, 2, 2)])
+def test_against_brute_force(per, directed, labels, edge_labels):
+    graph = random_graph(11, 0.3 if directed else 0.4, 3, directed, labels=labels, edge_labels=edge_labels)
+    found = census_orbits(graph, 4, per=per)
+    wanted = brute_force(graph, 4, per)
+    assert found.values.sum() == sum(wanted.values())
+    sums = Counter()
+    for (_, name, role), count in wanted.items():
+        sums[name, role] += count
+    # As many columns as roles, in the order of class and place, with the counts of each node or edge.
+    columns = sorted(sums)
+    assert len(found.columns) == len(columns)
+    rows = {tuple(edge): i for i, edge in enumerate(graph.edge_list().tolist())}
+    dense = np.zeros_like(found.values)
+    for (place, name, role), count in wanted.items():
+        row = place[0] if per == "node" else rows[place]
+        dense[row, columns.index((name, role))] += count
+    np.testing.assert_array_equal(found.values, dense)
+    if per == "edge":
+        np.testing.assert_array_equal(found.edges, graph.edge_list())
+
+
+def test_orbits_of_orca_agree():
+    graph = random_graph(12, 0.4, 1, False)
+    found = census_orbits(graph, 4)
+    orca = node_orbits(graph).values[:, 4:]
+    assert sorted(found.values.T.tolist()) == sorted(np.asarray(orca)[:, np.asarray(orca).any(axis=0)].T.tolist())
+
+
+def test_nothing_and_bad_options():
+    empty = census_orbits(Graph.from_edges([], 5), 3)
+    assert empty.values.shape == (5, 0)
+    assert census_orbits(Graph.from_edges([(0, 1)], 3), 3, per="edge").values.shape == (1, 0)
+    for options, message in (({"size": 2}, "size"), ({"size": 9}, "size"), ({"size": 3, "per": "graph"}, "per must")):
+        with pytest.raises(ValueError, match=message):
+            census_orbits(Graph.from_edges([(0, 1)], 3), **options)
