@@ -129,7 +129,7 @@ def main():
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained
             right = "" if not done else "yes" if count == known[folder][file][kind]["matches"] else "NO"
             used = tested / max(1, steps) / plan.ready.stages[0].sizes.block
-            rows.append((f"{name} {kind}", schedule, tested / seconds, 100 * used))
+            rows.append((f"{name.removeprefix('graemlin_')} {kind}", schedule, tested / seconds, 100 * used))
             if right == "NO":
                 raise SystemExit(f"{name} {kind}, {schedule}: {count} is not the known count")
             print(

@@ -104,7 +104,8 @@ def measure(folder, name, kind, args):
     order = prepared[1]
     means = levels[:, 0].mean(axis=-1)
     return {
-        "name": f"{name} {kind}", "nodes": query.n, "core": len(order.core), "leaves": len(order.leaves.nodes),
+        "name": f"{name.removeprefix('graemlin_').split('/si2')[0]} {kind}", "nodes": query.n,
+        "core": len(order.core), "leaves": len(order.leaves.nodes),
         "probes": levels.shape[-1], "candidates": float(total.mean()),
         "error": float(total.std() / np.sqrt(len(total))), "widest": int(means.argmax()) + 1,
         "partial": float(means.max()), "reached": int(np.flatnonzero(means).max(initial=-1)) + 1,
