@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import Command, add_estimate, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
-from jaxmotif.cli._output import Report
+from jaxmotif.cli._options import own_devices
+from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--level", type=float, metavar="L", help="with --estimate: of the intervals (default: 0.95)")
     parser.add_argument("--seed", type=int, metavar="S", help="with --estimate: random seed (default: 0)")
+    parser.add_argument(
+        "--disjoint", choices=("edge", "node"),
+        help="also how many occurrences without a shared edge (F2), or node (F3): a greedy set, and an upper bound",
+    )  # fmt: skip
     add_occurrences_option(parser)
     add_report_options(parser)
 
@@ -36,7 +42,9 @@ def _run(args: argparse.Namespace) -> Report:
         of_estimates = ("samples", "error", "level", "seed")
         if extra := [f"--{name}" for name in of_estimates if getattr(args, name) is not None]:
             raise ValueError(f"{', '.join(extra)}: of estimates; add --estimate")
-    if args.estimate and (extra := [name for name in ("occurrences", "report") if getattr(args, name) is not None]):
+    if args.estimate and (
+        extra := [name for name in ("occurrences", "report", "disjoint") if getattr(args, name) is not None]
+    ):
         raise ValueError(f"--{', --'.join(extra)}: of exact censuses; leave it out with --estimate")
     graph = load_graph(args)
     return _estimated(args, graph) if args.estimate else _counted(args, graph)
@@ -51,11 +59,25 @@ def _counted(args: argparse.Namespace, graph: Graph) -> Report:
             progress=not args.quiet,
         )  # fmt: skip
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
-    table = class_report(census.table(), graph, ["count"])
+    columns = census.table()
+    if args.disjoint is not None:
+        columns |= _disjoint(args, graph, census.classes)
+    table = class_report(columns, graph, ["count", *(("disjoint", "disjoint_upper") if args.disjoint else ())])
     write_occurrences(args, graph, class_rows(table.columns, census.table()["class"]), how(args))
     _draw(args, graph, census.classes)
     write_page(args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)
+
+
+def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) -> dict[str, Column]:
+    """Of each class, how many occurrences a greedy choice finds, and how many there are at most."""
+    from jaxmotif.matching import disjoint_occurrences
+
+    found = [
+        disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=own_devices(args))
+        for name in classes
+    ]
+    return {"disjoint": [one.count for one in found], "disjoint_upper": [one.upper for one in found]}
 
 
 def _estimated(args: argparse.Namespace, graph: Graph) -> Report:

@@ -39,6 +39,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "graphlets --per node": {"node": "the node", "orbit-0 ... orbit-14": "how many induced subgraphs the node lies in, "
         "by its place in them, in the numbering of ORCA"},
     "census": _CLASS,
+    "census --disjoint": {
+        "disjoint": "occurrences chosen one after another so that no two share an edge (--disjoint edge, F2) or a node "
+        "(node, F3): a lower bound of the most there are",
+        "disjoint_upper": "an upper bound of these, by how many nodes or edges take each role",
+    },
     "census --estimate": {
         "count": "the estimate of how many sets of nodes of the graph induce the class",
         "low, high": "the ends of its interval, at --level",

@@ -2,6 +2,7 @@
 
 from jaxmotif.matching._count import MatchCount, count_matches, count_queries
 from jaxmotif.matching._dense import DenseCount, dense_match_count, dense_participation
+from jaxmotif.matching._disjoint import Disjoint, disjoint_occurrences
 from jaxmotif.matching._listing import Matches, MatchFile, find_matches, has_match, iter_matches
 from jaxmotif.matching._occurrences import occurrences
 from jaxmotif.matching._options import FILTERS, Search
@@ -11,6 +12,7 @@ from jaxmotif.matching._query import QueryMatches, query
 __all__ = [
     "FILTERS",
     "DenseCount",
+    "Disjoint",
     "MatchCount",
     "MatchFile",
     "Matches",
@@ -20,6 +22,7 @@ __all__ = [
     "count_queries",
     "dense_match_count",
     "dense_participation",
+    "disjoint_occurrences",
     "find_matches",
     "has_match",
     "iter_matches",

@@ -138,3 +138,12 @@ def test_as_many_random_graphs_as_it_takes(capsys):
     assert found["decided"] == sum(row["decided"] for row in found["classes"])
     assert main(["motifs", "florentine", "--most", "4"]) == 1
     assert "--most: of --random auto" in capsys.readouterr().err
+
+
+def test_census_without_shared_nodes(capsys):
+    found = document(capsys, "census", "florentine", "--disjoint", "node")
+    triangle = next(row for row in found["classes"] if row["name"] == "triangle")
+    assert (triangle["count"], triangle["disjoint"]) == (3, 2)
+    assert triangle["disjoint"] <= triangle["disjoint_upper"] <= triangle["count"]
+    assert main(["census", "florentine", "--estimate", "--disjoint", "node"]) == 1
+    assert "--disjoint: of exact censuses" in capsys.readouterr().err

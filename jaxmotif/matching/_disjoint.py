@@ -1,0 +1,164 @@
+"""Occurrences that share no node, or no edge: the frequencies F2 and F3 of motifs, by a greedy set."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal, get_args
+
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._select import Devices
+from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.matching._listing import iter_matches
+from jaxmotif.patterns import Pattern, as_pattern, node_orbits
+
+Without = Literal["edge", "node"]
+
+MOST = 2**27
+"""Nodes of all occurrences together, which are held at once."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Disjoint(Presented):
+    """Occurrences no two of which share a node, or an edge.
+
+    Attributes:
+      occurrences: ``[count, k]``, the nodes of each by name, as :func:`jaxmotif.occurrences` gives them. None of the
+        others could be added: the set is maximal, and so its size is a lower bound of the largest one's.
+      upper: an upper bound of the largest one's size: how many nodes (edges) of the graph take a role of the pattern,
+        divided by how many of the pattern have it; the least over the roles.
+      total: all occurrences, the frequency F1.
+      without: ``"edge"``: no edge is shared, but nodes may be (F2); ``"node"``: no node is, and so no edge (F3).
+    """
+
+    occurrences: np.ndarray
+    upper: int
+    total: int
+    without: Without
+
+    @property
+    def count(self) -> int:
+        """How many these are."""
+        return len(self.occurrences)
+
+    def _line(self) -> str:
+        found = counted(self.count, "occurrence")
+        return f"{found} without a shared {self.without}, at most {self.upper}, of {self.total}"
+
+    def table(self) -> dict[str, Column]:
+        return {f"node_{i}": column for i, column in enumerate(self.occurrences.T)}
+
+    def _array(self) -> np.ndarray:
+        return self.occurrences
+
+
+def disjoint_occurrences(
+    graph: GraphLike,
+    pattern: GraphLike | Pattern,
+    without: Without = "node",
+    *,
+    induced: bool = True,
+    memory: int | None = None,
+    devices: Devices = None,
+) -> Disjoint:
+    """Choose occurrences of a pattern of which no two share a node, or an edge, as many as a greedy choice finds.
+
+    The most there are is a maximum independent set of the graph of overlaps, which is hard to find. Taken is one
+    occurrence after another, those first whose nodes (edges) lie in the fewest occurrences, if nothing of it is taken
+    yet: a maximal set, and a lower bound.
+
+    Args:
+      graph, pattern, induced, memory, devices: as for :func:`jaxmotif.occurrences`.
+      without: what no two may share, ``"edge"`` or ``"node"``.
+
+    Returns:
+      The set, with an upper bound. The same on any devices.
+
+    Raises:
+      ValueError, TypeError: as :func:`jaxmotif.occurrences`; ``without`` of another name; or more occurrences than are
+        held at once (2^27 nodes in all).
+
+    Reference:
+      Schreiber, Schwoebbermeyer: Frequency concepts and pattern detection for the analysis of motifs in networks,
+      Transactions on Computational Systems Biology III, 2005: F2 (edges), F3 (nodes and edges).
+
+    Example:
+      >>> from jaxmotif.graph import Graph
+      >>> wheel = Graph.from_edges([(0, i) for i in range(1, 6)] + [(i, i % 5 + 1) for i in range(1, 6)])
+      >>> [(d.count, d.upper, d.total) for d in (disjoint_occurrences(wheel, "triangle", w) for w in ("edge", "node"))]
+      [(2, 3, 5), (1, 2, 5)]
+    """
+    if without not in get_args(Without):
+        raise ValueError(f"without must be 'edge' or 'node', got {without!r}")
+    graph = as_graph(graph)
+    pattern = as_pattern(pattern, graph, name="pattern")
+    rows = _listed(graph, pattern, induced, memory, devices)
+    places = [(u,) for u in range(pattern.num_nodes)]
+    if without == "edge":
+        places = [(u, v) for u, v in np.argwhere(pattern.adjacency).tolist() if pattern.directed or u < v]
+    if not places:
+        raise ValueError("without='edge' needs a pattern with edges")
+    held = np.stack([_named(rows[:, list(place)], graph.n, graph.directed) for place in places], axis=1)
+    named, held = np.unique(held, return_inverse=True)
+    held = held.reshape(len(rows), len(places))
+    chosen = _greedy(rows, held, named.size)
+    nodes = rows[chosen] if graph.node_names is None else graph.node_names[rows[chosen]]
+    return Disjoint(nodes, _at_most(pattern, places, held), len(rows), without)
+
+
+def _listed(graph, pattern: Pattern, induced: bool, memory: int | None, devices: Devices) -> np.ndarray:
+    """All occurrences, int32 ``[M, k]``."""
+    blocks, total = [], 0
+    for block in iter_matches(pattern, graph, induced, None, per="occurrence", memory=memory, devices=devices):
+        total += block.size
+        if total > MOST:
+            raise ValueError(
+                f"more than {MOST // pattern.num_nodes:,} occurrences of {pattern.num_nodes} nodes, which are held at "
+                "once: take a rarer pattern, or labels"
+            )
+        blocks.append(np.asarray(block))
+    return np.concatenate(blocks) if blocks else np.zeros((0, pattern.num_nodes), np.int32)
+
+
+def _named(nodes: np.ndarray, n: int, directed: bool) -> np.ndarray:
+    """One number for each node ``[M, 1]``, or edge ``[M, 2]``."""
+    nodes = nodes.astype(np.int64)
+    if nodes.shape[1] == 1:
+        return nodes[:, 0]
+    if not directed:
+        nodes = np.sort(nodes, axis=1)
+    return nodes[:, 0] * n + nodes[:, 1]
+
+
+def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
+    """Which rows are taken, in the order in which they are, of things held ``[M, places]``, numbered to ``number``."""
+    load = np.bincount(held.reshape(-1), minlength=number)[held].sum(axis=1)
+    # By load, then by nodes: one order, whatever the order they were listed in.
+    order = np.lexsort((*np.sort(rows, axis=1).T[::-1], load))
+    chosen: list[np.ndarray] = []
+    live = order
+    # In rounds, each of which takes all that come first at every thing they hold: what one after another would take.
+    while live.size:
+        first = np.full(number, live.size)
+        np.minimum.at(first, held[live], np.arange(live.size)[:, None])
+        taken = (first[held[live]] == np.arange(live.size)[:, None]).all(axis=1)
+        chosen.append(live[taken])
+        gone = np.zeros(number, bool)
+        gone[held[live[taken]]] = True
+        live = live[~gone[held[live]].any(axis=1)]
+    where = np.empty(len(rows), np.int64)
+    where[order] = np.arange(len(rows))
+    whole = np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
+    return whole[np.argsort(where[whole])]
+
+
+def _at_most(pattern: Pattern, places: list[tuple[int, ...]], held: np.ndarray) -> int:
+    """By the roles of nodes, or by those of both ends of edges."""
+    orbit = node_orbits(pattern)
+    roles: dict[tuple[int, ...], list[int]] = {}
+    for i, place in enumerate(places):
+        ends = tuple(int(orbit[u]) for u in place)
+        roles.setdefault(ends if pattern.directed else tuple(sorted(ends)), []).append(i)
+    # Of occurrences that differ by automorphisms one is listed: its nodes of one role, in whatever order, are the same.
+    return min(np.unique(held[:, which]).size // len(which) for which in roles.values())
