@@ -1,9 +1,12 @@
-"""How many programs XLA compiles."""
+"""How many programs XLA compiles, and how many are called."""
 
 import contextlib
 from collections.abc import Iterator
 
 import jax
+import pytest
+
+from jaxmotif.arrays._programs import Kept
 
 EVENT = "/jax/core/compile/backend_compile_duration"
 
@@ -30,3 +33,20 @@ def compilations() -> Iterator[list[str]]:
         yield found
     finally:
         jax.monitoring.unregister_event_duration_listener(hear)
+
+
+@contextlib.contextmanager
+def programs() -> Iterator[set[tuple]]:
+    """Which programs of the library are called meanwhile, compiled by now or long before: each function's name, what it
+    is compiled for, and the shapes and static values of its arguments."""
+    found: set[tuple] = set()
+    call = Kept.call
+
+    def noted(kept, target, jitted, args, kwargs):
+        kinds = ((x.shape, str(x.dtype)) if hasattr(x, "shape") else x for x in jax.tree.leaves((args, kwargs)))
+        found.add((kept._name, target, *kinds))
+        return call(kept, target, jitted, args, kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kept, "call", noted)
+        yield found

@@ -18,7 +18,7 @@ from jaxmotif.graphlets._equations import TERMS, join_sums
 from jaxmotif.graphlets._run import hybrid_crews
 from jaxmotif.graphlets._split import pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
-from tests.compilations import compilations
+from tests.compilations import compilations, programs
 from tests.samples import CAPACITY, GRAPHS, build
 
 CASES = {name: GRAPHS[name] for name in ("one edge", "path", "star", "clique", "disconnected", "hub and blocks")}
@@ -146,10 +146,9 @@ def test_a_second_graph_of_a_bucket_compiles_nothing(monkeypatch, detail, units)
 
 @pytest.mark.parametrize("number", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_graphs_of_many_sizes_share_few_programs(number):
-    """Of every density, 20 to 400 nodes; the compiled programs of other tests are no help."""
-    jax.clear_caches()
+    """Of every density, 20 to 400 nodes."""
     rng = np.random.default_rng(0)
-    with compilations() as found:
+    with programs() as found:
         for n in np.linspace(20, 400, number).astype(int).tolist():
             graph = erdos_renyi(n, m=int(rng.uniform(1, n / 3) * n / 2), seed=n)
             assert jaxmotif.graphlet_counts(graph).counts["edge"] == graph.m

@@ -56,6 +56,7 @@ def test_estimated_motifs(programs):
 def test_estimate(programs, matrix_bytes, monkeypatch):
     told, called = programs
     monkeypatch.setattr(_proposals, "MATRIX_BYTES", (matrix_bytes, matrix_bytes))
+    monkeypatch.setattr(_proposals, "LANES", (_proposals.BLOCK, 2 * _proposals.BLOCK))
     graph = sparse_graph(16)
     found = estimate_census(graph, 4, samples=100, devices=jax.devices("cpu")[:1])
     assert told == called
