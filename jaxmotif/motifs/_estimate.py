@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import numbers
 import operator
 import os
 import time
@@ -181,7 +182,7 @@ def estimate_census(
       The classes drawn, with estimates, intervals and hits; ``notes`` says when enumeration would be better.
 
     Raises:
-      TypeError: samples that are no integer.
+      TypeError: a size or samples that are no integer; an error or level that is no number.
       ValueError: an option out of range, both samples and an error, too little memory, or labels too many to encode a
         subgraph in 63 bits.
 
@@ -214,6 +215,8 @@ def _wanted(samples: int | None, error: float | None, level: float) -> int:
     if samples is not None and error is not None:
         raise ValueError("give samples, or the error wanted, not both")
     for name, value in (("error", error), ("level", level)):
+        if value is not None and not isinstance(value, numbers.Real):
+            raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
         if value is not None and not 0 < value < 1:
             raise ValueError(f"{name} must be between 0 and 1, got {value}")
     return DEFAULT_SAMPLES if samples is None else checked_draws(samples, "samples")
@@ -349,6 +352,8 @@ class _SoFar:
 
 def check(graph: Graph, size: int) -> None:
     """Raises unless subgraphs of this size can be drawn."""
+    if not isinstance(size, numbers.Integral):
+        raise TypeError(f"size must be an integer, got {size!r}")
     most = LARGEST_DIRECTED if graph.directed else LARGEST
     if not SMALLEST <= size <= most:
         kind = "directed" if graph.directed else "undirected"

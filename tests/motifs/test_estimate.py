@@ -14,6 +14,9 @@ from jaxmotif.arrays._compile import Target, compiling_for, put64
 from jaxmotif.devices import _progress, _record
 from jaxmotif.devices._ranges import Span
 from jaxmotif.graph import Graph
+from jaxmotif.kernels._pair_index import PairIndex, bits_for
+from jaxmotif.kernels._subgraphs import Dyads
+from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs import _code_counts, _estimate, _proposals
 from jaxmotif.motifs._classes import normal_codes
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
@@ -252,10 +255,12 @@ def test_no_component_of_the_size():
     [
         ({"size": 2}, ValueError, "between 3 and 10 in undirected"),
         ({"size": 11}, ValueError, "between 3 and 10"),
+        ({"size": 4.0}, TypeError, "size must be an integer, got 4.0"),
         ({"samples": 0}, ValueError, "at least 1"),
         ({"samples": 1.5}, TypeError, "an integer, got 1.5"),
         ({"samples": 9, "error": 0.1}, ValueError, "not both"),
         ({"error": 1.0}, ValueError, "error must be between 0 and 1"),
+        ({"error": "0.1"}, TypeError, "error must be a number between 0 and 1, got '0.1'"),
         ({"level": 0.0}, ValueError, "level must be between 0 and 1"),
         ({"seed": 2**64}, ValueError, "seed"),
         ({"memory": 1000}, ValueError, "allow at least"),
@@ -264,6 +269,35 @@ def test_no_component_of_the_size():
 def test_bad_input(karate, options, error, text):
     with pytest.raises(error, match=text):
         estimate_census(karate, **({"size": 4} | options))
+
+
+def test_maps_that_fold(monkeypatch):
+    monkeypatch.setattr(_estimate, "EXACT_PER_DRAW", 0)  # else that is what is said of so small a graph
+    cliques = [(5 * i + u, 5 * i + v) for i in range(100) for u, v in combinations(range(5), 2)]
+    (note,) = estimate_census(Graph.from_edges(cliques + [(i, i + 1) for i in range(500, 505)]), 6, 3000).notes
+    assert re.fullmatch(r"[0-2] of 3,000 draws were subgraphs: an exact census may be better", note)
+
+
+def test_tables_of_more_numbers_than_int32_has():
+    """As of R-MAT 24: 2^29 slots, five sums of each."""
+    slots, rows, size = 1 << 29, 1 << 24, 7
+    like = {name: jax.ShapeDtypeStruct((), name) for name in ("int32", "uint64", "float64")}
+
+    def array(shape, kind):
+        return jax.ShapeDtypeStruct(shape, kind)
+
+    offsets, near = array((rows + 1,), "int32"), array((slots,), "int32")
+    dyads = Dyads(offsets, near, near, None, None, array((3,), "int32"), 0, 1, 0, 21)
+    index = PairIndex(
+        array(((1 << 28) + 1,), "int32"), array((slots // 2,), "uint32"), None, *bits_for(rows, slots), 16
+    )
+    prefix, nodes = array((size - 2, slots), "float64"), array((rows, 4, size), "float64")
+    maps = Maps(prefix, nodes, array((rows,), "float64"), like["float64"], like["int32"])
+    order, places = Order(*[like["uint64"]] * 3, like["float64"]), array((28, 3), "int32")
+    text = _proposals._drawn.lower64(dyads, index, maps, order, places, size=size, lanes=1 << 10).as_text()
+    reads = re.findall(r"stablehlo.gather.*: \(tensor<(\d+)x\w+>, tensor<\d+x1x(i\d+)>\)", text)
+    assert (str((size - 2) * slots), "i64") in reads
+    assert all(kind == "i64" or int(length) < 2**31 for length, kind in reads)
 
 
 def test_too_many_labels_and_directed_sizes():
