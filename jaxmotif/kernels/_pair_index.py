@@ -8,6 +8,7 @@ apart. So a bucket's edges are those of equal high halves among the sorted value
 from __future__ import annotations
 
 import dataclasses
+import math
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -81,6 +82,18 @@ def bits_for(rows: int, slots: int) -> tuple[int, int]:
     as many buckets as nodes at least, so that a tag has no more bits than a node."""
     node = max(1, (rows - 1).bit_length())
     return node, min(2 * node, max(node, (slots // 2 - 1).bit_length()))
+
+
+def likely_fullest(edges: int, bucket_bits: int) -> int:
+    """About how many edges the fullest bucket has: more are in less than one bucket (of a Poisson distribution)."""
+    buckets = 1 << bucket_bits
+    most, chance = 0, math.exp(-edges / buckets)
+    above = 1 - chance
+    while above * buckets > 1:
+        most += 1
+        chance *= edges / buckets / most
+        above -= chance
+    return most
 
 
 def hashed(xp: ModuleType, late: Any, early: Any, bits: int) -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree_maps as kernel
-from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, host_index
+from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, host_index, likely_fullest
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
@@ -169,7 +169,7 @@ class Sampler:
     @cached_property
     def index(self) -> PairIndex | None:
         """Of its pairs, if any."""
-        return pair_index(self.graphs, self.device)
+        return pair_index(self.graphs, self.draws.graph.m, self.device)
 
     def tables(self, limit: int) -> Maps:
         """The tables of a proposal."""
@@ -199,8 +199,8 @@ class Sampler:
         return None if lanes <= BLOCK else (lanes // 2, f"{lanes // 2} maps at a time")
 
 
-def pair_index(graphs: CensusGraphs, device: jax.Device) -> PairIndex | None:
-    """The index of a graph whose matrix of states is too large."""
+def pair_index(graphs: CensusGraphs, edges: int, device: jax.Device) -> PairIndex | None:
+    """The index of a graph of so many edges whose matrix of states is too large."""
     dyads = graphs.dyads
     if dyads.matrix is not None:
         return None
@@ -213,9 +213,10 @@ def pair_index(graphs: CensusGraphs, device: jax.Device) -> PairIndex | None:
         given = (np.asarray(dyads.offsets), np.asarray(dyads.near), None if states is None else np.asarray(states))
         found = put64(host_index(*given, *bits), device)
     starts, tags, states, fullest = found
-    # A multiple of eight, as few others as can be: one program for nearly all graphs.
-    (fullest,) = fetched(fullest, (8,))
-    return PairIndex(starts, tags, states, *bits, most=max(8, -(-fullest // 8) * 8))
+    # Foreseen, so that what is drawn with can be compiled by now; and a multiple of eight: one program for many graphs.
+    likely = likely_fullest(edges, bits[1]) + 1
+    (fullest,) = fetched(fullest, (likely,))
+    return PairIndex(starts, tags, states, *bits, most=-(-max(fullest, likely) // 8) * 8)
 
 
 def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:
