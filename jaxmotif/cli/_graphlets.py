@@ -22,9 +22,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
     parser.add_argument("-k", "--size", type=int, choices=(4, 5), default=4, help="up to so many nodes (default: 4)")
     parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
-    parser.add_argument(
-        "--typed", action="store_true", help="tell directions, and labels of nodes and edges, in the whole graph"
-    )
+    parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
     add_report_options(parser)
 
 
@@ -35,20 +33,19 @@ def _run(args: argparse.Namespace) -> Report:
     count = {
         "graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits
     }[args.per]  # fmt: skip
-    if args.typed and (args.per != "graph" or args.report is not None):
-        raise ValueError("--typed counts in the whole graph, as a table; leave --per and --report out")
+    if args.typed and args.report is not None:
+        raise ValueError("--report is of graphlets without types; leave it, or --typed, out")
     graph = load_graph(args) if args.typed else without_directions(load_graph(args))
-    options = {"typed": True} if args.typed else {}
     with timed("counted"):
         result = count(
             graph,
             size=args.size,
             induced=not args.not_induced,
+            typed=args.typed,
             devices=args.device,
             memory=args.memory,
             checkpoint=args.checkpoint,
             progress=not args.quiet,
-            **options,
         )
     if args.svg is not None:
         words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -28,7 +28,7 @@ from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._tuning import run_sizes
-from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many
+from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -197,7 +197,7 @@ def graphlet_counts(
     graph = as_graph(graph)
     _check(graph, size, typed)
     if is_typed(graph, typed):
-        _check_typed(induced)
+        _check_typed(induced, "graph")
         counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
         words = graph.node_label_names, graph.edge_label_names
         return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
@@ -211,18 +211,20 @@ def graphlet_counts(
 
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
-    graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
+    graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
     memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> EdgeGraphlets:  # fmt: skip
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, induced, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` is a
+        search for each graphlet that occurs, which takes neither ``memory`` nor ``checkpoint``.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
       device until they are asked for, as uint32 where no count can be larger. With ``size=5`` ORCA's 68 edge orbits
-      instead, of connected subgraphs of 3 to 5 nodes. For many graphs, the rows of all side by side.
+      instead, of connected subgraphs of 3 to 5 nodes; with ``typed`` a column for each role of an edge (of an arc) in
+      the graphlets that occur, of 2 nodes on. For many graphs, the rows of all side by side.
 
     Raises:
       TypeError, ValueError, OverflowError: as :func:`graphlet_counts`.
@@ -236,23 +238,28 @@ def edge_graphlets(
       [0, 0, 0, 1]
     """
     graph = as_graph(graph)
+    if is_typed(graph, typed):
+        columns, values, counts = _typed_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
+        return EdgeGraphlets(columns, values, graph.m, graph, counts)
     columns, values, counts, notes = _counts_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
     return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
 
 
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
-    graph: GraphLike, *, size: int = 4, induced: bool = True, devices: Devices = None,
+    graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
     memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> NodeOrbits:  # fmt: skip
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, induced, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` is a
+        search for each graphlet that occurs, which takes neither ``memory`` nor ``checkpoint``.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
-      ``[n, 73]``. For many graphs, the rows of all side by side.
+      ``[n, 73]``; with ``typed`` a column for each role of a node in the graphlets that occur. For many graphs, the
+      rows of all side by side.
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
@@ -264,11 +271,17 @@ def node_orbits(
       >>> orbits = jaxmotif.node_orbits(jaxmotif.Graph.from_edges([(0, 1), (0, 2), (0, 3)]))
       >>> orbits.values[0, :8].tolist()
       [3, 0, 3, 0, 0, 0, 0, 1]
+      >>> signals = jaxmotif.node_orbits(jaxmotif.Graph.from_edges([(0, 1), (1, 2)], directed=True), typed=True)
+      >>> signals.columns, signals.values[0].tolist()  # it begins an arc, and a chain
+      (('arc:0', 'arc:1', '021C:0', '021C:1', '021C:2'), [1, 0, 1, 0, 0])
 
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
     graph = as_graph(graph)
+    if is_typed(graph, typed):
+        columns, values, counts = _typed_at("node", graph, size, induced, devices, memory, checkpoint, progress)
+        return NodeOrbits(columns, values, graph.n, counts)
     columns, values, counts, notes = _counts_at("node", graph, size, induced, devices, memory, checkpoint, progress)
     return NodeOrbits(columns, values, graph.n, counts, notes)
 
@@ -289,6 +302,18 @@ def _counts_at(
     if not induced:
         values, counts = _all_at(at, columns, values, graph.m if edges else graph.n), _all_in_graph(counts)
     return columns, values, counts, notes
+
+
+def _typed_at(
+    at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None,
+    checkpoint: str | os.PathLike | None, progress: bool,
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:  # fmt: skip
+    """Columns, counts at each edge or node, and counts in the graph, of what tells directions and labels."""
+    _check(graph, size, typed=True)
+    _check_typed(induced, at, memory, checkpoint)
+    counts = typed_counts(graph, size, devices, None, None, progress)
+    columns, values = typed_roles(graph, tuple(counts), at, devices)
+    return columns, narrowed(values), counts
 
 
 def _all_in_graph(counts: dict[str, int]) -> dict[str, int]:
@@ -348,7 +373,7 @@ def _many(
 
 def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[GraphletCounts]:
     if is_typed(graphs, typed):
-        return _many_typed(graphs, size, **options)
+        return _many_typed(graphs, "graph", size, **options)
     found = _many(graphs, "graph", graphlet_counts, (), size, **options)
 
     def single(i: int) -> GraphletCounts:
@@ -358,23 +383,44 @@ def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: 
 
 
 def _many_typed(
-    graphs: Graphs, size: int, induced: bool = True, devices: Devices = None, memory: int | None = None,
-    checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> PerGraph[GraphletCounts]:  # fmt: skip
+    graphs: Graphs, detail: Detail, size: int, induced: bool = True, devices: Devices = None,
+    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+) -> PerGraph[Any]:  # fmt: skip
     _check_many(checkpoint)
     _check(graphs, size, typed=True)
-    _check_typed(induced)
-    names, values = typed_counts_of_many(graphs, size, devices, memory, progress)
+    _check_typed(induced, detail, memory)
+    names, counts = typed_counts_of_many(graphs, size, devices, memory, progress)
 
-    def single(i: int) -> GraphletCounts:
-        counts = {name: count for name, count in zip(names, values[i].tolist(), strict=True) if count}
+    def by_name(i: int) -> dict[str, int]:
+        return {name: count for name, count in zip(names, counts[i].tolist(), strict=True) if count}
+
+    def whole(i: int) -> GraphletCounts:
         words = graphs[i].node_label_names, graphs[i].edge_label_names
-        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), counts, (), graphs.directed, words)
+        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), by_name(i), (), graphs.directed, words)
 
-    return PerGraph(names, values, np.arange(len(graphs) + 1), (), single)
+    if detail == "graph":
+        return PerGraph(names, counts, np.arange(len(graphs) + 1), (), whole)
+    columns, values = typed_roles(graphs, names, detail, devices)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(graphs.n if detail == "node" else graphs.m)])
+
+    def at_each(i: int) -> NodeOrbits | EdgeGraphlets:
+        held = narrowed(values[starts[i] : starts[i + 1]])
+        if detail == "node":
+            return NodeOrbits(columns, held, len(held), by_name(i))
+        return EdgeGraphlets(columns, held, len(held), graphs[i], by_name(i))
+
+    return PerGraph(columns, values, starts, (), at_each, partial(_ends, graphs) if detail == "edge" else dict)
 
 
-def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeGraphlets]:
+def _ends(graphs: Graphs) -> dict[str, Column]:
+    """The edges of all graphs, by the numbers that nodes have in their own."""
+    edges = graphs.union(pad=None).edge_list() - np.repeat(graphs.node_starts[:-1], graphs.m)[:, None]
+    return {"u": edges[:, 0], "v": edges[:, 1]}
+
+
+def _many_edges(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[EdgeGraphlets]:
+    if is_typed(graphs, typed):
+        return _many_typed(graphs, "edge", size, **options)
     columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
     found = _many(graphs, "edge", edge_graphlets, columns, size, **options)
 
@@ -382,15 +428,12 @@ def _many_edges(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[EdgeG
         values = narrowed(found.rows(i))
         return EdgeGraphlets(columns, values, len(values), graphs[i], _by_name(found, i), found.notes)
 
-    def ends() -> dict[str, Column]:
-        """The edges of all graphs, by the numbers that nodes have in their own."""
-        edges = graphs.union(pad=None).edge_list() - np.repeat(graphs.node_starts[:-1], graphs.m)[:, None]
-        return {"u": edges[:, 0], "v": edges[:, 1]}
-
-    return PerGraph(columns, found.values, found.starts, found.notes, single, ends)
+    return PerGraph(columns, found.values, found.starts, found.notes, single, partial(_ends, graphs))
 
 
-def _many_nodes(graphs: Graphs, size: int = 4, **options: Any) -> PerGraph[NodeOrbits]:
+def _many_nodes(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[NodeOrbits]:
+    if is_typed(graphs, typed):
+        return _many_typed(graphs, "node", size, **options)
     columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
     found = _many(graphs, "node", node_orbits, columns, size, **options)
 
@@ -420,9 +463,13 @@ def _check_many(checkpoint: str | os.PathLike | None) -> None:
         raise ValueError("many graphs run batch by batch: they take no checkpoint")
 
 
-def _check_typed(induced: bool) -> None:
+def _check_typed(
+    induced: bool, detail: Detail, memory: int | None = None, checkpoint: str | os.PathLike | None = None
+) -> None:
     if not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
+    if detail != "graph" and (memory is not None or checkpoint is not None):
+        raise ValueError(f"typed=True searches at each {detail}: it takes no memory limit and no checkpoint")
 
 
 def _five(

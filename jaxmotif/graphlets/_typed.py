@@ -1,16 +1,18 @@
-"""Graphlets that tell directions and labels: the classes of the census of each size."""
+"""Graphlets that tell directions and labels: the classes of the census of each size, and at nodes and edges their roles
+as patterns."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, Graphs
+from jaxmotif.patterns import named_pattern
 from jaxmotif.patterns._names import short_name
 
 if TYPE_CHECKING:
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
 
 def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
     """Whether there are directions or labels to tell, and they are asked for."""
-    fields = graph.fields
-    return typed and (graph.directed or fields.node_labels is not None or fields.edge_labels is not None)
+    return typed and (graph.directed or _has_labels(graph))
+
+
+def _has_labels(graph: Graph | Graphs) -> bool:
+    return graph.fields.node_labels is not None or graph.fields.edge_labels is not None
 
 
 def typed_counts(
@@ -55,3 +60,15 @@ def typed_counts_of_many(
 
 def _names(classes: tuple[str, ...], directed: bool) -> list[str]:
     return [short_name(text, directed) for text in classes]
+
+
+def typed_roles(
+    graphs: Graph | Graphs, names: tuple[str, ...], at: Literal["node", "edge"], devices: Devices
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The roles of graphlets, by name, and how often each node or edge plays each, int64 ``[rows, roles]``."""
+    from jaxmotif.features import pattern_features
+
+    # A class with labels is told by their numbers, where a name would be read for words.
+    patterns = [named_pattern(name, graphs.directed) if _has_labels(graphs) else name for name in names]
+    found = pattern_features(graphs, patterns, per=at, devices=devices)
+    return found.columns, found.values

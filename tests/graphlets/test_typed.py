@@ -9,15 +9,13 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.features import all_patterns
+from jaxmotif.graphlets import EdgeGraphlets
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._names import short_name
 
 NODES = 11
-KINDS = [
-    {"directed": True}, {"directed": True, "labels": 2, "edge_labels": 2}, {"labels": 3},
-    {"labels": 2, "edge_labels": 2},
-]  # fmt: skip
+KINDS = [{"directed": True}, {"directed": True, "labels": 2, "edge_labels": 2}, {"labels": 3}]
 
 
 def make(seed, directed=False, labels=0, edge_labels=0, n=NODES, density=0.25):
@@ -97,6 +95,58 @@ def test_counts_of_a_graph_and_of_many(kind):
     assert many.values.sum(axis=1).tolist() == [sum(one.counts.values()) for one in many]
 
 
+def marked(labels, near, root, directed):
+    """A form that tells one node, or one edge, from the others; of an arc its ends, too."""
+    marks = np.zeros(len(near), int)
+    marks[list(root)] = range(1, 1 + len(root)) if directed else 1
+    return form(labels + 100 * marks, near)
+
+
+def by_role(graph, per, size=4):
+    """At each node, or edge, how many graphlets of each form hold it."""
+    near, found = matrix(graph), Counter()
+    labels = np.zeros(graph.n, int) if graph.node_labels is None else np.asarray(graph.node_labels)[: graph.n]
+    roots = [(x,) for x in range(graph.n)] if per == "node" else [tuple(edge) for edge in graph.edge_list().tolist()]
+    for k in range(2, size + 1):
+        for some in map(list, combinations(range(graph.n), k)):
+            part = near[np.ix_(some, some)]
+            if connected(part):
+                for row, root in enumerate(roots):
+                    if set(root) <= set(some):
+                        found[row, marked(labels[some], part, [some.index(x) for x in root], graph.directed)] += 1
+    return found
+
+
+def as_forms(found, graph):
+    """A table of roles as counts by row and form: a column is called by its graphlet and its lowest place."""
+    counts = {}
+    for column, values in zip(found.columns, found.to_numpy().T, strict=True):
+        name, _, place = (column, "", "") if column in found.counts else column.rpartition(":")
+        pattern = named_pattern(name, graph.directed)
+        near = pattern.adjacency.astype(int)
+        root = [int(x) for x in place.split("-")] if place else [0]
+        if isinstance(found, EdgeGraphlets) and not place:
+            root = np.argwhere(near)[0].tolist()
+        if pattern.edge_labels is not None:
+            near = np.where(near > 0, 1 + np.asarray(pattern.edge_labels), 0)
+        labels = np.zeros(len(near), int) if pattern.node_labels is None else np.asarray(pattern.node_labels)
+        counts |= {(row, marked(labels, near, root, graph.directed)): n for row, n in enumerate(values.tolist()) if n}
+    return counts
+
+
+@pytest.mark.parametrize("per", ["node", "edge"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_roles_of_nodes_and_edges(kind, per):
+    count = jaxmotif.node_orbits if per == "node" else jaxmotif.edge_graphlets
+    graph = make(4, **kind, n=7, density=0.3)
+    found = count(graph, typed=True)
+    assert as_forms(found, graph) == by_role(graph, per)
+    assert found.counts == jaxmotif.graphlet_counts(graph, typed=True).counts
+    (again,) = count([graph], typed=True)
+    np.testing.assert_array_equal(again.to_numpy(), found.to_numpy())
+    assert (again.columns, again.counts) == (found.columns, found.counts)
+
+
 def test_without_types_they_are_the_same():
     graph = make(3)
     assert jaxmotif.graphlet_counts(graph, typed=True) == jaxmotif.graphlet_counts(graph)
@@ -116,6 +166,8 @@ def test_names_words_and_refusals(tmp_path):
     assert "3 graphlets" in repr(found)
     with pytest.raises(ValueError, match="leave induced=False out"):
         jaxmotif.graphlet_counts(graph, typed=True, induced=False)
+    with pytest.raises(ValueError, match="at each node: it takes no memory limit and no checkpoint"):
+        jaxmotif.node_orbits(graph, typed=True, memory=1 << 30)
     with pytest.raises(ValueError, match="typed=True, which tells directions"):
         jaxmotif.graphlet_counts(graph)
 
