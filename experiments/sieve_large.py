@@ -2,9 +2,10 @@
 
 What a smaller motif or host takes, times the ratio of the work, is told first as a prediction. A motif of 30 vertices
 may be kept in a folder: the same command goes on there after whatever end. --kill-after ends it by SIGKILL after so
-many seconds, once, and goes on at once.
-Usage: python experiments/sieve_large.py [--sizes 27] [--checkpoint FOLDER [--kill-after SECONDS]] [--hosts 22,24
-    [--size 10]] [--devices N]
+many seconds, once, and goes on at once. --paths checks large motifs: in a path of k colors every value is nonzero, and
+in one that has a color twice 2^k values cancel to exactly zero.
+Usage: python experiments/sieve_large.py [--paths 30] [--sizes 27] [--checkpoint FOLDER [--kill-after SECONDS]]
+    [--hosts 22,24 [--size 10]] [--devices N]
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import sys
 os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.95")
 
 import jax
-from sieve_common import clock, figure, heading, multiplications, permuted, regular, row, work
+import numpy as np
+from sieve_common import clock, figure, heading, host_graph, multiplications, permuted, regular, row, work
 from sieve_scaling import PAPER_HOST, PAPER_SIZE, numbers
 
 from jaxmotif.devices._memory import device_memory
@@ -69,6 +71,21 @@ def sizes(options: argparse.Namespace, devices: tuple[jax.Device, ...], killed: 
             )  # fmt: skip
 
 
+def paths(options: argparse.Namespace, devices: tuple[jax.Device, ...]) -> None:
+    heading("k", "s, compilation included", "zero in the path of k colors", "not zero in the other")
+    for size in options.paths:
+        first = np.concatenate([np.arange(size - 1), size + np.arange(size - 1)])
+        host = host_graph(first, first + 1, 2 * size, size)
+        shades = np.uint32(1) << np.tile(np.arange(size, dtype=np.uint32), 2)
+        shades[-1] = shades[-2]
+        sieve = Sieve(size, devices)
+        begin = clock()
+        values = sieve.values(sieve.place(host._replace(shades=shades)), jax.random.key(1), show=True)
+        missed, wrong = int((values[:size] == 0).sum()), int((values[size:] != 0).sum())
+        row(size, f"{clock() - begin:.1f}", missed, wrong)
+        assert missed == wrong == 0
+
+
 def hosts(options: argparse.Namespace, devices: tuple[jax.Device, ...]) -> None:
     size, base = options.size, None
     heading("log2 n", "edges", "predicted s", "s", "first call s", "10^9 mult/s, paper's count")
@@ -93,17 +110,18 @@ def hosts(options: argparse.Namespace, devices: tuple[jax.Device, ...]) -> None:
         told = f"{predicted:.2f}" if predicted else "-"
         row(log, host.targets.size // 2, told, f"{best:.4f}", f"{times[0]:.1f}", rate)
         known = {1 << at: times[1] for at, times in PAPER_HOST.items()}
-        figure(
-            f"sieve_hosts_k{size}", {"ours": {1 << log: best}} | ({"one V100 (paper)": known} if size == 10 else {}),
-            title=f"One run by host size, k = {size}, d = 20", xlabel="vertices", ylabel="seconds", logx=True,
-            logy=True, kind="line", command=f"{COMMAND} --hosts 22,24 --size {size}",
-            paper="Table 5: n to 2^20, k = 10, on a V100",
-        )  # fmt: skip
+        if size == 10:
+            figure(
+                "sieve_hosts", {"ours": {1 << log: best}, "one V100 (paper)": known},
+                title="One run by host size, k = 10, d = 20", xlabel="vertices", ylabel="seconds", logx=True, logy=True,
+                kind="line", command=f"{COMMAND} --hosts 22,24", paper="Table 5: n to 2^20, on a V100",
+            )  # fmt: skip
         del placed, sieve
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--paths", type=numbers, default=[])
     parser.add_argument("--sizes", type=numbers, default=[])
     parser.add_argument("--checkpoint")
     parser.add_argument("--kill-after", type=float)
@@ -123,6 +141,8 @@ def main() -> None:
         killed = options.kill_after
     devices = tuple(jax.devices()[: options.devices])
     print(f"jax {jax.__version__}, {len(devices)} of {devices[0].device_kind}\n", flush=True)
+    if options.paths:
+        paths(options, devices)
     if options.sizes:
         sizes(options, devices, killed)
     if options.hosts:

@@ -67,28 +67,39 @@ def test_all_matches_of_small_graphs(wildcards):
     assert checked > 50
 
 
+def check_directed_and_labelled(rng, n, size, density, direction):
+    """All matches and all roots, along the edges that count alone, against brute force; how many matches."""
+    arcs = rng.random((n, n)) < density
+    arcs = np.triu(arcs, 1) if direction is None else arcs & ~np.eye(n, dtype=bool)
+    _, colors, motif = brute.random_instance(rng, n, size, 2, wildcards=rng.random() < 0.4)
+    edges = np.argwhere(arcs)
+    labels = rng.integers(0, 3, len(edges))
+    graph = Graph.from_edges(edges, n, direction is not None, edge_labels=labels, pad=(16, 64))
+    arcs[tuple(edges[labels == 1].T)] = False
+    allowed = {"out": arcs, "in": arcs.T}.get(str(direction), arcs | arcs.T)
+    expected = brute.rooted_matches(allowed, colors, motif)
+    options = {"edge_labels": (0, 2), "direction": direction, "limit": None}
+    result = find_color_motif(graph, colors, motif, int(rng.integers(2**31)), **options)
+    assert sorted(result.matches) == sorted(expected)
+    assert result.vertices.tolist() == sorted(set().union(*expected.values()))
+    assert not result.notes
+    return len(expected)
+
+
 @pytest.mark.parametrize("direction", [None, "out", "in", "any"])
 def test_directed_graphs_and_labels_of_edges(direction):
-    """All matches and all roots, along the edges that count alone, against brute force."""
     rng = np.random.default_rng(9)
-    checked = 0
-    for seed in range(8):
-        arcs = rng.random((8, 8)) < 0.5
-        arcs = np.triu(arcs, 1) if direction is None else arcs & ~np.eye(8, dtype=bool)
-        _, colors, motif = brute.random_instance(rng, 8, 4, 2, wildcards=seed % 2 == 0)
-        edges = np.argwhere(arcs)
-        labels = rng.integers(0, 3, len(edges))
-        graph = Graph.from_edges(edges, 8, direction is not None, edge_labels=labels, pad=(16, 64))
-        arcs[tuple(edges[labels == 1].T)] = False
-        allowed = {"out": arcs, "in": arcs.T}.get(str(direction), arcs | arcs.T)
-        expected = brute.rooted_matches(allowed, colors, motif)
-        options = {"edge_labels": (0, 2), "direction": direction, "limit": None}
-        result = find_color_motif(graph, colors, motif, seed, **options)
-        assert sorted(result.matches) == sorted(expected)
-        assert result.vertices.tolist() == sorted(set().union(*expected.values()))
-        assert not result.notes
-        checked += len(expected)
-    assert checked > 8
+    assert sum(check_directed_and_labelled(rng, 8, 4, 0.5, direction) for _ in range(8)) > 8
+
+
+@pytest.mark.slow
+def test_thousands_of_directed_and_labelled_graphs():
+    rng = np.random.default_rng(10)
+    found = 0
+    for number in range(2500):
+        n, size, density = int(rng.integers(3, 9)), int(rng.integers(1, 6)), rng.choice([0.2, 0.4, 0.6])
+        found += check_directed_and_labelled(rng, n, size, density, (None, "out", "in", "any")[number % 4])
+    assert found > 2500
 
 
 def test_a_hub_without_arcs_of_its_own_and_words_for_labels():
