@@ -91,8 +91,7 @@ def run(
         near = jax.device_put(graph, device)
         return _with_tuning(lambda t: _run_graph(near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
     order, plan = prepare(graph, tuning, device)
-    work = int(plan.triangles.total) + int(plan.wedges.heavy.total) + int(plan.wedges.light.total)
-    if by_units or work > long or count > 1:
+    if by_units or count > 1 or int(plan.work) > long:
         return run_units(order, plan, detail, crews, show, selection, store, narrow)[0]
     near = put64((order, plan), device)
     return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)

@@ -30,7 +30,7 @@ from jaxmotif.kernels._triangles import triangle_block, triangle_tests
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("triangles", "triangle_starts", "word_starts", "wedges"),
+    data_fields=("triangles", "triangle_starts", "word_starts", "wedges", "work"),
     meta_fields=(),
 )
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,12 +42,14 @@ class Plan:
       triangle_starts: int64 ``[N + 1]``, first test of each tail.
       word_starts: int64 ``[N + 1]``, first word of each tail's bit matrix.
       wedges: the wedges.
+      work: int64, how many tests and wedges: as one number, since to read an entry of an array takes a program.
     """
 
     triangles: FlatWork
     triangle_starts: Any
     word_starts: Any
     wedges: CodegreePlan
+    work: Any
 
 
 class Ranges(NamedTuple):
@@ -78,7 +80,9 @@ def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
     starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
     words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
     wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
-    return Plan(flat_work(xp, lengths), starts[order.out_offsets], words, wedges)
+    triangles = flat_work(xp, lengths)
+    work = triangles.total + wedges.heavy.total + wedges.light.total
+    return Plan(triangles, starts[order.out_offsets], words, wedges, work)
 
 
 def all_ranges(plan: Plan) -> Ranges:

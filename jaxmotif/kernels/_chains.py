@@ -39,7 +39,7 @@ def run_chains(
       ends: states, one after another, and padding; origin: int32 ``[chains]``, at which of them each chain starts.
       key: with the same key a chain's steps are the same, in whatever company and however divided into calls.
       which: int32 ``[chains]``, the chains' numbers; used: int32, how many of them there are (else padding).
-      first, count: int32 scalars.
+      first, count: int32 scalars, whole rounds of ``TRIPLES_EVERY`` steps.
       lanes: static, room for the labels of all chains.
       step: static, how pair switches are decided; walks: static, whether chains walk.
 
@@ -53,29 +53,36 @@ def run_chains(
     ends = Ends(*(take(x, start) for x in ends))
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
-    def body(index: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
-        ends, switches, triples, walked = carry
+    def salts_of(index: Array) -> Array:
         # By a step's own number: the same words however a run is divided into calls.
-        salts = jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
-        ends, made = switch_pairs(fixed, where, ends, salts[:, :4], step)
+        return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
 
-        def others(ends: Ends) -> tuple[Ends, Array, Array]:
-            # Word 2 salts the hashes of both; each other word serves one kind of move.
-            ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
-            if not walks:
-                return ends, turns, jnp.zeros_like(turns)
-            ends, moves = walk(fixed, where, ends, salts[:, 4:], used)
-            return ends, turns, moves
+    def switched(index: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
+        ends, switches = carry
+        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], step)
+        return ends, switches + made.astype(jnp.int32)
 
-        none = jnp.zeros(chains, jnp.int32)
-        its_turn = index % TRIPLES_EVERY == TRIPLES_EVERY - 1
-        # A branch, not a mask: three steps in four do without the others' work.
-        ends, turns, moves = lax.cond(its_turn, others, lambda ends: (ends, none, none), ends)
-        return ends, switches + made.astype(jnp.int32), triples + turns, walked + moves
+    # A round's steps are a loop of known length, which a GPU runs without asking the host; a branch taken every fourth
+    # step would copy the states in the three others.
+    def round_(number: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
+        ends, switches, triples, walked = carry
+        begin = number * TRIPLES_EVERY
+        ends, switches = lax.fori_loop(0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, carry), (ends, switches))
+        salts = salts_of(begin + TRIPLES_EVERY - 1)
+        # Word 2 salts the hashes of both; each other word serves one kind of move.
+        ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
+        if not walks:
+            return ends, switches, triples + turns, walked
+        ends, moves = walk(fixed, where, ends, salts[:, 4:], used)
+        return ends, switches, triples + turns, walked + moves
 
     none = jnp.zeros(chains, jnp.int32)
     begin = ends, jnp.zeros(lanes, jnp.int32), none, none
-    ends, switches, triples, walked = lax.fori_loop(first, first + count, body, begin)
-    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves.
-    switches = none.at[jnp.where(where.live, where.chain, chains)].add(switches, mode="drop") // 2
+    first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
+    ends, switches, triples, walked = lax.fori_loop(first, stop, round_, begin)
+    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves, and then by a
+    # running sum, since a chain's lanes would all wait for one cell. It may wrap; its differences do not.
+    running = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(switches, dtype=jnp.int32)])
+    begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
+    switches = jnp.diff(take(running, begins)) // 2
     return ends, Accepted(switches, triples, walked)

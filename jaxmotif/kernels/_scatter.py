@@ -6,6 +6,9 @@ writes there with unchecked indices; on a GPU that would be one contended addres
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import jax
@@ -45,15 +48,26 @@ def count_at(size: int, index: jax.Array) -> jax.Array:
     return sum_at(size, index, jnp.ones(index.shape, jnp.uint16 if small else jnp.int32))
 
 
-def how_often(size: int, index: jax.Array, asked: jax.Array, most: int) -> jax.Array:
-    """How often each of ``asked``, int32 in ``0 .. size - 1``, occurs among ``index`` (in ``0 .. size``).
+def all_occur(
+    size: int, touched: Sequence[jax.Array], asked: Sequence[jax.Array], times: Sequence[ArrayLike], most: int
+) -> jax.Array:
+    """Whether each of some positions occurs among ``touched`` (int32 in ``0 .. size``) so many times, bool ``[A]``.
+
+    A GPU counts a list's positions in their order, best with those near each other that are near among the counters.
 
     Args:
-      size: a multiple of 4; most: static, no position occurs more often than this.
+      size: a multiple of 4.
+      asked: int32 ``[A]`` each, in ``0 .. size - 1``; times: for each of them how often, ``[A]`` or a number.
+      most: static, no position occurs more often than this.
     """
 
+    def compared(counts_of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+        found = [counts_of(x) == wanted for x, wanted in zip(asked, times, strict=True)]
+        return functools.reduce(operator.and_, found)
+
     def one_by_one() -> jax.Array:
-        return count_at(size, index).at[asked].get(mode="promise_in_bounds").astype(jnp.int32)
+        counts = count_at(size, jnp.concatenate([x.reshape(-1) for x in touched]))
+        return compared(lambda x: counts.at[x].get(mode="promise_in_bounds").astype(jnp.int32))
 
     if _unchecked():
         return one_by_one()
@@ -61,19 +75,25 @@ def how_often(size: int, index: jax.Array, asked: jax.Array, most: int) -> jax.A
     if most <= 2**16:
         # 2**16 occurrences of one position alone carry into its neighbour's count, which was 0, and leave 0: neither
         # reads 1.
-        return _read_in_words(_count_in_words(size, index, 2), asked, 2)
-    words = _count_in_words(size, index, 4)
+        words = _count_in_words(size, touched, 2)
+        return compared(lambda x: _read_in_words(words, x, 2))
+    words = _count_in_words(size, touched, 4)
     total = sum(((words >> shift) & 0xFF).sum(dtype=jnp.int32) for shift in (0, 8, 16, 24))
     # A count of 256 loses at least 255 of the sum of all: where nothing is lost, all of them fit.
-    fit = total == (index < size).sum(dtype=jnp.int32)
-    return lax.cond(fit, lambda: _read_in_words(words, asked, 4), one_by_one)
+    fit = total == sum((x < size).sum(dtype=jnp.int32) for x in touched)
+    found = compared(lambda x: _read_in_words(words, x, 4))
+    # A loop of one turn or none, where a branch would copy the words that it is given.
+    return lax.while_loop(lambda state: ~state[0], lambda _: (jnp.bool_(True), one_by_one()), (fit, found))[1]
 
 
-def _count_in_words(size: int, index: jax.Array, together: int) -> jax.Array:
-    """How often each index occurs, so many counts (2 or 4) in an int32 word."""
+def _count_in_words(size: int, touched: Sequence[jax.Array], together: int) -> jax.Array:
+    """How often each position occurs, so many counts (2 or 4) in an int32 word."""
     spare = size // together | WHOLE_LINES
-    word, shift = _word_of(index, together)
-    return add_at(accumulator(spare, jnp.int32), jnp.where(index == size, spare, word), jnp.int32(1) << shift)
+    words = accumulator(spare, jnp.int32)
+    for index in touched:
+        word, shift = _word_of(index, together)
+        words = add_at(words, jnp.where(index == size, spare, word), jnp.int32(1) << shift)
+    return words
 
 
 def _read_in_words(words: jax.Array, asked: jax.Array, together: int) -> jax.Array:

@@ -39,7 +39,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import first_ones, take
-from jaxmotif.kernels._scatter import count_at, how_often
+from jaxmotif.kernels._scatter import all_occur, count_at
 
 if TYPE_CHECKING:
     from jax import Array
@@ -125,6 +125,11 @@ class Accepted(NamedTuple):
     switches: Array
     triples: Array
     walked: Array
+
+
+def whole_rounds(steps: int) -> int:
+    """At least so many steps, in whole rounds: each has its triples and its walk."""
+    return -(-steps // TRIPLES_EVERY) * TRIPLES_EVERY
 
 
 def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
@@ -223,9 +228,9 @@ def _decide_alone(
     old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
     nowhere = SLOTS_PER_LABEL * tail.shape[0]
     # Sums that wrap (on a CPU at 2**16) are the same before and after a move: the step stays symmetric.
-    touched = [jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)]
-    both = how_often(nowhere, jnp.concatenate(touched), jnp.stack([old, new]), _most_touches(fixed))
-    alone = proposed & (both == 1).all(axis=0)
+    # A lane's two side by side: both are of one chain, whose counters a GPU's cache holds for a while.
+    touched = jnp.stack([jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)], axis=-1)
+    alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
     # Both labels move or none does.
     return alone & take(alone, partner)
 
@@ -320,20 +325,19 @@ def turn_triples(
     # The rule of reject for groups of three: a group turns if its labels are named by no other group, and its old and
     # new dyads are touched by nothing but itself. What is named and touched is the same after the turn: a path s > x >
     # y > t is drawn as often as s > y > x > t, and any three as often as in the order that turns them back.
-    uses = count_at(lanes, jnp.where(named, at, lanes).reshape(-1))
+    uses = count_at(lanes, _by_chain(jnp.where(named, at, lanes)))
     slot = partial(slots, fixed, chain[None], tail, salt=take(salts[:, 2], chain)[None])
     mine = once(fixed, jnp.concatenate([slot(head), slot(turned)]))  # else hashed 36 times, to be compared
     old, new = mine[:3], mine[3:]
     nowhere = SLOTS_PER_LABEL * lanes
     present = slots(fixed, where.chain, ends.tail, ends.head, take(salts[:, 2], where.chain))
-    asked = jnp.where(proposed[None], new, nowhere).reshape(-1)
-    touched = jnp.concatenate([jnp.where(where.live, present, nowhere), asked])
+    touched = [jnp.where(where.live, present, nowhere), _by_chain(jnp.where(proposed[None], new, nowhere))]
     # A group may touch a dyad several times itself; nobody else may.
     by_me = (mine[:, None] == mine[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
-    free = (how_often(nowhere, touched, mine, _most_touches(fixed)) == by_me).all(axis=0)
+    free = all_occur(nowhere, touched, list(mine), list(by_me), _most_touches(fixed))
     made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
-    heads = ends.head.at[jnp.where(made[None], at, lanes)].set(turned, mode="drop")
+    heads = ends.head.at[_by_chain(jnp.where(made[None], at, lanes))].set(_by_chain(turned), mode="drop")
     turns = jnp.zeros(chains, jnp.int32).at[chain].add(made.astype(jnp.int32))
     return Ends(ends.tail, heads), turns
 
@@ -342,6 +346,12 @@ def one_group(groups: Groups, labels: Array) -> Array:
     """Whether labels along the first axis are all of one group."""
     first = take(groups.first, labels)
     return (first == first[:1]).all(axis=0)
+
+
+def _by_chain(triples: Array) -> Array:
+    """Values of triples, ``[3, 2 K]`` the K paths before the others, in an order by chain: a GPU then writes to one
+    chain's part of an array after another's, which its cache holds for a while, instead of six times to all of it."""
+    return triples.reshape(3, 2, -1).transpose(2, 0, 1).reshape(-1)
 
 
 def _paths(fixed: Fixed, ends: Ends, base: Array, draw: list[Array]) -> tuple[Array, Array, Array]:

@@ -23,7 +23,7 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import SLOTS_PER_LABEL, TRIPLES_EVERY, Accepted, Ends, Fixed, Step
+from jaxmotif.kernels._switching import SLOTS_PER_LABEL, Accepted, Ends, Fixed, Step, whole_rounds
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def plan_chains(
         steps, bounded = min(needed, most), needed > most
     else:
         steps = math.ceil(attempts / per_step)
+    steps = whole_rounds(steps)
     return plan._replace(steps=steps, attempts=steps * per_step, bounded=bounded)
 
 
@@ -122,9 +123,7 @@ def _steps_needed(plan: ChainPlan, switches: float) -> int:
         if steps > PILOT_STEPS[0] and moves >= 1:  # the first steps, from the graph itself, are not typical
             break
     needed = math.ceil(switches / rate) if rate * 2**31 > switches else 2**31
-    # Whole rounds, so that each has its triples and its walk.
-    needed = -(-needed // TRIPLES_EVERY) * TRIPLES_EVERY
-    return max(needed, LEAST_WALK_STEPS) if wiring.walks else needed
+    return max(whole_rounds(needed), LEAST_WALK_STEPS) if wiring.walks else whole_rounds(needed)
 
 
 def _has_cpu() -> bool:

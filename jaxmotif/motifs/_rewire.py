@@ -13,7 +13,7 @@ from jax import lax
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import TRIPLES_EVERY, Ends, Fixed, mix
+from jaxmotif.kernels._switching import Ends, Fixed, mix, whole_rounds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 from jaxmotif.motifs._null_models import NULL_MODELS, null_model_of
 
@@ -79,8 +79,7 @@ def rewire_edges(
     if not edges.shape[0] or not attempts:
         steps = 0
     else:
-        # A step tries one for every two labels; whole rounds, so that each has its triples and its walk.
-        steps = -(-math.ceil(2 * attempts) // TRIPLES_EVERY) * TRIPLES_EVERY
+        steps = whole_rounds(math.ceil(2 * attempts))  # a step tries one for every two labels
     mutual = directed and model is NULL_MODELS["bidegree"]
     return _rewired(
         edges, as_key(key), np.int32(steps), nodes=int(num_nodes), directed=directed, mutual=mutual,

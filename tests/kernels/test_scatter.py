@@ -7,7 +7,7 @@ import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.arrays._int64 import wide_ints
-from jaxmotif.kernels._scatter import accumulator, add_at, count_at, how_often, put_at, sum_at
+from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at, sum_at
 
 SIZE = 5
 INDEX = np.array([3, 5, 0, 3, 5, 4, 3], np.int32)
@@ -58,8 +58,18 @@ def test_sums_and_counts_of_several_rows(batched):
 
 @pytest.mark.parametrize("most", [2**16, 2**16 + 1])
 @pytest.mark.parametrize("many", [255, 256, 2**16 - 1])
-def test_how_often(most, many):
+def test_all_occur(most, many):
     """Also a position that fills its part of a word, and one that does not fit there: neither reaches its neighbour."""
     index = np.concatenate([np.full(many, 2), np.repeat([1, 8], 9), [0, 4, 4], np.full(2**16 - many, 8)])
-    found = jax.jit(lambda index: how_often(8, index, jnp.arange(8, dtype=jnp.int32), most))(index.astype(np.int32))
-    assert found.tolist() == [1, 9, many, 0, 2, 0, 0, 0]
+    asked, times = np.arange(8, dtype=np.int32), np.array([1, 9, many, 0, 2, 0, 0, 0], np.int32)
+
+    @jax.jit
+    def ask(index, times):
+        touched = [index[:7], index[7:].reshape(-1, 2)]
+        return all_occur(8, touched, [asked, asked[::-1]], [times, times[::-1]], most)
+
+    index = index.astype(np.int32)
+    assert (index.size - 7) % 2 == 0
+    assert ask(index, times).tolist() == [True] * 8
+    for more in (-1, 1):
+        assert ask(index, times + np.int32(more)).tolist() == [False] * 8
