@@ -10,6 +10,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.kernels._switching import (
     TRIPLES_EVERY,
     Accepted,
@@ -80,9 +81,6 @@ def run_chains(
     begin = ends, jnp.zeros(lanes, jnp.int32), none, none
     first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
     ends, switches, triples, walked = lax.fori_loop(first, stop, round_, begin)
-    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves, and then by a
-    # running sum, since a chain's lanes would all wait for one cell. It may wrap; its differences do not.
-    running = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(switches, dtype=jnp.int32)])
+    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves.
     begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
-    switches = jnp.diff(take(running, begins)) // 2
-    return ends, Accepted(switches, triples, walked)
+    return ends, Accepted(sum_between(switches, begins) // 2, triples, walked)

@@ -120,8 +120,9 @@ def light_cycles(
             # So the winners' counts are exact codegrees, with no other pair's wedges among them.
             count = add_at(count, slot, jnp.int32(1))
             codegree = jnp.where(won, take(count, slot), codegree)
-            # Only winners' slots were raised: putting those back is less than clearing the table.
-            count = put_at(count, slot, jnp.int32(0))
+            # Only winners' slots were raised: putting those back is less than clearing the table. Where to is made to
+            # depend on what was read, or XLA keeps two copies of the table, for fear of writing before reading.
+            count = put_at(count, jnp.where(codegree > 0, slot, spare), jnp.int32(0))
             return owner, count, waiting & ~won, codegree, salt * jnp.uint32(0x2C1B3C6D) + jnp.uint32(0x3C6EF372)
 
         # Salts stay odd: an odd multiplier permutes, so two pairs that clash once are apart before long.

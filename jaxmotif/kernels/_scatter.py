@@ -78,7 +78,9 @@ def all_occur(
         words = _count_in_words(size, touched, 2)
         return compared(lambda x: _read_in_words(words, x, 2))
     words = _count_in_words(size, touched, 4)
-    total = sum(((words >> shift) & 0xFF).sum(dtype=jnp.int32) for shift in (0, 8, 16, 24))
+    # Not shifted by 0: XLA would make that an array of zeros, the one that the words began as, and copy it to keep it.
+    shifted = (words, words >> 8, words >> 16, words >> 24)
+    total = sum((x & 0xFF).sum(dtype=jnp.int32) for x in shifted)
     # A count of 256 loses at least 255 of the sum of all: where nothing is lost, all of them fit.
     fit = total == sum((x < size).sum(dtype=jnp.int32) for x in touched)
     found = compared(lambda x: _read_in_words(words, x, 4))
@@ -137,6 +139,13 @@ def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:
         return sums((index + begins).reshape(-1), values.reshape(-1), rows * cells).reshape(rows, cells), True
 
     return one(index, values)
+
+
+def sum_between(values: jax.Array, begins: jax.Array) -> jax.Array:
+    """Sums of int32 values from each of the places ``[S + 1]`` to the next, ``[S]``: by a running sum, since on a GPU
+    what adds to one cell waits for all others that do. That sum may wrap; its differences do not."""
+    running = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(values, dtype=jnp.int32)])
+    return jnp.diff(running.at[begins].get(mode="promise_in_bounds"))
 
 
 def _unchecked() -> bool:

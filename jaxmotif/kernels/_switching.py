@@ -39,7 +39,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import first_ones, take
-from jaxmotif.kernels._scatter import all_occur, count_at
+from jaxmotif.kernels._scatter import all_occur, count_at, sum_between
 
 if TYPE_CHECKING:
     from jax import Array
@@ -338,8 +338,9 @@ def turn_triples(
     free = all_occur(nowhere, touched, list(mine), list(by_me), _most_touches(fixed))
     made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
     heads = ends.head.at[_by_chain(jnp.where(made[None], at, lanes))].set(_by_chain(turned), mode="drop")
-    turns = jnp.zeros(chains, jnp.int32).at[chain].add(made.astype(jnp.int32))
-    return Ends(ends.tail, heads), turns
+    both = made.astype(jnp.int32).reshape(2, -1).sum(axis=0, dtype=jnp.int32)
+    begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * number
+    return Ends(ends.tail, heads), sum_between(both, begins)
 
 
 def one_group(groups: Groups, labels: Array) -> Array:
