@@ -176,8 +176,10 @@ def random(row: Row) -> None:
             seconds.append(row.find(graph, size, num)[0])
             told("yeast", f"k={size}", f"r={num}", seconds[-1])
         series.append((f"k = {size}", numbers, seconds))
-    row.write("motifs_random", "Discovery by number of random graphs, yeast", "r", "seconds", "line", series,
-              "Fig. 7, r = 100 to 1000, charts: on a K20 two orders of magnitude below DistributedNM", logx=True)  # fmt: skip
+    row.write(
+        "motifs_random", "Discovery by number of random graphs, yeast", "r", "seconds", "line", series,
+        "Fig. 7, r = 100 to 1000, charts: on a K20 two orders of magnitude below DistributedNM", logx=True,
+    )  # fmt: skip
 
 
 def datasets(row: Row) -> None:
