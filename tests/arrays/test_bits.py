@@ -1,5 +1,6 @@
 """Bits, rows and sizes: against loops, at the borders of words, on NumPy and on JAX arrays."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -16,11 +17,12 @@ def test_packing(n, xp):
     mask = np.random.default_rng(n).random((3, 2, n)) < 0.5
     expected = [[[sum(1 << i % 32 for i in np.flatnonzero(row) if i // 32 == w) for w in range(bits.words_for(n))]
                  for row in block] for block in mask.tolist()]  # fmt: skip
-    words = bits.pack_bits(xp.asarray(mask))
+    pack, unpack = (jax.jit(f) if xp is jnp else f for f in (bits.pack_bits, bits.unpack_bits))
+    words = pack(xp.asarray(mask))
     assert isinstance(words, type(xp.asarray(mask)))
     assert words.dtype == np.uint32
     assert words.tolist() == expected
-    again = np.asarray(bits.unpack_bits(words))
+    again = np.asarray(unpack(words))
     assert again.shape == (3, 2, 32 * bits.words_for(n))
     assert (again[..., :n] == mask).all()
     assert not again[..., n:].any()
@@ -56,14 +58,15 @@ def test_rows(lengths):
     total = sum(lengths)
     expected = [row for row, length in enumerate(lengths) for _ in range(length)]
     for xp in (np, jnp):
-        offsets = rows.offsets_from(xp.asarray(lengths, dtype=np.int32))
+        compiled = jax.jit if xp is jnp else lambda function, **_: function
+        offsets = compiled(rows.offsets_from)(xp.asarray(lengths, dtype=np.int32))
         assert offsets.dtype == np.int32
         assert offsets.tolist() == [sum(lengths[:row]) for row in range(len(lengths) + 1)]
-        found = rows.row_of(offsets, total + 3)
+        found = compiled(rows.row_of, static_argnums=1)(offsets, total + 3)
         assert found.dtype == np.int32
         assert found.tolist() == expected + [max(len(lengths) - 1, 0)] * 3
         entries = xp.asarray(expected[::-1] + [len(lengths)] * 2, dtype=np.int32)  # two of padding
-        assert rows.offsets_of(entries, len(lengths)).tolist() == offsets.tolist()
+        assert compiled(rows.offsets_of, static_argnums=1)(entries, len(lengths)).tolist() == offsets.tolist()
 
 
 @pytest.mark.parametrize("n", [40, 10**9])
