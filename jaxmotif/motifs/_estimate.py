@@ -264,9 +264,7 @@ class _Work:
         proposals = tuple(Proposal(limit, share) for limit, share in zip(LIMITS, shares, strict=True))
         draws = Draws(self.graph, self.size, proposals, self.seed, purpose)
         items = int(draws.starts[-1])
-        # As many units as keep all workers busy to the end, none smaller than what a device draws at once.
-        at_once = LANES[target_of(self.selection.main).is_accelerator]
-        parts = max(1, min(16 * len(self.selection.devices), sum(shares) // at_once))
+        parts = _units(items, LANES[target_of(self.selection.main).is_accelerator], len(self.selection.devices))
         work = np.arange(items + 1, dtype=np.int64) * BLOCK
         programs = self.size, self.memory, bucket_size(self.graph.n), bucket_size(self.graph.m)
         so_far = _SoFar(self._from)
@@ -326,6 +324,18 @@ class _Work:
                 f"at most {MOST_SAMPLES:,} draws are planned; samples= makes more",
             )
         return [math.ceil(share) for share in shares], notes
+
+
+def _units(items: int, at_once: int, devices: int) -> int:
+    """Into how many units draws are cut: as many for each device, up to 16, to keep all busy to the end; and so that
+    few are drawn for nothing, where a unit is no multiple of what is drawn at once."""
+    steps = items * BLOCK / at_once
+    if steps < devices:
+        return max(1, math.ceil(steps))
+    each = min(16, math.ceil(steps / devices))
+    # Units are cut between items: some are one longer.
+    longer = min(BLOCK / at_once, 1 / 64)
+    return devices * min(range(each, each // 2, -1), key=lambda n: n * math.ceil(steps / devices / n + longer))
 
 
 class _SoFar:

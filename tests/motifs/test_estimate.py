@@ -12,7 +12,7 @@ from scipy import stats
 from jaxmotif import datasets, estimate_census, sample_subgraphs, subgraph_census
 from jaxmotif.arrays._compile import Target, compiling_for, put64
 from jaxmotif.devices import _progress, _record
-from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._pair_index import PairIndex, bits_for
 from jaxmotif.kernels._subgraphs import Dyads
@@ -218,6 +218,18 @@ def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
     assert widths == sorted(widths, reverse=True)
     assert len(set(widths)) > 2
     assert widths[-1] == pytest.approx(50 * (found.high - found.low)[most] / found.counts[most], rel=0.05)
+
+
+@pytest.mark.parametrize("devices", [1, 2, 3, 8])
+@pytest.mark.parametrize("draws", [10**6, 10**8, 10**9, 2**30, 10**10])
+def test_little_is_drawn_for_nothing(devices, draws):
+    at_once = 1 << 22
+    items = -(-draws // _proposals.BLOCK)
+    units = cut(np.arange(items + 1) * _proposals.BLOCK, [Span(0, items)], _estimate._units(items, at_once, devices))
+    assert len(units) == 1 or len(units) % devices == 0 or len(units) < devices
+    steps = sum(-(-unit.work // at_once) for unit in units)
+    assert steps <= max(1.05 * draws / at_once, len(units))
+    assert len(units) <= 18 * devices
 
 
 def test_wanted_error(karate):
