@@ -145,6 +145,8 @@ class Sampler:
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
+        if memory is None:  # a large graph's tables may take all of that: there is more, for as many draws as elsewhere
+            allowed = max(allowed, tables + LANE_BYTES * LANES[self._fast])
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
         self._matrix_bytes = min((allowed - least) // 4, MATRIX_BYTES[self._fast])
         self._places = put64(code_places(Alphabet.of(draws.graph), size), device)

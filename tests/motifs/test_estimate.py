@@ -11,7 +11,7 @@ from scipy import stats
 
 from jaxmotif import datasets, estimate_census, sample_subgraphs, subgraph_census
 from jaxmotif.arrays._compile import Target, compiling_for, put64
-from jaxmotif.devices import _progress, _record
+from jaxmotif.devices import _memory, _progress, _record
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._pair_index import PairIndex, bits_for
@@ -170,6 +170,14 @@ def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
     assert counted[0][0] == counted[1][0]
     assert counted[0][2].tolist() == counted[1][2].tolist()
     assert counted[0][2].sum() > 10_000
+
+
+def test_tables_that_take_all_memory_leave_draws_as_they_are(karate, monkeypatch):
+    monkeypatch.setattr(Target, "is_accelerator", property(lambda self: True))
+    monkeypatch.setattr(_memory, "default_memory", lambda device: 1 << 20)
+    draws, device = Draws(karate, 4, (Proposal(0, 1),), 5), jax.devices()[0]
+    assert _proposals.Sampler(draws, device, None).lanes == _proposals.LANES[True]
+    assert _proposals.Sampler(draws, device, 1 << 25).lanes == _proposals.BLOCK
 
 
 def test_more_different_codes_than_a_device_looks_at_together(monkeypatch):
