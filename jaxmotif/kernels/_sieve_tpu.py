@@ -118,22 +118,22 @@ def _kernel(
     forms = lax.div(total - 1, size)
     count = jnp.minimum(numbers[2] - block * SLOTS, SLOTS)  # slots of rows, in this block
 
-    def neighbour(slot: Any) -> Any:
+    def neighbour(slot: jax.Array) -> Any:
         # Row t is only read in round t, which writes rows above it: it is never written while it is copied.
         place = lax.rem(slot, AHEAD)
         return pltpu.make_async_copy(P.at[size - 1, table[0, slot], :, words], near.at[place], arrived.at[place])
 
-    def rows_of(vertex: Any) -> Any:
+    def rows_of(vertex: jax.Array) -> Any:
         return P.at[:, vertex, :, words]
 
-    def take(slot: Any, _: Any) -> None:
+    def take(slot: jax.Array, _: jax.Array) -> None:
         begins, ends = table[1, slot], table[2, slot]
 
         @pl.when(begins >= 0)
         def _() -> None:
             pltpu.make_async_copy(rows_of(begins), own, moved).start()
 
-            def clear(form: Any, _: Any) -> None:
+            def clear(form: jax.Array, _: jax.Array) -> None:
                 sums[form] = jnp.zeros(sums.shape[1:], jnp.uint32)
 
             lax.fori_loop(0, forms, clear, None)
@@ -141,7 +141,7 @@ def _kernel(
         neighbour(slot).wait()
         terms = gf256.expand([*near[lax.rem(slot, AHEAD)]])
 
-        def add(form: Any, _: Any) -> None:
+        def add(form: jax.Array, _: jax.Array) -> None:
             word = lax.bitcast_convert_type(jnp.full(plane, table[3 + first_form + form, slot], jnp.int32), jnp.uint32)
             chosen = [term & gf256.selection(word, r) for r, term in enumerate(terms)]
             sums[form] = sums[form] ^ jnp.stack(chosen)
@@ -161,20 +161,20 @@ def _kernel(
     lax.fori_loop(0, count, take, None)
 
 
-def _attach(total: int, size: Any, forms: Any, rows: Any, own: Any, sums: Any, moved: Any) -> None:
+def _attach(total: int, size: jax.Array, forms: Any, rows: Any, own: Any, sums: Any, moved: Any) -> None:
     """The sums of a vertex to its rows, which are here; those above ``t`` are copied back."""
 
-    def attach(form: Any, _: Any) -> None:
+    def attach(form: jax.Array, _: jax.Array) -> None:
         planes = gf256.collapse([*sums[form]])
 
-        def update(s: Any, _: Any) -> None:
+        def update(s: jax.Array, _: jax.Array) -> None:
             own[s - 1] = jnp.stack(gf256.multiply_add([*own[s - 1]], planes, [*own[s - size - 1]]))
 
         lax.fori_loop((form + 1) * size + 1, jnp.minimum((form + 2) * size, total) + 1, update, None)
 
     lax.fori_loop(0, forms, attach, None)
 
-    def back(row: Any) -> Any:
+    def back(row: jax.Array) -> Any:
         return pltpu.make_async_copy(own.at[row], rows.at[row], moved)
 
     lax.fori_loop(size, total, lambda row, _: back(row).start(), None)

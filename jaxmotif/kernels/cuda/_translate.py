@@ -53,6 +53,10 @@ class _Ref(NamedTuple):
     strides: tuple[str, ...]
 
 
+Env = dict[jcore.Var, Any]
+"""What variables hold: the name of a value, or a :class:`_Ref`."""
+
+
 def translate(equation: Any, lanes: int, warps: int, name: str) -> Program:
     """The text of one ``pallas_call`` equation.
 
@@ -172,13 +176,13 @@ class _Emit:
         text = f"{number}{suffix}" if kind in (*UNSIGNED, *UNSIGNED.values()) else f"({kind}){number}"
         return text if number >= 0 else f"({text})"
 
-    def read(self, env: dict[Any, Any], v: Any, e: str = "e") -> str:
+    def read(self, env: Env, v: Any, e: str = "e") -> str:
         """The C++ of element ``e`` of a value."""
         if isinstance(v, jcore.Literal):
             return self.literal(v.val, v.aval)
         return f"{env[v]}[{e}]" if self.length(v.aval) else env[v]
 
-    def held(self, env: dict[Any, Any], v: Any) -> Any:
+    def held(self, env: Env, v: Any) -> Any:
         """What a variable's environment holds; a literal is given a name where it is an array."""
         if not isinstance(v, jcore.Literal):
             return env[v]
@@ -196,7 +200,7 @@ class _Emit:
             self.equation(equation, env)
         return [self.held(env, v) for v in jaxpr.outvars]
 
-    def equation(self, equation: Any, env: dict[Any, Any]) -> None:
+    def equation(self, equation: Any, env: Env) -> None:
         name, outs = equation.primitive.name, equation.outvars
         if name in _RULES:
             results = _RULES[name](self, env, equation)
@@ -204,7 +208,7 @@ class _Emit:
             results = [self.new(outs[0].aval, self.elementwise(name, env, equation))]
         env.update(zip(outs, results, strict=False))
 
-    def elementwise(self, name: str, env: dict[Any, Any], equation: Any) -> str:
+    def elementwise(self, name: str, env: Env, equation: Any) -> str:
         """Element ``e`` of the result of a primitive that takes element by element."""
         ins, out = equation.invars, equation.outvars[0].aval
         kind = self.kind(out)
@@ -262,7 +266,7 @@ class _Emit:
         """Where threads may stand past the last lane: which do not."""
         return f"{self.lane()} < {self.lanes}" if self.lanes % self.threads else None
 
-    def place(self, env: dict[Any, Any], ref: _Ref, indices: Sequence[Any], out: Any) -> str:
+    def place(self, env: Env, ref: _Ref, indices: Sequence[Any], out: Any) -> str:
         """The C++ of element ``e`` in memory."""
         element = self.lane() if out.shape == (self.lanes,) else "e"
         slices = [(axis, i.size) for axis, i in enumerate(indices) if hasattr(i, "size") and hasattr(i, "start")]
@@ -281,7 +285,7 @@ class _Emit:
                 terms.append(f"({text})" if stride == "1" else f"(long long)({text}) * {stride}")
         return f"{ref.name}[{' + '.join(terms) or '0'}]"
 
-    def scalar(self, env: dict[Any, Any], i: Any) -> str:
+    def scalar(self, env: Env, i: Any) -> str:
         """An index: a number, or element ``e`` of a value."""
         return self.read(env, i) if isinstance(i, (jcore.Var, jcore.Literal)) else str(int(np.asarray(i)))
 
@@ -317,7 +321,7 @@ class _Whole(NamedTuple):
 # ---- rules of primitives that are not elementwise: what the results are held in
 
 
-def _get(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _get(emit: _Emit, env: Env, equation: Any) -> list[str]:
     ref, out = equation.invars[0], equation.outvars[0].aval
     indices = emit.indices(equation.params["tree"], equation.invars[1:], ref.aval.shape)
     place = emit.place(env, env[ref], indices, out)
@@ -325,14 +329,14 @@ def _get(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return [emit.new(out, f"{guard} ? {place} : ({emit.kind(out)})0" if guard else place)]
 
 
-def _swap(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _swap(emit: _Emit, env: Env, equation: Any) -> list[str]:
     ref, value, *leaves = equation.invars
     place = emit.place(env, env[ref], emit.indices(equation.params["tree"], leaves, ref.aval.shape), value.aval)
     emit.put_out(place, emit.read(env, value), value.aval, None)
     return []  # what was there before is not asked for
 
 
-def _masked_load(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _masked_load(emit: _Emit, env: Env, equation: Any) -> list[str]:
     ref, index, mask = equation.invars
     out, kind = equation.outvars[0].aval, emit.kind(equation.outvars[0].aval)
     guard = emit.read(env, mask)
@@ -341,26 +345,26 @@ def _masked_load(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return [emit.new(out, f"{guard} ? {env[ref].name}[{emit.read(env, index)}] : ({kind})0")]
 
 
-def _masked_store(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _masked_store(emit: _Emit, env: Env, equation: Any) -> list[str]:
     ref, index, values, mask = equation.invars
     place = f"{env[ref].name}[{emit.read(env, index)}]"
     emit.put_out(place, emit.read(env, values), values.aval, emit.read(env, mask))
     return []
 
 
-def _fetch_add(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _fetch_add(emit: _Emit, env: Env, equation: Any) -> list[str]:
     ref, value = equation.invars
     if emit._alone:
         raise emit.refuse("an atomic addition of a lane alone")
     return [emit.new(equation.outvars[0].aval, f"fetch_add({env[ref].name}, {emit.read(env, value)})")]
 
 
-def _spread_sign(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _spread_sign(emit: _Emit, env: Env, equation: Any) -> list[str]:
     words, byte = equation.invars
     return [emit.new(words.aval, f"sign_of_byte<{int(byte.val)}>({emit.read(env, words)})")]
 
 
-def _lane_alone(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _lane_alone(emit: _Emit, env: Env, equation: Any) -> list[str]:
     if equation.outvars or emit._alone:
         raise emit.refuse("lanes alone that do more than write")
     if not _reduces_lanes(_inner(equation), emit.lanes):
@@ -393,7 +397,7 @@ _NAMED = {
 }  # fmt: skip
 
 
-def _call(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[Any]:
+def _call(emit: _Emit, env: Env, equation: Any) -> list[Any]:
     rule = _NAMED.get(equation.params.get("name"))
     if rule:
         return rule(emit, env, equation)
@@ -406,7 +410,7 @@ def _inner(equation: Any) -> Any:
     return getattr(closed, "jaxpr", closed)
 
 
-def _reduce(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _reduce(emit: _Emit, env: Env, equation: Any) -> list[str]:
     (v,), out = equation.invars, equation.outvars[0].aval
     function, kind = REDUCED[equation.primitive.name], emit.kind(out)
     if v.aval.shape == (emit.lanes,) and emit._alone:
@@ -425,7 +429,7 @@ def _reduce(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return [name]
 
 
-def _cumsum(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _cumsum(emit: _Emit, env: Env, equation: Any) -> list[str]:
     (v,), out = equation.invars, equation.outvars[0].aval
     if not emit.is_vector(out) or emit.lanes % emit.threads or equation.params.get("reverse"):
         raise emit.refuse(f"cumsum of shape {out.shape}")
@@ -436,7 +440,7 @@ def _cumsum(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return [name]
 
 
-def _concatenate(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _concatenate(emit: _Emit, env: Env, equation: Any) -> list[str]:
     out = equation.outvars[0].aval
     if emit.is_vector(out) or any(emit.is_vector(v.aval) for v in equation.invars):
         raise emit.refuse("concatenate of vectors")
@@ -447,7 +451,7 @@ def _concatenate(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return [name]
 
 
-def _carry(emit: _Emit, env: dict[Any, Any], start: Sequence[Any], like: Sequence[Any]) -> list[str]:
+def _carry(emit: _Emit, env: Env, start: Sequence[Any], like: Sequence[Any]) -> list[str]:
     names = []
     for v, own in zip(start, like, strict=True):
         names.append(emit.declare(own.aval))
@@ -468,7 +472,7 @@ def _assign(emit: _Emit, names: Sequence[str], results: Sequence[str], like: Seq
             emit.set(v.aval, name, f"{text}[e]" if emit.length(v.aval) else text)
 
 
-def _while(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _while(emit: _Emit, env: Env, equation: Any) -> list[str]:
     params, ins = equation.params, equation.invars
     test, body = params["cond_jaxpr"].jaxpr, params["body_jaxpr"].jaxpr
     first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
@@ -485,7 +489,7 @@ def _while(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return names
 
 
-def _scan(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _scan(emit: _Emit, env: Env, equation: Any) -> list[str]:
     params, ins = equation.params, equation.invars
     body = params["jaxpr"].jaxpr
     # Newer versions of JAX keep these numbers in a tree.
@@ -502,7 +506,7 @@ def _scan(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
     return names
 
 
-def _cond(emit: _Emit, env: dict[Any, Any], equation: Any) -> list[str]:
+def _cond(emit: _Emit, env: Env, equation: Any) -> list[str]:
     index, args = emit.read(env, equation.invars[0]), [emit.held(env, v) for v in equation.invars[1:]]
     if emit.is_vector(equation.invars[0].aval):
         raise emit.refuse("a branch by lanes")
