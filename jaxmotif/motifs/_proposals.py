@@ -37,7 +37,7 @@ BLOCK = 1 << 14
 LANES = BLOCK, 1 << 22  # drawn at once by a CPU and by an accelerator
 LANE_BYTES = 1 << 10
 NO_CODE = np.uint64(0xFFFFFFFFFFFFFFFF)
-MERGE_AT = 1 << 16  # (code, times) entries held on the host before they are merged: then when they have doubled
+MERGE_AT = 1 << 16  # (code, times) entries that have come to the host before they are merged
 T = TypeVar("T")
 
 
@@ -247,7 +247,6 @@ class DrawTask:
         self.sampler = Sampler(draws, device, memory, later)
         self._on_host = not target_of(device).is_accelerator
         self._parts: list[Arrays] = []
-        self._merge_at = MERGE_AT
 
     def take(self, edges: Edges | LaneSample, seed: int) -> None:
         """Begins anew with another graph, as its sampler does."""
@@ -255,16 +254,15 @@ class DrawTask:
         self.sampler.take(edges, seed)
 
     def step(self, span: Span) -> None:
+        parts: list[Arrays] = []
         # The next are drawn while the host looks at these.
         for number, drawn, maps, counted in one_ahead(self._counted(span)):
             codes, times = counted()
             here = np.arange(len(self.sampler.draws.proposals)) == number
             of_proposals = {"drawn": here * drawn, "accepted": here * times.sum(), "maps": np.where(here, maps, 0.0)}
-            self._parts.append({"codes": codes, "times": times, **of_proposals})
-            # What is held is bounded by the different codes, not by all.
-            if sum(part["codes"].size for part in self._parts) > self._merge_at:
-                self._parts = [self.collect()]
-                self._merge_at = max(MERGE_AT, 2 * self._parts[0]["codes"].size)
+            parts = _bounded([*parts, {"codes": codes, "times": times, **of_proposals}])
+        # Only now: of a step that runs out of memory nothing counts, as it is done again.
+        self._parts = _bounded([*self._parts, *parts])
 
     def _counted(self, span: Span) -> Iterator[tuple[int, int, float, Callable[[], tuple[np.ndarray, np.ndarray]]]]:
         """Of some maps at a time: their proposal, how many they are, how many maps there are, and what waits for the
@@ -296,6 +294,13 @@ class DrawTask:
             return None
         self.sampler.lanes, change = less
         return change
+
+
+def _bounded(parts: list[Arrays]) -> list[Arrays]:
+    """The same, merged when as much has come as the first holds: what is held is bounded by the different codes, not by
+    all."""
+    first, *others = (part["codes"].size for part in parts)
+    return [added_codes(*parts)] if sum(others) > max(MERGE_AT, first) else parts
 
 
 def _sorted_codes(drawn: jax.Array) -> tuple[np.ndarray, np.ndarray]:

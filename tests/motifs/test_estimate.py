@@ -158,6 +158,26 @@ def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch
         estimate_census(karate, 4, 300_000, seed=6, devices=1, checkpoint=tmp_path)
 
 
+def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
+    alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
+    whole, calls = _proposals.Sampler.maps, []
+
+    def maps(self, number, first, stop):
+        for drawn in whole(self, number, first, stop):
+            calls.append(self.lanes)
+            if len(calls) == 7:  # of the second unit, when some of it has been counted
+                raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+            yield drawn
+
+    monkeypatch.setattr(_proposals.Sampler, "maps", maps)
+    monkeypatch.setattr(_estimate, "_units", lambda *given: 3)
+    found = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    same(alone, found)
+    assert set(calls) == {1 << 15, 1 << 14}
+    assert "16384 maps at a time" in found.notes[0]
+
+
 def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
     draws = Draws(karate, 4, tuple(Proposal(limit, 20_000) for limit in LIMITS), 11)
     counted = []
