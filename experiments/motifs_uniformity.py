@@ -1,7 +1,7 @@
 """Are random graphs uniform at the defaults? Chi-square on small ensembles that are enumerated without the library.
 
     python experiments/motifs_uniformity.py [CHAINS [FIRST [STOP]]]
-    python experiments/motifs_uniformity.py labels|blocks|distances [CHAINS [NUMBER]]
+    python experiments/motifs_uniformity.py labels|blocks|distances [CHAINS [NUMBER [SEED]]]
 
 60 ensembles with 2 to 60 members, drawn at random: directed bidegree (every second of 4, 5 and 6 nodes one that
 elementary moves leave in pieces), directed degree, undirected; dense and sparse. For each, so many chains at the
@@ -50,15 +50,17 @@ def main(chains=20_000, first=0, stop=60):
           f"p = {stats.kstest(found, 'uniform').pvalue:.3f}")  # fmt: skip
 
 
-def with_more_kept(kept, chains=20_000, number=60):
-    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, keep_{kept}, {chains} chains an ensemble\n")
+def with_more_kept(kept, chains=20_000, number=60, seed=0):
+    print(
+        f"jax {jax.__version__}, {jax.devices()[0].platform}, keep_{kept}, {chains} chains an ensemble, seed {seed}\n"
+    )
     print("| | degrees | nodes | edges | members | met | steps | moves per edge | p | s |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     found = []
     for i, one in enumerate(restricted(kept, number)):
         graph = Graph.from_edges(one.edges, one.nodes, one.directed, one.of if kept == "labels" else None)
         started = time.process_time()
-        sample = random_graphs(graph, chains, i, BUILDERS[kept](one))
+        sample = random_graphs(graph, chains, 1000 * seed + i, BUILDERS[kept](one))
         seconds = time.process_time() - started
         counts = counts_of(drawn_sets(sample), one.members)  # an error for a graph that keeps less
         p = stats.chisquare(counts).pvalue if counts.all() else None

@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import Command, add_estimate, add_size, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
@@ -30,6 +32,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--level", type=float, metavar="L", help="with --estimate: of the intervals (default: 0.95)")
     parser.add_argument("--seed", type=int, metavar="S", help="with --estimate: random seed (default: 0)")
     parser.add_argument(
+        "--per", choices=("graph", "node", "edge"), default="graph",
+        help="node, edge: a row for each, and a column for each of its roles in each class (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
         "--disjoint", choices=("edge", "node"),
         help="also how many occurrences without a shared edge (F2), or node (F3): a greedy set, and an upper bound",
     )  # fmt: skip
@@ -46,8 +52,27 @@ def _run(args: argparse.Namespace) -> Report:
         extra := [name for name in ("occurrences", "report", "disjoint") if getattr(args, name) is not None]
     ):
         raise ValueError(f"--{', --'.join(extra)}: of exact censuses; leave it out with --estimate")
+    if args.per != "graph" and (extra := [f"--{name}" for name in _OF_THE_GRAPH if getattr(args, name) is not None]):
+        raise ValueError(f"{', '.join(extra)}: of the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
+    if args.per != "graph":
+        return _roles(args, graph)
     return _estimated(args, graph) if args.estimate else _counted(args, graph)
+
+
+_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "checkpoint")
+
+
+def _roles(args: argparse.Namespace, graph: Graph) -> Report:
+    from jaxmotif.features import census_orbits
+
+    with timed("counted"):
+        found = census_orbits(graph, args.size, per=args.per, devices=args.device, memory=args.memory)
+    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    keys = {"node": names} if found.edges is None else dict(zip(("u", "v"), names[found.edges].T, strict=True))
+    return Report(
+        {"size": args.size, "directed": graph.directed}, keys | dict(zip(found.columns, found.values.T, strict=True))
+    )
 
 
 def _counted(args: argparse.Namespace, graph: Graph) -> Report:

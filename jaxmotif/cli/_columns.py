@@ -39,6 +39,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "graphlets --per node": {"node": "the node", "orbit-0 ... orbit-14": "how many induced subgraphs the node lies in, "
         "by its place in them, in the numbering of ORCA"},
     "census": _CLASS,
+    "census --per node, --per edge": {
+        "node; u, v": "the node; the ends of the edge",
+        "2-star:0, 030T:0-1, ...": "how many sets of nodes that induce the class hold it in this role: the class, by "
+        "name where it has one, and the lowest of its nodes or edges that has the role, where there are several",
+    },
     "census --disjoint": {
         "disjoint": "occurrences chosen one after another so that no two share an edge (--disjoint edge, F2) or a node "
         "(node, F3): a lower bound of the most there are",

@@ -12,7 +12,8 @@ from jaxmotif.features._roles import Role, roles_of
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.motifs._census import check_size
 from jaxmotif.motifs._orbits import Places, orbit_counts
-from jaxmotif.patterns import class_names, named_pattern
+from jaxmotif.patterns import canonical_order, named_pattern
+from jaxmotif.patterns._names import short_name
 
 
 def census_orbits(
@@ -33,7 +34,7 @@ def census_orbits(
 
     Returns:
       The table. A column is called by its class, by name where it has one, with the lowest node or edge of the role
-      where there are several.
+      where there are several, as :func:`pattern_features` calls it.
 
     Raises:
       ValueError: a size or ``per`` out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
@@ -53,15 +54,18 @@ def census_orbits(
     roles: dict[str, list[Role]] = {}
 
     def places_of(name: str) -> Places:
-        pattern = named_pattern(name, graph.directed)
-        roles[name] = roles_of(pattern, class_names(graph.directed).get(name, name).split(" ")[0], per)
+        short = short_name(name, graph.directed)
+        # Its nodes as the name numbers them.
+        pattern = named_pattern(short, graph.directed)
+        roles[name] = roles_of(pattern, short, per)
         columns = np.full((size,) * (1 if per == "node" else 2), -1, np.int64)
         for number, role in enumerate(roles[name]):
             for place in role.places:
                 columns[place] = number
                 if not graph.directed:
                     columns[place[::-1]] = number
-        return Places(columns, len(roles[name]))
+        order = canonical_order(pattern)
+        return Places(columns[order] if per == "node" else columns[np.ix_(order, order)], len(roles[name]))
 
     classes, values = orbit_counts(graph, size, per, places_of, devices, memory)
     columns = tuple(role.name for name in classes for role in roles[name])

@@ -147,3 +147,16 @@ def test_census_without_shared_nodes(capsys):
     assert triangle["disjoint"] <= triangle["disjoint_upper"] <= triangle["count"]
     assert main(["census", "florentine", "--estimate", "--disjoint", "node"]) == 1
     assert "--disjoint: of exact censuses" in capsys.readouterr().err
+
+
+def test_census_at_nodes_and_edges(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("ann bob\nbob cid\nann cid\ncid dan\n")
+    options = "census", str(tmp_path / "g.txt"), "--quiet", "--format", "csv"
+    for per, wanted in (
+        ("node", ["node,2-star:0,2-star:1,triangle", "ann,0,1,1", "bob,0,1,1", "cid,2,0,1", "dan,0,2,0"]),
+        ("edge", ["u,v,2-star,triangle", "ann,bob,0,1", "ann,cid,1,1", "bob,cid,1,1", "cid,dan,2,0"]),
+    ):
+        assert main([*options, "--per", per]) == 0
+        assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")] == wanted
+    assert main([*options, "--per", "node", "--disjoint", "node"]) == 1
+    assert "--disjoint: of the whole graph" in capsys.readouterr().err
