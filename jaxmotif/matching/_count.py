@@ -20,7 +20,7 @@ from jaxmotif.graph._coerce import GraphLike, as_graph
 from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, automorphism_total, has_passes
-from jaxmotif.matching._divided import count_at_a_stretch, count_in_shares
+from jaxmotif.matching._divided import count_in_shares
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan, make_plan, make_plans
@@ -165,8 +165,13 @@ def count_matches(
         )
         found, notes = count_in_shares(plan, replan, selection, time_limit, store, progress)
     else:
+        from jaxmotif.matching._pieces import count_alone  # which counts smaller queries, and imports this module
+
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-            found, notes = count_at_a_stretch(plan, replan, selection.main, search.max_steps, time_limit, meter.advance)
+            allowed = checked_domains(domains, pattern, target)
+            found, notes = count_alone(
+                pattern, target, plan, replan, allowed, options, selection.main, time_limit, meter.advance
+            )
     return match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
 
 

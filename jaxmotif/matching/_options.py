@@ -27,6 +27,8 @@ class Search:
       symmetry: search one of the maps that automorphisms exchange, and multiply (counts alone).
       lookahead: drop partial matches that leave some later node without candidates; ``None``: once a search has tested
         many candidates and found few matches.
+      pieces: count the sides of a query that falls apart without one or two of its nodes, and multiply (counts alone,
+        on one device); ``None``: once a search has taken some seconds, if no node can be in both sides.
       block: candidates a step tests; ``None``: by the device and memory, or a small search is done in NumPy.
       max_steps: stop after so many steps of search (counts on one device alone).
 
@@ -43,6 +45,7 @@ class Search:
     leaves: bool = True
     symmetry: bool = True
     lookahead: bool | None = None
+    pieces: bool | None = None
     block: int | None = None
     max_steps: int | None = None
 
@@ -70,6 +73,7 @@ class Options:
       listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
       limit: of the matches kept, if any.
       tally: count how often each target ``"node"``, or ``"edge"``, takes each part.
+      parts: those counted, as tuples of query nodes; ``None`` for all.
       small: do a small search while planning, in NumPy.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
@@ -80,6 +84,7 @@ class Options:
     listing: bool = False
     limit: int | None = None
     tally: Literal["node", "edge"] | None = None
+    parts: Sequence[tuple[int, ...]] | None = None
     small: bool = True
     memory: int | None = None
     search: Search = DEFAULT_SEARCH

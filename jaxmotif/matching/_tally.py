@@ -120,7 +120,9 @@ def tallied_orders(
     query, leaves = asked.query, order.leaves.nodes
     colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
     # By all automorphisms: parts that these exchange have equal counts.
-    whole = orbits(query, parts_of(query, options.tally), generators(asked.shape, colors))
+    whole = [[part] for part in options.parts or ()]
+    if not whole:
+        whole = orbits(query, parts_of(query, options.tally), generators(asked.shape, colors))
     even = even_leaves(query, order, measured)
     # F: those that the search leaves out, which leave leaves alone.
     mine = generators(asked.shape, colors, [*order.core, *leaves], leaves) if options.search.symmetry else []

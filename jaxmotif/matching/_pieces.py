@@ -1,0 +1,270 @@
+"""Queries that fall apart: counted in two sides that a cut joins, by a sum of products.
+
+Let nothing but a cut S, which is empty, a node, or two nodes that are joined, connect the sides A and B of a query. For
+each image of S, any of the ``n_A`` maps of S and A goes with any of the ``n_B`` maps of S and B, unless both take one
+node. Those that do are the maps of smaller queries, in which nodes of A and B are merged (Chen, Qian: DecoMine, ASPLOS
+2023):
+
+    n(Q) = sum over images of S of n_A n_B - sum over M of n(Q / M),
+
+M all nonempty sets of pairs (a, b), in which no node is twice, of labels that may be those of one node. Sides are added
+up by the images of S as participation counts are. So the work is that of both sides, not of all their pairs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching._conditions import RuledPattern
+from jaxmotif.matching._count import count_matches, plan_searches
+from jaxmotif.matching._divided import Replan, count_at_a_stretch
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._plan import Plan
+from jaxmotif.matching._tally import Found
+from jaxmotif.patterns import Pattern
+from jaxmotif.search import Standing
+
+MOST_NODES = 64
+"""Of a query for whose cuts it is looked."""
+
+MOST_MERGED = 64
+"""Smaller queries to count besides the sides."""
+
+PATIENCE, TRIED = 5.0, 30.0
+"""Seconds after which a search is tried in pieces, and how long: programs for these are compiled, too."""
+
+MOST_COUNT = 2**63 - 1
+"""Maps of a side: they are added up modulo 2^64."""
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+class Cut(NamedTuple):
+    """Two sides of a query, without the cut, and the sets of pairs that may take one node."""
+
+    nodes: tuple[int, ...]
+    sides: tuple[list[int], list[int]]
+    merged: list[Pairs]
+
+
+class _Counted(Exception):
+    """The pieces were counted while the search of the whole went on."""
+
+    def __init__(self, standing: Standing):
+        super().__init__()
+        self.standing = standing
+
+
+def count_alone(
+    pattern: Pattern, target: Graph, plan: Plan, replan: Replan, allowed: np.ndarray | None, options: Options,
+    device: jax.Device, time_limit: float | None, report: Callable[[int], None],
+) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
+    """Count on one device: whole, or in pieces where that is asked for, or tried after a while.
+
+    Args:
+      plan, replan, report: as for :func:`count_at_a_stretch`. allowed: bool ``[k, n]``, given domains.
+    """
+    search, started = options.search, time.perf_counter()
+    # What is asked of nodes of both sides at once would be lost.
+    plain = not isinstance(pattern, RuledPattern) and not options.induced and search.max_steps is None
+    may = plan.ready is not None and plain and options.memory is None and pattern.num_nodes <= MOST_NODES
+    waits = search.pieces is None and may
+
+    def in_pieces(limit: float | None) -> Standing | None:
+        # Unasked, where sides share no candidates: smaller queries may take as long as the whole.
+        most = MOST_MERGED if search.pieces else 0
+        cut = choose_cut(pattern, plan.order, options.wildcard, allowed, most)
+        found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, options, device, limit)
+        # All maps of a query are so many times those that symmetry leaves.
+        return None if found is None else found._replace(count=found.count // plan.multiplier)
+
+    def watch(more: int) -> None:
+        nonlocal waits
+        report(more)
+        if waits and time.perf_counter() - started > PATIENCE:
+            waits = False
+            limits = [TRIED] if time_limit is None else [TRIED, time_limit - (time.perf_counter() - started)]
+            if (found := in_pieces(min(limits))) is not None:
+                raise _Counted(found)
+
+    try:
+        if search.pieces and may and (found := in_pieces(time_limit)) is not None:
+            raise _Counted(found)
+        left = None if time_limit is None else max(time_limit - (time.perf_counter() - started), 0.0)
+        found, notes = count_at_a_stretch(plan, replan, device, search.max_steps, left, watch)
+        if left is not None and found.status == f"stopped at time_limit={left:g} s":
+            found = found._replace(status=f"stopped at time_limit={time_limit:g} s")
+        return found, notes
+    except _Counted as done:
+        return done.standing, ("counted in pieces",)
+
+
+def choose_cut(
+    pattern: Pattern, core: Sequence[int], wildcard: int | None, allowed: np.ndarray | None = None,
+    most_merged: int = MOST_MERGED,
+) -> Cut | None:  # fmt: skip
+    """The cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
+
+    Args:
+      core: query nodes searched; the others are counted in closed form. allowed: bool ``[k, n]``, given domains.
+      most_merged: smaller queries that it may take.
+
+    Example:
+      >>> bowtie = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2)], node_labels=[1, 1, 1, 2, 1])
+      >>> choose_cut(bowtie, [0, 2, 3], None)
+      Cut(nodes=(2,), sides=([0, 1], [3, 4]), merged=[((0, 4),), ((1, 4),)])
+    """
+    edges = np.argwhere(np.triu(pattern.neighbors)).tolist()
+    found, most = None, 0
+    for nodes in [(), *((s,) for s in range(pattern.num_nodes)), *map(tuple, edges)]:
+        rest = [v for v in range(pattern.num_nodes) if v not in nodes]
+        parts = [[rest[i] for i in part] for part in pattern.relabel(rest).components()]
+        work = [len({*part} & {*core}) for part in parts]
+        if len(parts) < 2 or min(max(work), sum(work) - max(work)) <= most:
+            continue
+        large = parts[work.index(max(work))]
+        sides = large, [v for v in rest if v not in large]
+        rivals = [(a, b) for a, b in itertools.product(*sides) if _may_be_one(pattern, a, b, wildcard, allowed)]
+        merged = list(itertools.islice(_matchings(rivals), most_merged + 1))
+        if len(merged) <= most_merged:
+            found, most = Cut(nodes, sides, merged), min(max(work), sum(work) - max(work))
+    return found
+
+
+def count_in_pieces(
+    pattern: Pattern, target: Graph, cut: Cut, allowed: np.ndarray | None, options: Options, device: jax.Device,
+    time_limit: float | None,
+) -> Standing | None:  # fmt: skip
+    """The maps of a query by a cut; ``None`` if a side has too many, or the time is over."""
+    ends = None if time_limit is None else time.perf_counter() + time_limit
+
+    def left() -> float | None:
+        return None if ends is None else ends - time.perf_counter()
+
+    # In a side, symmetry may exchange the ends of a cut edge, whose images are ordered.
+    symmetry = options.search.symmetry and len(cut.nodes) < 2
+    # The order given, if any, is one of the whole query.
+    whole = dataclasses.replace(options.search, pieces=False, symmetry=symmetry, order="ri")
+    steps = tested = 0
+    images: list[dict[int, int]] = []
+    for side in cut.sides:
+        ids = [*cut.nodes, *side]
+        domains = None if allowed is None else allowed[ids]
+        how = dataclasses.replace(options, search=whole)
+        found = _by_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device, left())
+        if found is None:
+            return None
+        counts, standing = found
+        images.append(counts)
+        steps, tested = steps + standing.steps, tested + standing.positions
+    total = sum(count * images[1].get(image, 0) for image, count in images[0].items())
+    for pairs in cut.merged if total else ():
+        smaller = merge(pattern, pairs, options.wildcard, allowed)
+        if smaller is None:
+            continue
+        limit = left()
+        if limit is not None and limit <= 0:
+            return None
+        search = dataclasses.replace(options.search, pieces=None, order="ri")
+        one = count_matches(
+            smaller[0], target, wildcard=options.wildcard, domains=smaller[1], time_limit=limit, devices=[device],
+            search=search,
+        )  # fmt: skip
+        if not one.exact:
+            return None
+        total, steps, tested = total - one.count, steps + one.steps, tested + one.positions
+    return Standing(total, tested, steps, "done")
+
+
+def _by_images(
+    side: Pattern, target: Graph, cut: int, allowed: np.ndarray | None, options: Options, device: jax.Device,
+    time_limit: float | None,
+) -> tuple[dict[int, int], Standing] | None:  # fmt: skip
+    """How many maps of a side there are for each image of its first nodes, the cut (by the number of the node, or of
+    two, the first times n and the second), and what the search took; ``None`` if they are too many, or time is over."""
+    # Directed, the arc between them may go either way.
+    part = (1, 0) if cut == 2 and not side.adjacency[0, 1] else tuple(range(cut))
+    options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
+
+    def plan_on(device: jax.Device, block: int | None) -> Plan:
+        how = options if block is None else dataclasses.replace(
+            options, search=dataclasses.replace(options.search, block=block)
+        )  # fmt: skip
+        # Of a leaf that is searched last, the first search is the count before: the last adds up.
+        return plan_searches(side, target, allowed, how, device)[0][-1]
+
+    plan = plan_on(device, None)
+    found, _ = count_at_a_stretch(plan, plan_on, device, None, time_limit, lambda _: None)
+    maps = found.count * plan.multiplier
+    if found.status != "done" or (cut and maps > MOST_COUNT):
+        return None
+    if not cut or plan.ready is None or found.tally is None:
+        return ({0: maps} if maps else {}), found
+    sums = Found(found.tally.view(np.int64), plan.ready.operands, plan.tally.nodes, np.asarray(plan.ids))
+    [(_, added)] = plan.tally.orbits
+    counts: dict[int, int] = {}
+    for cells in added:
+        if cut == 1:
+            images, column = np.arange(target.n), sums.by_node(cells, target.n)
+        else:
+            tails, heads, column = sums.lists(cells)
+            first, second = (heads, tails) if cells.turned != (part == (1, 0)) else (tails, heads)
+            images = first.astype(np.int64) * target.n + second
+        some = np.flatnonzero(column)
+        for image, count in zip(images[some].tolist(), column[some].tolist(), strict=True):
+            counts[image] = counts.get(image, 0) + count
+    # The search finds one of so many maps, in which the parts added up are exchanged.
+    return {image: count * plan.multiplier // len(added) for image, count in counts.items()}, found
+
+
+def merge(
+    pattern: Pattern, pairs: Pairs, wildcard: int | None, allowed: np.ndarray | None
+) -> tuple[Pattern, np.ndarray | None] | None:
+    """The query in which the nodes of each pair are one, and its domains; ``None`` if an edge would need two labels.
+
+    Example:
+      >>> path = Pattern.from_edges([(0, 1), (1, 2)])
+      >>> merge(path, ((0, 2),), None, None)[0].adjacency.tolist()
+      [[False, True], [True, False]]
+    """
+    adjacency, domains = pattern.adjacency.copy(), None if allowed is None else allowed.copy()
+    labels = None if pattern.node_labels is None else pattern.node_labels.copy()
+    values = np.zeros(adjacency.shape, np.int64) if pattern.edge_labels is None else pattern.edge_labels.copy()
+    for a, b in pairs:
+        if labels is not None and labels[a] == wildcard:
+            labels[a] = labels[b]
+        if domains is not None:
+            domains[a] &= domains[b]
+        # Rows, then columns: what goes out of b, and what comes in, is joined to a.
+        for arcs, label in ((adjacency, values), (adjacency.T, values.T)):
+            free = np.zeros((2, len(arcs)), bool) if wildcard is None else label[[a, b]] == wildcard
+            if (arcs[a] & arcs[b] & (label[a] != label[b]) & ~free.any(axis=0)).any():
+                return None
+            taken = arcs[b] & (~arcs[a] | free[0])
+            label[a, taken] = label[b, taken]
+            arcs[a] |= arcs[b]
+    kept = [v for v in range(pattern.num_nodes) if v not in {b for _, b in pairs}]
+    smaller = Pattern(adjacency, labels, None if pattern.edge_labels is None else values, pattern.directed)
+    return smaller.relabel(kept), None if domains is None else domains[kept]
+
+
+def _may_be_one(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: np.ndarray | None) -> bool:
+    labels = pattern.node_labels
+    alike = labels is None or labels[a] == labels[b] or wildcard in (labels[a], labels[b])
+    return bool(alike and (allowed is None or (allowed[a] & allowed[b]).any()))
+
+
+def _matchings(pairs: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
+    """All nonempty sets of pairs in which no node is twice."""
+    for i, (a, b) in enumerate(pairs):
+        yield ((a, b),)
+        for more in _matchings([(c, d) for c, d in pairs[i + 1 :] if c != a and d != b]):
+            yield ((a, b), *more)
