@@ -28,7 +28,7 @@ from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._tuning import run_sizes
-from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
+from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles, typed_roles_of_many
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -217,8 +217,8 @@ def edge_graphlets(
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` is a
-        search for each graphlet that occurs, which takes neither ``memory`` nor ``checkpoint``.
+      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` runs
+        on the first of ``devices``, without ``checkpoint``.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
@@ -253,8 +253,8 @@ def node_orbits(
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` is a
-        search for each graphlet that occurs, which takes neither ``memory`` nor ``checkpoint``.
+      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` runs
+        on the first of ``devices``, without ``checkpoint``.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
@@ -310,9 +310,9 @@ def _typed_at(
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:  # fmt: skip
     """Columns, counts at each edge or node, and counts in the graph, of what tells directions and labels."""
     _check(graph, size, typed=True)
-    _check_typed(induced, at, memory, checkpoint)
-    counts = typed_counts(graph, size, devices, None, None, progress)
-    columns, values = typed_roles(graph, tuple(counts), at, devices)
+    _check_typed(induced, at, checkpoint)
+    counts = typed_counts(graph, size, devices, memory, None, progress)
+    columns, values = typed_roles(graph, tuple(counts), size, at, devices, memory)
     return columns, narrowed(values), counts
 
 
@@ -388,7 +388,7 @@ def _many_typed(
 ) -> PerGraph[Any]:  # fmt: skip
     _check_many(checkpoint)
     _check(graphs, size, typed=True)
-    _check_typed(induced, detail, memory)
+    _check_typed(induced, detail)
     names, counts = typed_counts_of_many(graphs, size, devices, memory, progress)
 
     def by_name(i: int) -> dict[str, int]:
@@ -400,7 +400,7 @@ def _many_typed(
 
     if detail == "graph":
         return PerGraph(names, counts, np.arange(len(graphs) + 1), (), whole)
-    columns, values = typed_roles(graphs, names, detail, devices)
+    columns, values = typed_roles_of_many(graphs, names, detail, devices)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(graphs.n if detail == "node" else graphs.m)])
 
     def at_each(i: int) -> NodeOrbits | EdgeGraphlets:
@@ -463,13 +463,11 @@ def _check_many(checkpoint: str | os.PathLike | None) -> None:
         raise ValueError("many graphs run batch by batch: they take no checkpoint")
 
 
-def _check_typed(
-    induced: bool, detail: Detail, memory: int | None = None, checkpoint: str | os.PathLike | None = None
-) -> None:
+def _check_typed(induced: bool, detail: Detail, checkpoint: str | os.PathLike | None = None) -> None:
     if not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
-    if detail != "graph" and (memory is not None or checkpoint is not None):
-        raise ValueError(f"typed=True searches at each {detail}: it takes no memory limit and no checkpoint")
+    if detail != "graph" and checkpoint is not None:
+        raise ValueError(f"typed=True keeps no finished work of counts at each {detail}; leave checkpoint out")
 
 
 def _five(

@@ -4,6 +4,7 @@ as patterns."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +17,10 @@ from jaxmotif.patterns import named_pattern
 from jaxmotif.patterns._names import short_name
 
 if TYPE_CHECKING:
+    from jaxmotif.features import Features
     from jaxmotif.motifs import Census
+
+At = Literal["node", "edge"]
 
 
 def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
@@ -63,12 +67,31 @@ def _names(classes: tuple[str, ...], directed: bool) -> list[str]:
 
 
 def typed_roles(
-    graphs: Graph | Graphs, names: tuple[str, ...], at: Literal["node", "edge"], devices: Devices
+    graph: Graph, names: tuple[str, ...], size: int, at: At, devices: Devices, memory: int | None
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The roles of graphlets, by name, and how often each node or edge plays each, int64 ``[rows, roles]``."""
+    """The roles of the graphlets that occur, by their names, and how often each node or edge plays each, int64
+    ``[rows, roles]``."""
+    from jaxmotif.features import census_orbits
+
+    # A census begins with three nodes.
+    pairs = [name for name in names if named_pattern(name, graph.directed).num_nodes == 2]
+    found = [_roles(graph, pairs, at, devices)]
+    found += [census_orbits(graph, k, per=at, devices=devices, memory=memory) for k in range(3, size + 1)]
+    columns = tuple(column for one in found for column in one.columns)
+    return columns, np.concatenate([one.values for one in found], axis=1)
+
+
+def typed_roles_of_many(
+    graphs: Graphs, names: tuple[str, ...], at: At, devices: Devices
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The same in many graphs, side by side, of the graphlets that occur in any."""
+    found = _roles(graphs, names, at, devices)
+    return found.columns, found.values
+
+
+def _roles(graphs: Graph | Graphs, names: Sequence[str], at: At, devices: Devices) -> Features:
     from jaxmotif.features import pattern_features
 
     # A class with labels is told by their numbers, where a name would be read for words.
     patterns = [named_pattern(name, graphs.directed) if _has_labels(graphs) else name for name in names]
-    found = pattern_features(graphs, patterns, per=at, devices=devices)
-    return found.columns, found.values
+    return pattern_features(graphs, patterns, per=at, devices=devices)

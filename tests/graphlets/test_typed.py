@@ -166,8 +166,8 @@ def test_names_words_and_refusals(tmp_path):
     assert "3 graphlets" in repr(found)
     with pytest.raises(ValueError, match="leave induced=False out"):
         jaxmotif.graphlet_counts(graph, typed=True, induced=False)
-    with pytest.raises(ValueError, match="at each node: it takes no memory limit and no checkpoint"):
-        jaxmotif.node_orbits(graph, typed=True, memory=1 << 30)
+    with pytest.raises(ValueError, match="of counts at each node; leave checkpoint out"):
+        jaxmotif.node_orbits(graph, typed=True, checkpoint=tmp_path / "kept")
     with pytest.raises(ValueError, match="typed=True, which tells directions"):
         jaxmotif.graphlet_counts(graph)
 
