@@ -35,7 +35,7 @@ def batch(seed, count, directed, labels):
 @pytest.mark.parametrize("directed", [False, True])
 def test_against_all_injective_maps(directed, labels):
     for induced in (False, True):
-        pairs, queries, targets = batch(10 * directed + induced, 300, directed, labels)
+        pairs, queries, targets = batch(10 * directed + induced, 150, directed, labels)
         wildcard = np.int32(0) if labels and induced else None
 
         def count(query, target, induced=induced, wildcard=wildcard):
@@ -45,7 +45,7 @@ def test_against_all_injective_maps(directed, labels):
         expected = [count_injections(query, target, induced, wildcard) for query, target in pairs]
         assert found.count.to_numpy().tolist() == expected
         assert found.exact.all()
-        assert np.count_nonzero(expected) > 60
+        assert np.count_nonzero(expected) > 30
 
 
 @pytest.mark.parametrize(("directed", "of"), [(False, "node"), (True, "edge")])
