@@ -20,6 +20,7 @@ with checkpoints, kills it, and goes on: the hits are those of one that was not 
 """
 
 import logging
+import os
 import subprocess
 import sys
 import tempfile
@@ -209,17 +210,19 @@ def killed(scale, factor, size, samples, devices=None):
         "checkpoint=sys.argv[1] if sys.argv[1:] else None); print(sha256(found.hits.tobytes()).hexdigest()[:16])"
     )
     with tempfile.TemporaryDirectory() as folder:
-        call, here = [sys.executable, "-c", code], Path(__file__).parent
-        first = subprocess.Popen([*call, folder], cwd=here, stdout=subprocess.DEVNULL)
+        call, here = [sys.executable, "-c", code], Path(__file__).resolve().parent
+        where = {"cwd": here, "env": os.environ | {"PYTHONPATH": str(here.parent)}}
+        first = subprocess.Popen([*call, folder], stdout=subprocess.DEVNULL, **where)
         kept = Path(folder) / "estimate.checkpoint"
-        # That of the beginning holds nothing: the next is larger.
-        while first.poll() is None and not (kept.exists() and kept.stat().st_size > 10_000):
+        sizes = set()  # that of the beginning holds nothing
+        while first.poll() is None and len(sizes) < 2:
+            sizes |= {kept.stat().st_size} if kept.exists() else set()
             time.sleep(0.05)
         first.kill()
         print(f"killed: {first.wait()}, checkpoint of {kept.stat().st_size:,} bytes", flush=True)
         for given in (folder,), ():
             begun = time.perf_counter()
-            hits = subprocess.run([*call, *given], cwd=here, stdout=subprocess.PIPE, text=True).stdout.split()[-1]
+            hits = subprocess.run([*call, *given], stdout=subprocess.PIPE, text=True, **where).stdout.split()[-1]
             what = "gone on" if given else "from the beginning"
             print(f"{what}: {time.perf_counter() - begun:.2f} s with the graph, sha256 of the hits {hits}", flush=True)
 
