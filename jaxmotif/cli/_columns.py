@@ -38,6 +38,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "graphlets --per node": {"node": "the node", "orbit-0 ... orbit-14": "how many induced subgraphs the node lies in, "
         "by its place in them, in the numbering of ORCA"},
+    "graphlets --typed --per edge, node": {"021C:0, 030T:0-1, ...": "how many induced subgraphs of this class the "
+        "node, or edge, lies in by its role there: its class, and the lowest place of the role if it has several"},
     "census": _CLASS,
     "census --per node, --per edge": {
         "node; u, v": "the node; the ends of the edge",
