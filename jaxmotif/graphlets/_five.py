@@ -224,7 +224,7 @@ def five_node_orbits(
         late = _late_values(given.graph, sums["t"], sums["l2"])
         again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("triples", "end")).values())
         adjacency = given.adjacency(given.graph)
-        for b in hubs.blocks(given.lengths, given.core, given.cells):
+        for b in hubs.blocks(given.lengths, given.core, given.cells, given.sizes):
             again = hubs.sum_around(again, late, given.graph, adjacency, b.ids, b.steps, width=b.size)
         at_edges = _edge_result(given.graph, places, sums, again, slots, edges=graph.m, wide=wide)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
@@ -266,13 +266,14 @@ def _given(
         )
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
     core, lengths = int(core), degrees - leaves
+    sizes = hubs.SIZES["accelerator" if target_of(device).is_accelerator else "cpu"]
     cells, giant = _largest_steps(memory, graph.slot_capacity, device)
     # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
     giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
     lengths[nodes - giants :] = 0
     given = _Given(
         ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, cells,
-        None, False,
+        sizes, None, False,
     )  # fmt: skip
     # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
     room = 2 * default_memory(device) if memory is None else memory
@@ -291,7 +292,7 @@ def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[i
     cells, giant = _CELLS[kind], GIANT[kind]
     while memory is not None and cells > _LEAST_CELLS and 4 * cells * _CELL_BYTES > (memory - _ARC_BYTES * arcs) // 4:
         cells //= 2
-    return cells, min(giant, max(x for x in hubs.SIZES if x * x <= 4 * cells))
+    return cells, min(giant, max(x for x in hubs.SIZES[kind] if x * x <= 4 * cells))
 
 
 @partial(jit64, static_argnames="narrow")
@@ -317,7 +318,7 @@ class _Given(NamedTuple):
       memory: what the user allows on each device.
       above: as ``later``, of all nodes, on the device.
       giants: how many nodes, those of highest rank, are no hubs: their ``lengths`` are 0.
-      cells: of matrices of neighbourhoods at a time.
+      cells: of matrices of neighbourhoods at a time. sizes: that these have.
       index: tells who is adjacent where bits of all pairs would take too much.
       sparse: whether the tables are made a block of rows at a time, and 5-cycles found path by path. Then the rows are
         shared out like the hubs, and no two workers make the same.
@@ -334,6 +335,7 @@ class _Given(NamedTuple):
     above: jax.Array
     giants: int
     cells: int
+    sizes: tuple[int, ...]
     index: HashedArcs | None
     sparse: bool
 
@@ -352,7 +354,7 @@ class _Given(NamedTuple):
     @property
     def fixed(self) -> int:
         """Bytes of sums at arcs, of matrices, and of giants."""
-        widest = next(x for x in hubs.SIZES if x >= self.lengths.max(initial=0))
+        widest = next(x for x in self.sizes if x >= self.lengths.max(initial=0))
         giants = 20 * self.graph.leaves.shape[0] * self.giants
         return _ARC_BYTES * self.graph.heads.shape[0] + _CELL_BYTES * max(self.cells, widest**2) + giants
 
@@ -492,8 +494,8 @@ class _Hand:
 
     def _clear(self) -> None:
         given, self._tables, self._meets = self.given, None, None
-        self._hubs = hubs.blocks(given.lengths, given.core, self._cells)
-        self._lowest = hubs.blocks(given.later, given.core, self._cells // 4)
+        self._hubs = hubs.blocks(given.lengths, given.core, self._cells, given.sizes)
+        self._lowest = hubs.blocks(given.later, given.core, self._cells // 4, given.sizes)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
             self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail), self._device)
@@ -607,7 +609,9 @@ class _Hand:
         for other in range(0, nodes, rows):
             high = low if other == row else narrow(self._made(_ends(other, min(other + rows, nodes)), "graph").codegree)
             firsts = np.int32(row), np.int32(other)
-            self._walks = hubs.fourth_walks(self._walks, low, high, given.graph, which, firsts, block=block)
+            self._walks = hubs.fourth_walks(
+                self._walks, low, high, given.graph, which, firsts, block=block, most=given.most
+            )
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
