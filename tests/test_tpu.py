@@ -150,7 +150,8 @@ def test_pure_functions_compile_under_vmap(tpu):
     batch = stack_graphs([KARATE, FLORENTINE])
     shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding), batch)
     functions = (
-        dense_graphlet_counts, dense_edge_columns, dense_node_orbits, functools.partial(dense_census, size=3),
+        dense_graphlet_counts, dense_edge_columns, dense_node_orbits, functools.partial(dense_node_orbits, size=5),
+        functools.partial(dense_census, size=3),
     )  # fmt: skip
     with compiling_for(Target("tpu")):
         for function in functions:

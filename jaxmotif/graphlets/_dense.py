@@ -3,6 +3,7 @@
 A graph of up to 512 nodes is one bit matrix. Per slot (u, v), with rows as words of 32 bits, the common neighbours
 are ``row[u] & row[v]`` and the 4-cliques half of ``sum over w of popcount(row[u] & row[v] & row[w])``, w a common
 neighbour: every step is a fused elementwise sum over (slots, nodes, words), with no loop and no table of that size.
+On a TPU, which is made for them, they are products of matrices.
 The :mod:`equations <jaxmotif.graphlets._equations>` do the rest.
 """
 
@@ -15,11 +16,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
 from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, dense_orbits
 from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
+from jaxmotif.graphlets._units import join, times
 from jaxmotif.patterns._totals import all_counts
 
 MAX_DENSE_NODES = 512
@@ -244,14 +246,32 @@ def _sum(values: jax.Array, axis) -> jax.Array:
 
 def _codegrees(bits: jax.Array) -> jax.Array:
     """Common neighbours of every pair of nodes, int32 ``[M, W, 32]``."""
+    if target().platform == "tpu":
+        A = _unpack(bits)
+        return times(A.reshape(-1, bits.shape[0]), A.reshape(-1, bits.shape[0])).reshape(A.shape)
     return _sum(_shared(bits, bits), axis=-1)
 
 
 def _cliques_and_cycles(slots: _Slots, bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Triangles, 4-cliques and (induced or not) 4-cycles at every slot, int32 ``[S]``."""
-    near_u, near_v = bits[slots.u], bits[slots.v]
-    common = near_u & near_v
-    t = _sum(lax.population_count(common), axis=1)
-    K = _sum(_unpack(common)[..., None] * _shared(common, bits), axis=(1, 2, 3)) >> 1
-    walks = _sum(_unpack(near_u)[..., None] * _shared(near_v, bits), axis=(1, 2, 3))  # of length 3 from u to v
+    if target().platform == "tpu":
+        t, K, walks = (x.at[slots.u, slots.v].get(mode="fill", fill_value=0) for x in _by_products(bits))
+    else:
+        near_u, near_v = bits[slots.u], bits[slots.v]
+        common = near_u & near_v
+        t = _sum(lax.population_count(common), axis=1)
+        K = _sum(_unpack(common)[..., None] * _shared(common, bits), axis=(1, 2, 3)) >> 1
+        walks = _sum(_unpack(near_u)[..., None] * _shared(near_v, bits), axis=(1, 2, 3))  # of length 3 from u to v
     return t, K, walks - slots.d_u - slots.d_v + 1
+
+
+def _by_products(bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """At pairs of adjacent nodes the triangles, 4-cliques and walks of length 3, int32 ``[M, M]``."""
+    A = _unpack(bits).reshape(bits.shape[0], -1)
+
+    def triangles_beside(near: jax.Array) -> jax.Array:
+        among = A * near[:, None] * near[None, :]
+        return _sum(among * times(among, among), axis=1) >> 1
+
+    C = times(A, A)
+    return C, lax.map(triangles_beside, A), join(A, C, bits.shape[0] + 1)

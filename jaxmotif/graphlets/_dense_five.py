@@ -6,14 +6,16 @@ gives it; and every orbit is below 2^28, which is all that 32-bit arithmetic nee
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._compile import target
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
+from jaxmotif.graphlets._units import join
 
 MAX_DENSE_NODES_5 = 128
 """Largest node capacity."""
@@ -55,8 +57,14 @@ def _matrix_arcs(near: jax.Array) -> Arcs:
     )
 
 
-def _times(x: jax.Array, y: jax.Array) -> jax.Array:
-    return jnp.matmul(x, y, precision=lax.Precision.HIGHEST)  # else tensor cores round
+def _times(x: jax.Array, y: jax.Array, wide: Literal["left", "right"] | None = None) -> jax.Array:
+    """The product of numbers up to 127, and on one side, where the other is of 0 and 1, below 2^21."""
+    if target().platform != "tpu":
+        return jnp.matmul(x, y, precision=lax.Precision.HIGHEST)  # else tensor cores round
+    if wide == "left":
+        return _times(y.swapaxes(-1, -2), x.swapaxes(-1, -2), "right").swapaxes(-1, -2)
+    # There float32 is several products of halves.
+    return join(x, y.astype(jnp.int32), 2**21 if wide else 2**7).astype(jnp.float32)
 
 
 def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None]:
@@ -67,7 +75,7 @@ def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None
 
     def around(x: jax.Array) -> jax.Array:
         """At u -> v: the sum over their common neighbours w of x at u -> w."""
-        return A * _times(x, A)
+        return A * _times(x, A, "left")
 
     def heads(x: jax.Array) -> jax.Array:
         return A * x[None, :]
@@ -76,16 +84,16 @@ def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None
     degrees, l2 = around(heads(d)), around(t)
     sums = Sums(
         t=t, w3=w3, w4=A * _times(C, C), degrees=degrees, walks=around(heads(A @ d)), spread=around(degrees),
-        far=A * _times(heads(d), C), side=A * _times(t, C), roof=around(w3), wing=A * _times(A, C * C),
-        arm=A * _times(A, hubs.pairs), chord=hubs.chord, l2=l2, l3=around(l2), cube=around(t * t), s=hubs.s,
+        far=A * _times(heads(d), C), side=A * _times(t, C), roof=around(w3), wing=A * _times(A, C * C, "right"),
+        arm=A * _times(A, hubs.pairs, "right"), chord=hubs.chord, l2=l2, l3=around(l2), cube=around(t * t), s=hubs.s,
         kt=hubs.kt, ls=around(hubs.s), c=hubs.c, k2=hubs.k2, tip=hubs.tip, q=6 * _five_cliques(bits),
     )  # fmt: skip
     if not edges:
         return sums, None
     rims = Rims(
-        floor=A * _times(_times(A, t), A), eave=hubs.eave, squares=around(heads(d * d)),
-        triples=around(heads(t.sum(axis=1))), dart=around(t * d[None, :]), tail=hubs.tail, end=A * _times(A, l2),
-        middle=A * _times(t, t), side=hubs.side, rim=hubs.rim,
+        floor=A * _times(_times(A, t), A, "left"), eave=hubs.eave, squares=around(heads(d * d)),
+        triples=around(heads(t.sum(axis=1))), dart=around(t * d[None, :]), tail=hubs.tail,
+        end=A * _times(A, l2, "right"), middle=A * _times(t, t), side=hubs.side, rim=hubs.rim,
     )  # fmt: skip
     return sums, rims
 

@@ -26,9 +26,10 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
 from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._hubs import Ranked, Tables, units
+from jaxmotif.graphlets._hubs import Ranked, Tables
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+from jaxmotif.graphlets._units import times
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
 
@@ -114,20 +115,16 @@ def begin(
     others = _members(graph, giants, near.nodes)
     start, stop = _rows_beside(near, ends)
 
-    def product(x: jax.Array, y: jax.Array) -> jax.Array:  # of 0 and 1, sums below 2^24
-        x, y = x.astype(units()), y.astype(units())
-        return jnp.matmul(x, y.T, preferred_element_type=jnp.float32).astype(jnp.int32)
-
     def step(number: jax.Array, tables: Tables) -> Tables:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
         row = jnp.where(at < stop, near.rows.at[at].get(mode="fill", fill_value=0) - first, rows)
         node = graph.at_rows.at[jnp.minimum(row, rows - 1) + first].get(mode="fill", fill_value=size)
         mine, place = _members(graph, giants, node), (row[:, None], near.nodes[None])
-        both = product(mine, others).astype(tables.codegree.dtype)
+        both = times(mine, others.T).astype(tables.codegree.dtype)
         tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
         if not wanted:
             return tables
-        arcs = 2 * product(_in_both(giants, mine), _in_both(giants, others))
+        arcs = 2 * times(_in_both(giants, mine), _in_both(giants, others).T)
         return tables._replace(pairs=tables.pairs.at[place].add(arcs, mode="drop", unique_indices=True))
 
     return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, tables)

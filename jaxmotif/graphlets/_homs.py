@@ -206,9 +206,9 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
 
 
 def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
-    """The product of two matrices of 64 bits."""
+    """The product of a matrix with ``rows [R, ...]``, in their type, which it wraps in."""
     if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
-        return (weights[:, :, None] * rows[None]).sum(1)
+        return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
     return xp.tensordot(weights, rows, 1)
 
 

@@ -26,6 +26,7 @@ from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets._units import join, times, units
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
@@ -173,25 +174,6 @@ def _arcs_between(graph: Ranked, edges: Adjacency, lists: _Lists, near: jax.Arra
     """The arcs between the neighbours of a hub, int32 ``[B, D, D]``; past the last where there is none."""
     nodes = jnp.maximum(lists.nodes, 0)
     return jnp.where(near > 0, edges.arc(graph, nodes[:, :, None], nodes[:, None, :]), graph.heads.shape[0])
-
-
-def units() -> jnp.dtype:
-    """What whole numbers up to 256 are multiplied in, with sums below 2^24 in float32: tensor cores take bfloat16."""
-    return jnp.dtype(jnp.float32 if target().platform == "cpu" else jnp.bfloat16)
-
-
-def join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
-    """The matrix product of int32 ``x [B, D, D]`` of 0 and 1, with ``y`` below ``most``; int32 where that holds it,
-    else int64. It is made of products of limbs of y, whose sums are below 2^24, which float32 holds."""
-    wide = (y.shape[1] - 1).bit_length()
-    limb = 24 - wide if target().platform == "cpu" else min(24 - wide, 8)  # bfloat16 holds 8 bits
-    need = (most - 1).bit_length()
-    kind = jnp.int32 if need + wide < 32 else jnp.int64
-    left, total = x.astype(units()), jnp.zeros((*x.shape[:2], y.shape[2]), kind)
-    for low in range(0, need, limb):
-        part = ((y >> low) & ((1 << limb) - 1)).astype(units())
-        total += jnp.matmul(left, part, preferred_element_type=jnp.float32).astype(kind) << low
-    return total
 
 
 def _apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
@@ -514,7 +496,7 @@ def five_cliques(
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width, later=True)
         near = _adjacent(graph, edges, lists)
-        twice = jnp.concatenate([near.astype(units())] * 2, axis=1)  # its rows go round
+        twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
         x = jnp.arange(width, dtype=jnp.int32)
 
         def at(turn: jax.Array, found: jax.Array) -> jax.Array:
@@ -527,8 +509,7 @@ def five_cliques(
             )
             Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
             Q = Q.reshape(near.shape[0], together * width, width)
-            shared = jnp.matmul(Q.swapaxes(1, 2), Q, preferred_element_type=jnp.float32)
-            return found + shared.astype(jnp.int32)
+            return found + times(Q.swapaxes(1, 2), Q)
 
         turns = width // 2 // together
         found = (lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32)) * near).astype(jnp.int64)

@@ -3,7 +3,7 @@
 With X the adjacency matrix, X X holds the common neighbours of every two nodes: the triangles at each edge, and the
 4-cycles through each pair of opposite nodes. A 4-clique is found at its lowest node in the degree order: the other
 three are a triangle among its higher neighbours, whose own matrix times itself says how many. All factors are whole
-numbers so small, or limbs of so few bits, that float32 holds every sum; tensor cores take them as bfloat16.
+numbers so small, or limbs of so few bits, that the sums are exact (:mod:`jaxmotif.graphlets._units`).
 
 The statistics are those of :mod:`jaxmotif.graphlets._sparse`, number for number; :func:`choose` says which is cheaper.
 """
@@ -26,9 +26,10 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._order import DegreeOrder
-from jaxmotif.graphlets._hubs import Blocks, join, units, within
+from jaxmotif.graphlets._hubs import Blocks, within
 from jaxmotif.graphlets._sparse import Statistics
 from jaxmotif.graphlets._tuning import Detail, fixed_bytes
+from jaxmotif.graphlets._units import join, times, units
 
 MOST_NODES = 46_340
 """Of a graph that is counted by products, with its padding: cells of its matrix have 32-bit numbers."""
@@ -134,7 +135,7 @@ def adjacency(order: DegreeOrder, *, size: int) -> jax.Array:
     skip = order.node_capacity - size
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     low, high = jnp.where(real, order.tail - skip, size), jnp.where(real, order.head - skip, size)
-    empty = jnp.zeros((size, size), units())
+    empty = jnp.zeros((size, size), units().factors)
     return empty.at[low, high].set(1, mode="drop").at[high, low].set(1, mode="drop")
 
 
@@ -166,7 +167,7 @@ def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) ->
     def block(number: jax.Array, sums: PairSums) -> PairSums:
         first = number * rows
         near = lax.dynamic_slice_in_dim(X, first, rows)
-        common = jnp.matmul(near, X, preferred_element_type=jnp.float32).astype(jnp.int32)
+        common = times(near, X)
         t = at(common, first, tail, head, sums.t)
         if sums.A is None or sums.B is None:
             # Every two nodes of codegree L are opposite in L over 2 cycles of four edges; and there are two such pairs.
@@ -237,9 +238,8 @@ def count_cliques(
         strips = lax.optimization_barrier([_read(X, *_cells(lists, size, a, a + strip)) for a in starts])
         upper = jnp.concatenate([jnp.pad(x, ((0, 0), (0, 0), (a, 0))) for a, x in zip(starts, strips, strict=True)], 1)
         for a, left in zip(starts, strips, strict=True):
-            both = jnp.matmul(left, upper[:, a:, a:], preferred_element_type=jnp.float32)
             # A row's sum is below 2^31, since no list is longer than MOST_NODES.
-            found = jnp.where(left > 0, both, jnp.float32(0)).astype(jnp.int32).sum(axis=2, dtype=jnp.int32)
+            found = jnp.where(left > 0, times(left, upper[:, a:, a:]), 0).sum(axis=2, dtype=jnp.int32)
             total = total + found.sum(dtype=jnp.int64)
         return total
 
@@ -260,8 +260,7 @@ def edge_cliques(
         cells, once = _cells(lists, size)
         there = (lists.real[:, :, None] & lists.real[:, None, :]) & (cells % (size + 1) != 0)
         near = lax.optimization_barrier(_read(X, cells, there))
-        both = jnp.matmul(near, near, preferred_element_type=jnp.float32)
-        found = jnp.where(near > 0, both, jnp.float32(0)).astype(jnp.int32)
+        found = jnp.where(near > 0, times(near, near), 0)
         spokes = found.sum(axis=2, dtype=jnp.int32) // 2  # once for each of the two others
         own = jnp.maximum(ids[number] - skip, 0)[:, None] * size + lists.nodes
         table = table.at[jnp.where(lists.real, own, size * size)].add(spokes, mode="drop")

@@ -1,5 +1,6 @@
 """The dense path against brute force, closed forms, stored counts and the laws of counting."""
 
+import re
 from math import comb
 
 import chex
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph
+from jaxmotif.arrays._compile import Target, compiling_for, jit64
 from jaxmotif.graphlets._dense import (
     MAX_DENSE_NODES,
     dense_edge_columns,
@@ -160,6 +162,19 @@ def test_edges_and_nodes_beyond_one_word_are_orca(density):
         if g.edges:
             here = sum(total for name, total in totals.items() if name == g.name or name.startswith(f"{g.name}-"))
             assert here == len(g.edges) * _counts(70, edges, (70, 70 * 69))[g.name]
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_a_tpus_products_of_whole_numbers(size):
+    """The same columns at edges, from which all else is; factors are of 8 bits."""
+    graph = _graph(11, random_edges(11, 0.6, 7))
+    with compiling_for(Target("tpu")):
+        found = dense_edge_columns(graph, size).to_numpy()
+        text = jit64(dense_edge_columns, static_argnames="size").lower64(graph, size=size).as_text()
+    np.testing.assert_array_equal(found, dense_edge_columns(graph, size).to_numpy())
+    assert found.max() > 10
+    assert "xi8>) -> tensor<32x32xi32>" in text
+    assert not re.search(r"dot_general.*-> tensor<[\dx]*x32xf32>", text)
 
 
 def test_largest_clique():
