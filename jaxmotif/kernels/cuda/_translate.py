@@ -25,7 +25,8 @@ C = {
     "bool": "bool", "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",
     "int32": "int", "uint32": "unsigned", "int64": "long long", "uint64": "unsigned long long",
 }  # fmt: skip
-UNSIGNED = {"int": "unsigned", "long long": "unsigned long long"}
+SIGNED = dict(zip(list(C.values())[2::2], list(C.values())[1::2], strict=True))  # of unsigned ones
+UNSIGNED = {signed: unsigned for unsigned, signed in SIGNED.items()}
 INFIX = {
     "and": "&", "or": "|", "xor": "^", "div": "/", "rem": "%", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
     "eq": "==", "ne": "!=",
@@ -173,7 +174,8 @@ class _Emit:
         if kind in ("int", "long long") and number == np.iinfo(np.dtype(aval.dtype)).min:
             return f"({number + 1}{'ll' if 'long' in kind else ''} - 1)"
         suffix = ("u" if "unsigned" in kind else "") + ("ll" if "long" in kind else "")
-        text = f"{number}{suffix}" if kind in (*UNSIGNED, *UNSIGNED.values()) else f"({kind}){number}"
+        narrow = kind.endswith(("char", "short"))
+        text = f"({kind}){number}" if narrow else f"{number}{suffix}"
         return text if number >= 0 else f"({text})"
 
     def read(self, env: Env, v: Any, e: str = "e") -> str:
@@ -214,7 +216,7 @@ class _Emit:
         kind = self.kind(out)
         a = [self.read(env, v) for v in ins]
         if name in WRAPPING:  # signed overflow is undefined in C++
-            by = UNSIGNED.get(kind, kind)
+            by = "unsigned long long" if "long" in kind else "unsigned"  # C++ takes narrow ones as int
             return f"({kind})(({by}){a[0]} {WRAPPING[name]} ({by}){a[1]})"
         if name in INFIX:
             return f"({kind})({a[0]} {INFIX[name]} {a[1]})"
@@ -251,9 +253,11 @@ class _Emit:
         bits = 8 * np.dtype(by.aval.dtype).itemsize
         plain = isinstance(by, jcore.Literal) and 0 <= int(by.val) < bits
         unsigned = UNSIGNED.get(kind, kind)
-        inside = "true" if plain else f"({UNSIGNED.get(kind, kind)}){a[1]} < {bits}u"
+        inside = "true" if plain else f"({unsigned}){a[1]} < {bits}u"
         if name == "shift_right_arithmetic":
-            return f"({a[0]} >> {a[1] if plain else f'({inside} ? {a[1]} : {bits - 1})'})"
+            places = a[1] if plain else f"({inside} ? {a[1]} : {bits - 1})"
+            text = f"({a[0]} >> {places})"  # of the bits as a signed number
+            return f"({kind})(({SIGNED[kind]})" + text[1:] if kind in SIGNED else text
         text = f"({kind})(({unsigned}){a[0]} {'<<' if name == 'shift_left' else '>>'} {a[1]})"
         return text if plain else f"({inside} ? {text} : ({kind})0)"
 
