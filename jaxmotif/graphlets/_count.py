@@ -171,7 +171,8 @@ def graphlet_counts(
       ValueError: for a directed graph (unless ``typed``), another size, devices that are not there, a memory limit too
         small, or a checkpoint that is damaged or of other work; with ``typed``, for labels too many for a census.
       OverflowError: with ``size=5``, for hubs around which counts may pass 2^90 (a degree of about 10 million);
-        without ``induced``, for counts at a node or edge that may pass 2^62.
+        with ``typed``, for counts that may pass 64 bits (a degree of about 2 million); without ``induced``, for counts
+        at a node or edge that may pass 2^62.
 
     Example:
       >>> import jaxmotif

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 At = Literal["node", "edge"]
 
+LARGEST_COUNT = 2.0**63
+"""What a census counts wraps from here on."""
+
 
 def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
     """Whether there are directions or labels to tell, and they are asked for."""
@@ -30,6 +33,18 @@ def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
 
 def _has_labels(graph: Graph | Graphs) -> bool:
     return graph.fields.node_labels is not None or graph.fields.edge_labels is not None
+
+
+def _check_counts(graph: Graph, size: int) -> None:
+    """Refuses graphs in which a census might wrap."""
+    degrees = graph.degrees + (graph.in_degrees if graph.directed else 0)
+    # A connected set has a spanning tree, and of the trees of one size stars have the most maps (Sidorenko 1994); those
+    # of a tree's image are its automorphisms: 1/6 + 1/2 of four nodes, 1/24 + 1/2 + 1/2 of five.
+    if (most := 1.05 * float((degrees.astype(np.float64) ** (size - 1)).sum())) >= LARGEST_COUNT:
+        raise OverflowError(
+            f"there may be {most:.2g} connected subgraphs of {size} nodes (largest degree {degrees.max()}), which pass "
+            "64 bits; typed=False has larger integers, and jaxmotif.estimate_census estimates"
+        )
 
 
 def typed_counts(
@@ -43,6 +58,7 @@ def typed_counts(
         folder = None if checkpoint is None else Path(checkpoint) / f"{k}-nodes"
         return subgraph_census(graph, k, devices=devices, memory=memory, checkpoint=folder, progress=progress)
 
+    _check_counts(graph, size)
     # The largest first: what cannot be counted is refused before anything is.
     found = [census(k) for k in range(size, 1, -1)][::-1]
     names = [name for one in found for name in _names(one.classes, graph.directed)]
@@ -55,6 +71,9 @@ def typed_counts_of_many(
     """The graphlets that occur in any graph, by size and class, and the counts of each, int64 ``[B, graphlets]``."""
     from jaxmotif.motifs import subgraph_census
 
+    # All but the largest graphs have too few nodes and edges for it.
+    for i in np.flatnonzero(2.1 * graphs.m * (2.0 * graphs.n) ** (size - 2) >= LARGEST_COUNT).tolist():
+        _check_counts(graphs[i], size)
     found: list[PerGraph[Census]] = [
         subgraph_census(graphs, k, devices=devices, memory=memory, progress=progress) for k in range(size, 1, -1)
     ][::-1]

@@ -9,7 +9,7 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.features import all_patterns
-from jaxmotif.graphlets import EdgeGraphlets
+from jaxmotif.graphlets import EdgeGraphlets, _typed
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._names import short_name
@@ -170,6 +170,14 @@ def test_names_words_and_refusals(tmp_path):
         jaxmotif.node_orbits(graph, typed=True, checkpoint=tmp_path / "kept")
     with pytest.raises(ValueError, match="typed=True, which tells directions"):
         jaxmotif.graphlet_counts(graph)
+
+
+def test_counts_that_may_pass_64_bits_are_refused(monkeypatch):
+    monkeypatch.setattr(_typed, "LARGEST_COUNT", 1.05 * (3 + 3**3))  # the star's: no degree may be larger
+    star = Graph.from_edges([(0, 1), (0, 2), (3, 0)], directed=True)
+    for graph in (star, [star]):
+        with pytest.raises(OverflowError, match=r"may be 32 connected subgraphs of 4 nodes \(largest degree 3\)"):
+            jaxmotif.graphlet_counts(graph, typed=True)
 
 
 def test_a_checkpoint_holds_every_size(tmp_path):
