@@ -41,7 +41,7 @@ def _assert_same_everywhere(detail, **options):
         assert _bits(FRONT_DOORS[detail](build(*graph), **options)) == _on_one_device(detail, name), name
 
 
-@pytest.mark.parametrize(("devices", "detail"), [(2, "graph"), (4, "node")])
+@pytest.mark.parametrize(("devices", "detail"), [pytest.param(2, "graph", marks=pytest.mark.slow), (4, "node")])
 def test_mesh(devices, detail):
     if jax.device_count() < devices:
         pytest.skip(f"needs {devices} devices")

@@ -77,7 +77,9 @@ def test_an_accelerator_gives_half_of_what_is_free():
     assert choose_tuning(2**20, 2**26, device)  # more than half, if it must be
 
 
-@pytest.mark.parametrize("detail", ["graph", "edge", pytest.param("node", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "detail", ["edge", *(pytest.param(detail, marks=pytest.mark.slow) for detail in ("graph", "node"))]
+)
 def test_the_least_memory_is_enough(detail):
     """What XLA says the compiled run takes, order and plan included, beyond the graph."""
     nodes, edges = 24_576, 2**20
