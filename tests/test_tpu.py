@@ -131,13 +131,13 @@ def test_the_sieves_own_kernel_compiles(tpu, words):
     from jaxmotif.sieve import sieve_values
 
     sharding = jax.sharding.SingleDeviceSharding(tpu[0])
-    key = jax.eval_shape(lambda: jax.random.key(0))
+    keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), 2))
     shades = jax.ShapeDtypeStruct((KARATE.node_capacity,), np.uint32)
-    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in (shades, key)]
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in (shades, keys)]
     graph = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x), x.dtype, sharding=sharding), KARATE)
     with compiling_for(Target("tpu", "mosaic")):
-        run = jit64(sieve_values, static_argnames=("size", "words"))
-        text = run.lower64(graph, *shapes, size=16, words=words).compile().as_text()
+        run = jit64(lambda graph, shades, keys: jax.vmap(lambda key: sieve_values(graph, shades, key, 16, words))(keys))
+        text = run.lower64(graph, *shapes).compile().as_text()
     assert "sieve_round" in text
     assert "tpu_custom_call" in text
 

@@ -42,9 +42,7 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
     table = jnp.concatenate([table, lax.bitcast_convert_type(weights, jnp.int32)])
     table = jnp.pad(table, ((0, 0), (0, -table.shape[1] % SLOTS)))
     numbers = jnp.stack([size, first_form, stop])
-    # In 64-bit mode the Python integers of a kernel would be int64. One after another under vmap.
-    with jax.enable_x64(False):
-        return jax.custom_batching.sequential_vmap(_call)(numbers, table, P)
+    return jax.custom_batching.sequential_vmap(_call)(numbers, table, P)
 
 
 def in_tiles(words: jax.Array) -> jax.Array:
@@ -98,14 +96,17 @@ def _call(numbers: jax.Array, table: jax.Array, P: jax.Array) -> jax.Array:
             pltpu.SemaphoreType.DMA,
         ],
     )
-    return pl.pallas_call(
+    call = pl.pallas_call(
         partial(_kernel, total),
         grid_spec=grid,
         out_shape=jax.ShapeDtypeStruct(P.shape, P.dtype),
         input_output_aliases={2: 0},  # in place: P is most of the memory
         interpret=False if target().platform == "tpu" else pltpu.InterpretParams(),
         name="sieve_round",
-    )(numbers, table, P)
+    )
+    # In 64-bit mode the Python integers of a kernel would be int64.
+    with jax.enable_x64(False):
+        return call(numbers, table, P)
 
 
 def _kernel(

@@ -25,7 +25,9 @@ C = {
     "bool": "bool", "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",
     "int32": "int", "uint32": "unsigned", "int64": "long long", "uint64": "unsigned long long",
 }  # fmt: skip
-SIGNED = dict(zip(list(C.values())[2::2], list(C.values())[1::2], strict=True))  # of unsigned ones
+SIGNED = {
+    "unsigned char": "signed char", "unsigned short": "short", "unsigned": "int", "unsigned long long": "long long",
+}  # fmt: skip
 UNSIGNED = {signed: unsigned for unsigned, signed in SIGNED.items()}
 INFIX = {
     "and": "&", "or": "|", "xor": "^", "div": "/", "rem": "%", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
@@ -256,8 +258,8 @@ class _Emit:
         inside = "true" if plain else f"({unsigned}){a[1]} < {bits}u"
         if name == "shift_right_arithmetic":
             places = a[1] if plain else f"({inside} ? {a[1]} : {bits - 1})"
-            text = f"({a[0]} >> {places})"  # of the bits as a signed number
-            return f"({kind})(({SIGNED[kind]})" + text[1:] if kind in SIGNED else text
+            # Of the bits as a signed number.
+            return f"({kind})(({SIGNED[kind]}){a[0]} >> {places})" if kind in SIGNED else f"({a[0]} >> {places})"
         text = f"({kind})(({unsigned}){a[0]} {'<<' if name == 'shift_left' else '>>'} {a[1]})"
         return text if plain else f"({inside} ? {text} : ({kind})0)"
 
