@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
+    from jaxmotif.graph._textscan import TextFile
 
 logger = logging.getLogger("jaxmotif")
 
@@ -128,3 +129,11 @@ def load_graph(
             graph = read_graph(resolve(path), **options)
     logger.info("%s, %s", graph.report, "directed" if graph.directed else "undirected")
     return graph
+
+
+def data_rows(file: TextFile) -> Iterator[tuple[int, str]]:
+    """The lines of a text file that are neither blank nor comments (``#``), with their numbers."""
+    for first, block in file.blocks():
+        for line, text in enumerate(block.decode().splitlines(), first):
+            if text.strip() and not text.lstrip().startswith("#"):
+                yield line, text

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.cli._input import data_rows
+
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
     from jaxmotif.motifs import NullModel
@@ -93,14 +95,11 @@ def _of_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
     names = list(map(str, range(graph.n) if graph.node_names is None else graph.node_names.tolist()))
     found: dict[str, list[str]] = {}
     with TextFile(path) as file:
-        for first, block in file.blocks():
-            for line, text in enumerate(block.decode().splitlines(), first):
-                fields = text.split()
-                if not fields or fields[0].startswith("#"):
-                    continue
-                if len(fields) < 2 or (width is not None and len(fields) != 1 + width) or fields[0] in found:
-                    raise file.error("expected a node, once, and what it has", line, text)
-                found[fields[0]] = fields[1:]
+        for line, text in data_rows(file):
+            fields = text.split()
+            if len(fields) < 2 or (width is not None and len(fields) != 1 + width) or fields[0] in found:
+                raise file.error("expected a node, once, and what it has", line, text)
+            found[fields[0]] = fields[1:]
     if missing := [name for name in names if name not in found]:
         raise ValueError(f"{path}: no line for {len(missing)} of {graph.n} nodes, the first of them {missing[0]!r}")
     return [found[name] for name in names]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_seed, how, limit, timed
-from jaxmotif.cli._input import add_input_options, load_graph, network_name
+from jaxmotif.cli._input import add_input_options, data_rows, load_graph, network_name
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
 
@@ -139,19 +139,16 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     colors: list[frozenset[str] | None] = [None] * graph.n
     unknown = 0
     with TextFile(path) as file:
-        for first, block in file.blocks():
-            for line, text in enumerate(block.decode().splitlines(), first):
-                fields = text.split(None, 1)
-                if not fields or fields[0].startswith("#"):
-                    continue
-                own = frozenset(color.strip() for color in fields[1].split(",")) if len(fields) == 2 else frozenset()
-                if not own or "" in own:
-                    raise file.error("expected `vertex color[,color...]`", line, text)
-                number = numbers.get(fields[0])
-                if number is None:
-                    unknown += 1
-                else:
-                    colors[number] = own | (colors[number] or frozenset())
+        for line, text in data_rows(file):
+            fields = text.split(None, 1)
+            own = frozenset(color.strip() for color in fields[1].split(",")) if len(fields) == 2 else frozenset()
+            if not own or "" in own:
+                raise file.error("expected `vertex color[,color...]`", line, text)
+            number = numbers.get(fields[0])
+            if number is None:
+                unknown += 1
+            else:
+                colors[number] = own | (colors[number] or frozenset())
     if unknown:
         logger.info("%s: %d lines for vertices that are not in the graph", path, unknown)
     return colors

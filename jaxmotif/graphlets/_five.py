@@ -433,9 +433,7 @@ def _row_work(given: _Given, device: jax.Device) -> np.ndarray:
 @jit64
 def _around_rows(graph: Ranked, values: jax.Array) -> jax.Array:
     """Sums over the neighbours of the node of each row of a table, of ``[N, K]``."""
-    nodes = graph.leaves.shape[0]
-    heads = values.at[graph.heads].get(mode="fill", fill_value=0)
-    around = jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)
+    around = big.around_nodes(graph, values)
     return around.at[graph.at_rows + graph.core].get(mode="fill", fill_value=0)
 
 

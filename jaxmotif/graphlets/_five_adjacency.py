@@ -4,15 +4,15 @@ index of the edges."""
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, host_index
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 if TYPE_CHECKING:
     from jaxmotif.graphlets._hubs import Ranked
@@ -75,21 +75,12 @@ def bit_rows(graph: Ranked, *, size: int) -> BitRows:
     return BitRows(found, jnp.cumsum(ones, axis=1, dtype=jnp.int32) - ones)
 
 
-_indexed = jit64(device_index, static_argnames=("node_bits", "bucket_bits"))
-
-
 def hashed_arcs(graph: Ranked, device: jax.Device) -> HashedArcs:
     """The :class:`HashedArcs` of a graph; waits for how full its buckets are."""
     arcs = graph.heads.shape[0]
     node_bits, bucket_bits = bits_for(graph.offsets.shape[0], arcs)
-    given = graph.offsets, graph.heads, np.arange(1, arcs + 1, dtype=np.int32)
-    found: Any
-    if target_of(device).is_accelerator:
-        found = _indexed(*given, node_bits=node_bits, bucket_bits=bucket_bits)
-    else:
-        offsets, heads, states = (np.asarray(x) for x in given)
-        found = put64(host_index(offsets, heads, states, node_bits, bucket_bits), device)
-    starts, tags, states, fullest = found
+    of_arcs = np.arange(1, arcs + 1, dtype=np.int32)
+    starts, tags, states, fullest = index_on(device, graph.offsets, graph.heads, of_arcs, node_bits, bucket_bits)
     # A multiple of eight, as few others as can be: one program for nearly all graphs.
     return HashedArcs(PairIndex(starts, tags, states, node_bits, bucket_bits, most=max(8, -(-int(fullest) // 8) * 8)))
 

@@ -156,7 +156,7 @@ def around(
     return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, sums)
 
 
-def _step(graph: Ranked, x: jax.Array) -> jax.Array:
+def around_nodes(graph: Ranked, x: jax.Array) -> jax.Array:
     """Sums over the neighbours of all nodes, ``[N, G]``."""
     nodes = x.shape[0]
     heads = x.at[graph.heads].get(mode="fill", fill_value=0)
@@ -188,7 +188,7 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
     """By arc that leaves a giant, int64 ``[size]``: what two steps along the arcs give; the degree ``d`` and the walks
     of length 2 ``p2`` of its head; and how many arcs there are in all neighbourhoods."""
     d = jnp.diff(graph.offsets).astype(jnp.int64)
-    p2 = _step(graph, d[:, None])[:, 0]
+    p2 = around_nodes(graph, d[:, None])[:, 0]
     count = giants.member.shape[1]
     leaving = _leaving(graph, count, size)
     # Some giants at a time, which bounds the memory.
@@ -196,7 +196,7 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
 
     def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        triangles = _step(graph, mine) * mine
+        triangles = around_nodes(graph, mine) * mine
         lane = leaving.giant - number * LANES
         here = leaving.there & (lane >= 0) & (lane < LANES)
 
@@ -204,7 +204,7 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
             return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
 
         walked = {"t": triangles} | {
-            name: _step(graph, _step(graph, x))
+            name: around_nodes(graph, around_nodes(graph, x))
             for name, x in (("w3", mine), ("far", mine * d[:, None]), ("side", triangles))
         }
         return {name: found(walked[name], before) for name, before in values.items()}
@@ -326,7 +326,7 @@ def of_pairs(graph: Ranked, giants: Giants, *, size: int) -> dict[str, jax.Array
     def some(pairs: jax.Array) -> jax.Array:
         sets = _in_both(giants._replace(pairs=pairs), giants.member).astype(jnp.int32)
         # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
-        return (_step(graph, sets).astype(jnp.int64) ** 2).sum(axis=0)
+        return (around_nodes(graph, sets).astype(jnp.int64) ** 2).sum(axis=0)
 
     chords = lax.map(some, pairs.reshape(-1, LANES, 2)).reshape(-1)
     a, b = pairs.T

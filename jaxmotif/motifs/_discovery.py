@@ -34,7 +34,7 @@ from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
 from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
 from jaxmotif.motifs._null_models import LaneSample, NullModel, Sample, States
-from jaxmotif.motifs._pair_states import Alphabet, in_one_room, likely_subgraphs, sample_graphs
+from jaxmotif.motifs._pair_states import Alphabet, content_of, in_one_room, likely_subgraphs, sample_graphs
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
@@ -264,11 +264,10 @@ def _counted(
         return min(most, _batch(graph, size, number, work.every, memory, workers, target_of(device)))
 
     def identity() -> tuple:
-        labels = graph.node_labels, graph.edge_labels
         options = size, stage.first, stage.stop, chains.key, chains.model.identity, chains.steps, stage.step
         # Which chains go on is part of it: the same numbers of random graphs may be the first of more.
         more = stage.method, work.estimate, work.longer, work.every
-        return ("motifs", graph.edge_list(), graph.n, graph.directed, *labels, *options, *more)
+        return ("motifs", *content_of(graph), *options, *more)
 
     store = store_for(checkpoint, selection.together, identity)
     # A task makes batches of what it is dealt.

@@ -20,7 +20,7 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree_maps as kernel
-from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, host_index, likely_fullest
+from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on, likely_fullest
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
@@ -44,7 +44,6 @@ T = TypeVar("T")
 _begun = jit64(kernel.begun, static_argnames="size")
 _extended = jit64(kernel.extended, donate_argnums=2)
 _finished = jit64(kernel.finished)
-_indexed = jit64(device_index, static_argnames=("node_bits", "bucket_bits"))
 
 
 @partial(jit64, static_argnames=("size", "lanes"))
@@ -209,12 +208,7 @@ def pair_index(graphs: CensusGraphs, edges: int, device: jax.Device) -> PairInde
     bits = bits_for(dyads.offsets.shape[0] - 1, dyads.near.shape[0])
     # Without directions and labels an edge that is there has state 1.
     states = None if graphs.alphabet.state_bits == 1 else dyads.states
-    if target_of(device).is_accelerator:
-        found: Any = _indexed(dyads.offsets, dyads.near, states, node_bits=bits[0], bucket_bits=bits[1])
-    else:
-        given = (np.asarray(dyads.offsets), np.asarray(dyads.near), None if states is None else np.asarray(states))
-        found = put64(host_index(*given, *bits), device)
-    starts, tags, states, fullest = found
+    starts, tags, states, fullest = index_on(device, dyads.offsets, dyads.near, states, *bits)
     # Foreseen, so that what is drawn with can be compiled by now; and a multiple of eight: one program for many graphs.
     likely = likely_fullest(edges, bits[1]) + 1
     (fullest,) = fetched(fullest, (likely,))
