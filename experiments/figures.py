@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from pathlib import Path
 
 import matplotlib as mpl
+from figure_data import FIGURES
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-FOLDER = Path(__file__).resolve().parent / "results" / "figures"
 _REQUIRED = {"title", "command", "machine", "xlabel", "ylabel", "kind", "series", "paper"}
 # The same bytes for the same data: text as text, no date, element numbers from a fixed seed.
 mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "jaxmotif", "font.size": 9}
@@ -26,12 +25,12 @@ mpl.rcParams |= {"axes.spines.top": False, "axes.spines.right": False}
 
 
 def main() -> None:
-    names = sys.argv[1:] or sorted(path.stem for path in FOLDER.glob("*.json"))
+    names = sys.argv[1:] or sorted(path.stem for path in FIGURES.glob("*.json"))
     for name in names:
-        told = json.loads((FOLDER / f"{name}.json").read_text())
+        told = json.loads((FIGURES / f"{name}.json").read_text())
         if missing := _REQUIRED - told.keys():
             raise SystemExit(f"{name}.json lacks {', '.join(sorted(missing))}")
-        draw(told).savefig(FOLDER / f"{name}.svg", metadata={"Date": None, "Title": told["title"]})
+        draw(told).savefig(FIGURES / f"{name}.svg", metadata={"Date": None, "Title": told["title"]})
         print(f"{name}.svg")
 
 

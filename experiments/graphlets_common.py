@@ -15,8 +15,7 @@ import jaxmotif
 from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph import Graph, synthetic
 
-HERE = Path(__file__).resolve().parent
-DATA = HERE.parent.parent / "shared" / "data" / "undirected"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "undirected"
 
 
 def arguments(doc: str | None, networks: Sequence[str]) -> argparse.Namespace:

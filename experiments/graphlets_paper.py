@@ -25,7 +25,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from graphlets_common import DATA, HERE, check, machine, network, print_table, verified
+from figure_data import FIGURES, write_figure
+from graphlets_common import DATA, check, machine, network, print_table, verified
 
 import jaxmotif
 from jaxmotif.devices import Hybrid
@@ -34,7 +35,6 @@ from jaxmotif.devices._select import Order
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _run
 
-FIGURES = HERE / "results" / "figures"
 ORDERS: dict[Order, str] = {"degree": "d", "volume": "vol", "-degree": "d^-1", "-volume": "vol^-1"}
 # Single-thread seconds of PGD on the CPU of results/graphlets_cpu.md.
 PGD = {
@@ -297,8 +297,7 @@ def write(folder: Path, row: str, found: dict[str, tuple[list, list]]) -> None:
         "machine": "CPU" if row == "work" else machine(),
         "series": [{"label": label, "x": x, "y": y} for label, (x, y) in series.items()],
     }  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(told, indent=1) + "\n")
+    write_figure(path.stem, told, folder)
 
 
 ROWS = {"work": work, "sides": sides, "orders": orders, "devices": devices, "energy": energy}

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
+from figure_data import backend, machine, write_figure
 
 from jaxmotif.graph import read_graph
 from jaxmotif.matching import Search
@@ -44,9 +45,6 @@ INSTANCES = (
     ("snu_yeast/dense_32_1", "non-induced"),
     ("string_yeast_u32/dense_e32_0", "induced"),
 )
-
-
-FIGURES = Path(__file__).resolve().parent / "results" / "figures"
 
 
 def search(plan, schedule, threads, seconds):
@@ -73,9 +71,8 @@ def search(plan, schedule, threads, seconds):
     return run(2**30, seconds)
 
 
-def write_figures(rows, machine, args):
+def write_figures(rows, args):
     """Candidates a second and lanes used, of each instance by each schedule."""
-    kind = "cpu" if jax.default_backend() == "cpu" else "gpu"
     names = list(dict.fromkeys(name for name, *_ in rows))
     shown = {
         "schedules": ("Flooding and hypersearch beside filled tables", "candidates tested a second", True, 0),
@@ -87,14 +84,13 @@ def write_figures(rows, machine, args):
             for schedule in SCHEDULES
         ]
         told = {
-            "title": title, "machine": machine, "xlabel": "instance", "ylabel": ylabel, "logx": False, "logy": logy,
+            "title": title, "machine": machine(), "xlabel": "instance", "ylabel": ylabel, "logx": False, "logy": logy,
             "command": f"python experiments/matching_flooding.py FOLDER --seconds {args.seconds:g}", "kind": "bar",
             "series": series, "paper": "Figs. 3 and 4 show the two phases as drawings; they are not timed apart",
             "note": "fill: the default. deepest: flooding, then depth first. blocks: a partial match a thread block. "
             f"Searches are stopped after {args.seconds:g} s; counts of those that end are the known ones",
         }  # fmt: skip
-        FIGURES.mkdir(exist_ok=True)
-        (FIGURES / f"grass_{figure}_{kind}.json").write_text(json.dumps(told, indent=1) + "\n")
+        write_figure(f"grass_{figure}_{backend()}", told)
 
 
 def main():
@@ -110,8 +106,7 @@ def main():
     on_cpu = jax.default_backend() == "cpu"
     block = args.block or (2**14 if on_cpu else 2**20)
     begun, rows = time.perf_counter(), []
-    machine = "CPU, 2 cores" if on_cpu else jax.devices()[0].device_kind
-    print(f"{machine}, jax {jax.__version__}, steps of {block}, thread blocks of {args.threads}\n")
+    print(f"{machine()}, jax {jax.__version__}, steps of {block}, thread blocks of {args.threads}\n")
     print("| instance | semantics | schedule | matches | right | s | steps | candidates | lanes used |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, kind in INSTANCES:
@@ -136,7 +131,7 @@ def main():
                 f"| {name} | {kind} | {schedule} | {count:,}{'' if done else ' so far'} | {right} | {seconds:.2f} "
                 f"| {steps} | {tested:,} | {100 * used:.1f} % |", flush=True,
             )  # fmt: skip
-    write_figures(rows, machine, args)
+    write_figures(rows, args)
     print(f"\n{time.perf_counter() - begun:.0f} s in all")
 
 

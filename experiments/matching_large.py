@@ -11,19 +11,17 @@ Run: python experiments/matching_large.py [--nodes N ..] [--degrees D ..] [--kin
 
 import argparse
 import itertools
-import json
 import time
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from figure_data import backend, machine, write_figure
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import count_matches
 from jaxmotif.patterns import Pattern
 
-FIGURES = Path(__file__).resolve().parent / "results" / "figures"
 AT_ONCE = 2**24
 NEAR = 64
 """Neighbours of a node that a query is cut out of, at most."""
@@ -89,7 +87,7 @@ def measure(nodes, degree, kind, args):
         }  # fmt: skip
 
 
-def write_figure(rows, machine, args):
+def write(rows, args):
     """Seconds of a warm call by nodes, a line for each mean degree and kind, of the largest queries."""
     size, series = max(args.sizes), []
     for degree, kind in itertools.product(args.degrees, args.kinds):
@@ -100,7 +98,7 @@ def write_figure(rows, machine, args):
         )
     done = sum(row["exact"] for row in rows)
     told = {
-        "title": f"Queries of {size} nodes in large random targets", "machine": machine, "kind": "line", "logx": True,
+        "title": f"Queries of {size} nodes in large random targets", "machine": machine(), "kind": "line", "logx": True,
         "command": "python experiments/matching_large.py", "xlabel": "nodes of the target", "logy": True,
         "ylabel": "s, from the graph in memory to the count", "series": [line for line in series if line["x"]],
         "paper": "Fig. 8: 100 thousand to 10 million nodes, mean degree 4 to 50, uniform: solved within 10 and 30 "
@@ -108,9 +106,7 @@ def write_figure(rows, machine, args):
         "note": f"labels: {args.labels}; {done} of {len(rows)} queries counted within {args.seconds:g} s each "
         f"(sizes {', '.join(map(str, args.sizes))})",
     }  # fmt: skip
-    FIGURES.mkdir(exist_ok=True)
-    name = "cpu" if jax.default_backend() == "cpu" else "gpu"
-    (FIGURES / f"grass_grid_{name}.json").write_text(json.dumps(told, indent=1) + "\n")
+    write_figure(f"grass_grid_{backend()}", told)
 
 
 def main():
@@ -123,8 +119,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=5.0, help="limit of each search")
     parser.add_argument("--total", type=float, default=1e9, help="begin no further target after so many seconds")
     args = parser.parse_args()
-    machine = "CPU, 2 cores" if jax.default_backend() == "cpu" else jax.devices()[0].device_kind
-    print(f"{machine}, jax {jax.__version__}, {args.labels} labels\n")
+    print(f"{machine()}, jax {jax.__version__}, {args.labels} labels\n")
     print("| nodes | edges | kind | most degree | generated s | built s | query nodes | matches | first s | s "
           "| candidates | peak GiB |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
@@ -140,7 +135,7 @@ def main():
                 f"| {row['built']:.1f} | {row['size']} | {row['matches']:,}{'' if row['exact'] else ' so far'} "
                 f"| {row['first']:.2f} | {row['again']:.3f} | {row['tested']:,} | {row['peak']:.1f} |", flush=True,
             )  # fmt: skip
-        write_figure(rows, machine, args)
+        write(rows, args)
     print(f"\n{time.perf_counter() - begun:.0f} s in all, {sum(row['exact'] for row in rows)} of {len(rows)} counted")
 
 

@@ -10,12 +10,12 @@ Run: python experiments/matching_open.py FOLDER [--seconds S] [--probes P] [--pr
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 
 import jax
 import numpy as np
+from figure_data import backend, machine, write_figure
 
 from jaxmotif.graph import read_graph
 from jaxmotif.matching import count_matches
@@ -29,7 +29,6 @@ from jaxmotif.matching._small import _Small
 from jaxmotif.matching._target import index_target
 from jaxmotif.patterns import Pattern
 
-FIGURES = Path(__file__).resolve().parent / "results" / "figures"
 OPEN = (
     ("graemlin_helicobacter_L1/dense_e32_0", "non-induced"),
     ("graemlin_helicobacter_L1/dense_e32_0", "induced"),
@@ -127,9 +126,9 @@ def reason(row):
     )
 
 
-def write_figure(rows, machine, args):
+def write(rows, args):
     told = {
-        "title": "Instances that nobody has counted", "machine": machine, "xlabel": "instance", "kind": "bar",
+        "title": "Instances that nobody has counted", "machine": machine(), "xlabel": "instance", "kind": "bar",
         "command": f"python experiments/matching_open.py FOLDER --seconds {args.seconds:g}", "logx": False,
         "ylabel": "candidates", "logy": True,
         "series": [
@@ -138,9 +137,7 @@ def write_figure(rows, machine, args):
         ],
         "paper": "Fig. 5: the share of instances solved in 10 minutes; the paper leaves 4-node queries unlabelled open",
     }  # fmt: skip
-    FIGURES.mkdir(exist_ok=True)
-    name = "cpu" if jax.default_backend() == "cpu" else "gpu"
-    (FIGURES / f"grass_open_{name}.json").write_text(json.dumps(told, indent=1) + "\n")
+    write_figure(f"grass_open_{backend()}", told)
 
 
 def main():
@@ -151,8 +148,7 @@ def main():
     parser.add_argument("--probe-seconds", type=float, default=10.0, help="most time for the probes of an instance")
     parser.add_argument("--only", default="", help="instances whose name holds this")
     args = parser.parse_args()
-    machine = "CPU, 2 cores" if jax.default_backend() == "cpu" else jax.devices()[0].device_kind
-    print(f"{machine}, jax {jax.__version__}, {args.seconds:g} s each\n")
+    print(f"{machine()}, jax {jax.__version__}, {args.seconds:g} s each\n")
     print(
         "| instance | nodes searched + leaves | matches so far | candidates tested | expected (standard error) | why |"
     )
@@ -166,7 +162,7 @@ def main():
             f"| {row['name']} | {row['core']} + {row['leaves']} | {row['count']:,} | {row['tested']:,} "
             f"| {row['candidates']:.2e} ({row['error']:.1e}) | {reason(row)} |", flush=True,
         )  # fmt: skip
-        write_figure(rows, machine, args)
+        write(rows, args)
 
 
 if __name__ == "__main__":

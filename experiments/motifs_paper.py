@@ -28,12 +28,12 @@ from pathlib import Path
 import jax
 import motifs_engines as engines
 import numpy as np
+from figure_data import FIGURES, write_figure
 
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs.matching_tree import plan_matching
 
-FIGURES = Path(__file__).resolve().parent / "results" / "figures"
 # Table 1: nodes, arcs, largest out-degree, largest in-degree.
 TABLE_1 = {
     "YE": (688, 1_079, 71, 13), "HS": (1_509, 5_598, 71, 45), "YP": (2_361, 6_646, 64, 47),
@@ -141,7 +141,7 @@ class Row:
         path = FIGURES / f"{name}{number}.json"
         if path.exists():
             what = joined(json.loads(path.read_text()), what)
-        path.write_text(json.dumps(what, indent=1) + "\n")
+        write_figure(path.stem, what)
 
 
 def largest(row: Row) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
+from figure_data import FIGURES, backend, write_figure
 
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.sieve._prune import ColoredGraph
@@ -143,8 +144,7 @@ def machine() -> str:
 
 def figure(name: str, series: Mapping[str, Mapping], **what: object) -> None:
     """Writes the JSON of a figure: points by series; those of earlier runs on such a machine stay."""
-    kind = "cpu" if jax.devices()[0].platform == "cpu" else "gpu"
-    path = Path(__file__).parent / "results" / "figures" / f"{name}_{kind}.json"
+    path = FIGURES / f"{name}_{backend()}.json"
     old = json.loads(path.read_text())["series"] if path.exists() else []
     merged = {one["label"]: dict(zip(one["x"], one["y"], strict=True)) for one in old}
     for label, points in series.items():
@@ -152,7 +152,7 @@ def figure(name: str, series: Mapping[str, Mapping], **what: object) -> None:
     if all(not isinstance(x, str) for points in merged.values() for x in points):
         merged = {label: dict(sorted(points.items())) for label, points in merged.items()}
     told = [{"label": label, "x": list(points), "y": list(points.values())} for label, points in merged.items()]
-    path.write_text(json.dumps({**what, "machine": machine(), "series": told}, indent=1) + "\n")
+    write_figure(path.stem, {**what, "machine": machine(), "series": told})
 
 
 def row(*cells) -> None:

@@ -55,14 +55,14 @@ def unpack_bits(words: ArrayT) -> ArrayT:
     return bits.reshape(*words.shape[:-1], 32 * words.shape[-1])
 
 
-def bit_of(x: jax.Array) -> jax.Array:
+def bit_of(x: ArrayT) -> ArrayT:
     """The bit of number ``x`` within its word (which is word ``x >> 5`` of a row), uint32."""
-    return jnp.uint32(1) << (x & 31).astype(jnp.uint32)
+    return np.uint32(1) << (x & 31).astype(np.uint32)
 
 
-def has_bit(word: jax.Array, x: jax.Array) -> jax.Array:
+def has_bit(word: ArrayT, x: ArrayT) -> ArrayT:
     """Whether number ``x`` is in its word, bool."""
-    return (word >> (x & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0
+    return (word >> (x & 31).astype(np.uint32)) & np.uint32(1) != 0
 
 
 def ones(words: jax.Array) -> jax.Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_size, how, timed
+from jaxmotif.cli._command import Command, add_estimate, add_size, how, refuse, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._options import own_devices
@@ -44,16 +44,12 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
-    if not args.estimate:
-        of_estimates = ("samples", "error", "level", "seed")
-        if extra := [f"--{name}" for name in of_estimates if getattr(args, name) is not None]:
-            raise ValueError(f"{', '.join(extra)}: of estimates; add --estimate")
-    if args.estimate and (
-        extra := [name for name in ("occurrences", "report", "disjoint") if getattr(args, name) is not None]
-    ):
-        raise ValueError(f"--{', --'.join(extra)}: of exact censuses; leave it out with --estimate")
-    if args.per != "graph" and (extra := [f"--{name}" for name in _OF_THE_GRAPH if getattr(args, name) is not None]):
-        raise ValueError(f"{', '.join(extra)}: of the whole graph; leave it out with --per {args.per}")
+    if args.estimate:
+        refuse(args, ("occurrences", "report", "disjoint"), "of exact censuses; leave it out with --estimate")
+    else:
+        refuse(args, ("samples", "error", "level", "seed"), "of estimates; add --estimate")
+    if args.per != "graph":
+        refuse(args, _OF_THE_GRAPH, f"of the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
     if args.per != "graph":
         return _roles(args, graph)

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -152,6 +152,12 @@ def limit(text: str) -> int | None:
     if not text.isdecimal() or len(text) > 18:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number of matches nor 'all'")
     return int(text)
+
+
+def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:
+    """Raises ValueError for those options that were given where they would say nothing."""
+    if given := [f"--{name}" for name in options if getattr(args, name) is not None]:
+        raise ValueError(f"{', '.join(given)}: {why}")
 
 
 def without_directions(graph: Graph) -> Graph:

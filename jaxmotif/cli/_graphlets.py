@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, how, timed, without_directions
+from jaxmotif.cli._command import Command, how, refuse, timed, without_directions
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._options import own_devices
 from jaxmotif.cli._output import Report
@@ -33,8 +33,8 @@ def _run(args: argparse.Namespace) -> Report:
     count = {
         "graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits
     }[args.per]  # fmt: skip
-    if args.typed and args.report is not None:
-        raise ValueError("--report is of graphlets without types; leave it, or --typed, out")
+    if args.typed:
+        refuse(args, ("report",), "of graphlets without types; leave it, or --typed, out")
     graph = load_graph(args) if args.typed else without_directions(load_graph(args))
     with timed("counted"):
         result = count(

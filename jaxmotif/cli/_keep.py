@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.cli._command import refuse
 from jaxmotif.cli._input import data_rows
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ _NEEDS = {"blocks": "blocks", "positions": "distances", "bins": "distances"}
 def check_keep(args: argparse.Namespace) -> None:
     """Raises ValueError for options that do not go together, before anything is read."""
     for option, keep in _NEEDS.items():
-        if getattr(args, option) is not None and args.keep != keep:
-            raise ValueError(f"--{option}: of --keep {keep}, not of --keep {args.keep}")
-        if option != "bins" and getattr(args, option) is None and args.keep == keep:
+        if args.keep != keep:
+            refuse(args, (option,), f"of --keep {keep}, not of --keep {args.keep}")
+        elif option != "bins" and getattr(args, option) is None:
             raise ValueError(f"--keep {keep} takes a file: add --{option} FILE")
-    if args.degrees is not None and args.keep in ("bidegree", "degree"):
-        raise ValueError(f"--degrees: of --keep labels, blocks or distances; --keep {args.keep} says it already")
+    if args.keep in ("bidegree", "degree"):
+        refuse(args, ("degrees",), f"of --keep labels, blocks or distances; --keep {args.keep} says it already")
 
 
 def kept(args: argparse.Namespace, graph: Graph) -> str | NullModel:

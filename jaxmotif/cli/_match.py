@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._command import Command, how, limit
+from jaxmotif.cli._command import Command, how, limit, refuse
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
 from jaxmotif.cli._output import Report
@@ -59,10 +59,8 @@ def _run(args: argparse.Namespace) -> Report:
     listing = hasattr(args, "limit")
     if listing and len(paths) > 1:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
-    if listing and args.checkpoint is not None:
-        raise ValueError("--checkpoint keeps counts, and --limit lists; leave one of them out")
-    if listing and args.report is not None:
-        raise ValueError("--report shows counts, and --limit lists; leave one of them out")
+    if listing:
+        refuse(args, ("checkpoint", "report"), "of counts, and --limit lists; leave one of them out")
     labels: dict[str, int] = {}
     worded = _in_words(args.query, paths)
     target = load_graph(args, label_ids=labels, attributes=bool(worded))

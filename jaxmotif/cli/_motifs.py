@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, timed, whole_number
+from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, refuse, timed, whole_number
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, kept
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
@@ -78,16 +78,14 @@ def _number(text: str) -> int | str:
 
 
 def _run(args: argparse.Namespace) -> Report:
-    if args.random != "auto" and (
-        extra := [f"--{name}" for name in ("alpha", "most") if getattr(args, name) is not None]
-    ):
-        raise ValueError(f"{', '.join(extra)}: of --random auto")
-    if len(args.graph) > 1 and args.occurrences is not None:
-        raise ValueError("--occurrences is of one network; give them one by one")
-    if args.samples is not None and not args.estimate:
-        raise ValueError("--samples: of estimates; add --estimate")
-    if args.estimate and args.occurrences is not None:
-        raise ValueError("--occurrences: of exact counts; leave it out with --estimate")
+    if args.random != "auto":
+        refuse(args, ("alpha", "most"), "of --random auto")
+    if len(args.graph) > 1:
+        refuse(args, ("occurrences",), "of one network; give them one by one")
+    if args.estimate:
+        refuse(args, ("occurrences",), "of exact counts; leave it out with --estimate")
+    else:
+        refuse(args, ("samples",), "of estimates; add --estimate")
     check_keep(args)
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):

@@ -166,9 +166,7 @@ def _given(args: argparse.Namespace) -> dict[str, str]:
     """What must be the same in all processes: the options, and the contents of the files they name."""
     given = {}
     for name, value in vars(args).items():
-        if name in ("cache", "cluster", "output", "occurrences", "report", "svg", "argv", "quiet", "wide") or callable(
-            value
-        ):
+        if name in _EACH_ITS_OWN or callable(value):
             continue
         if name == "checkpoint":  # its path may differ from machine to machine
             value = value is not None

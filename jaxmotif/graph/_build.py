@@ -101,7 +101,7 @@ def build(
 
     capacities(None, n, 0)
     if there is not None:
-        built = device_rows(there, edge_labels, n, directed, sizes)
+        built = device_rows(there, edge_labels, directed, sizes)
     else:
         built = host_rows(edges, edge_labels, n, directed, sizes)
     _check_built(built, given, given_labels, directed, duplicates, reverse)

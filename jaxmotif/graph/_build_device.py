@@ -111,7 +111,6 @@ def _renumbered(ends: jax.Array, rows: jax.Array, *, room: int) -> tuple[jax.Arr
 def device_rows(
     ends: jax.Array,
     labels: np.ndarray | None,
-    n: int,
     directed: bool,
     sizes: Callable[[int], tuple[int, int]],
 ) -> Rows:

@@ -59,7 +59,7 @@ def _node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
     return degrees, _arcs(graph).around(degrees)
 
 
-def _with_leaves(graph: Ranked, arcs: Arcs, d: jax.Array, p2: jax.Array, sums: dict[str, jax.Array]) -> Sums:
+def _with_leaves(arcs: Arcs, d: jax.Array, p2: jax.Array, sums: dict[str, jax.Array]) -> Sums:
     """The sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves."""
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
     tau = arcs.out(sums["t"])
@@ -86,7 +86,7 @@ def _with_leaves(graph: Ranked, arcs: Arcs, d: jax.Array, p2: jax.Array, sums: d
 def _total_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``."""
     arcs, (d, p2) = _arcs(graph), _node_sums(graph)
-    found = total_homs(arcs, d, _with_leaves(graph, arcs, d, p2, sums))
+    found = total_homs(arcs, d, _with_leaves(arcs, d, p2, sums))
     return jnp.stack([(x & 0xFFFFFFFF).sum() for x in found]), jnp.stack([(x >> 32).sum() for x in found])
 
 
@@ -129,7 +129,7 @@ def _node_result(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, w
     """``[N, 73]``, in the order of the graph's own nodes."""
     arcs = _arcs(graph)
     d, p2 = _node_sums(graph)
-    every = _with_leaves(graph, arcs, d, p2, sums)
+    every = _with_leaves(arcs, d, p2, sums)
     found = _Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every))), wide)
     return jax.tree.map(lambda x: x[:, places.nodes].T, found)
 
@@ -150,7 +150,7 @@ def _edge_result(
         floor=floor, triples=again[0], end=arcs.back(again[1]), side=sums["side_pairs"],
         **{name: sums[name] for name in ("eave", "squares", "dart", "tail", "middle", "rim")},
     )  # fmt: skip
-    every = _with_leaves(graph, arcs, d, p2, sums)
+    every = _with_leaves(arcs, d, p2, sums)
     found = _Limbs.of(lambda of: edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims))), wide)
     offsets, targets = slots
     slot = jnp.arange(targets.shape[0], dtype=jnp.int32)

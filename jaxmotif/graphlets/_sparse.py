@@ -78,7 +78,7 @@ def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
     lengths = triangle_tests(xp, order)
     # 64 bits before the sum: tests of one arc fit 32, all together may not.
     starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
-    words = xp.concatenate([zero, xp.cumsum(cliques.row_words(xp, order))])
+    words = xp.concatenate([zero, xp.cumsum(cliques.row_words(order))])
     wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
     triangles = flat_work(xp, lengths)
     work = triangles.total + wedges.heavy.total + wedges.light.total

@@ -11,8 +11,6 @@ from jaxmotif.arrays._sizes import bucket_size, power_of_four
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.kernels._cliques import most_row_words, words_bound
 
-MIB = 2**20
-
 Detail = Literal["graph", "edge", "node"]
 
 

@@ -7,7 +7,6 @@ for the triangle (u, v, w), the common bits of rows v and w. Since d <= sqrt(2 m
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._bits import ones
+from jaxmotif.arrays._bits import bit_of, ones
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import Read, each_lane
@@ -25,8 +24,8 @@ from jaxmotif.kernels._triangles import TriangleBlock
 _LANES = 256  # rows of one tile are as long as its longest
 
 
-def row_words(xp: ModuleType, order: DegreeOrder) -> Any:
-    """Words of each node's bit matrix, int64 ``[N]``."""
+def row_words(order: DegreeOrder) -> jax.Array:
+    """Words of each node's bit matrix, int64 ``[N]``; of arrays in host memory too."""
     d = (order.out_offsets[1:] - order.out_offsets[:-1]).astype(np.int64)
     return d * ((d + 31) // 32)
 
@@ -64,7 +63,7 @@ def set_bits(order: DegreeOrder, base: jax.Array, bits: jax.Array, tri: Triangle
 
     def enter(bits, row, column):
         word = jnp.where(hit, first + row * words + (column >> 5), spare)
-        bit = jnp.where(hit, jnp.uint32(1) << (column & 31).astype(jnp.uint32), jnp.uint32(0))
+        bit = jnp.where(hit, bit_of(column), jnp.uint32(0))
         return add_at(bits, word, bit)  # each bit is entered once, so a sum is a union
 
     # Both halves of the symmetric matrix: x is in the rows of v and w whatever its place beside theirs.

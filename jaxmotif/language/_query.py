@@ -13,8 +13,6 @@ Value = bool | int | float | str | tuple["Value", ...]
 Element = int | tuple[int, int]
 """A query node by number, or the edge between two of them."""
 
-OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "!in", "contains", "!contains")
-
 
 class QueryError(ValueError):
     """A query that cannot be, with its line and column (from 1).

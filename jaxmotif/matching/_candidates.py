@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxmotif.arrays._bits import bit_of, has_bit
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._domains import unpack
@@ -156,7 +157,7 @@ def fill_lists(
 
     def domain(f, entries):
         u = free[f]
-        member = (take(reduced.bits, u >> 5) >> (u & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0
+        member = has_bit(take(reduced.bits, u >> 5), u)
         place = free_starts[f] + jnp.cumsum(member, dtype=jnp.int32) - 1
         ids = jnp.arange(member.shape[0], dtype=jnp.int32)
         return entries.at[jnp.where(member, place, capacity)].set(ids, mode="promise_in_bounds")
@@ -186,7 +187,7 @@ def bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count
         slots = target.direction(kind[0])
         ok = slots.fits(kind)
         word = number * size + slots.sources * stride + (slots.targets >> 5)
-        bit = jnp.uint32(1) << (slots.targets & 31).astype(jnp.uint32)
+        bit = bit_of(slots.targets)
         spare = jnp.int32(count * size)
         # A row has no slot twice, so that a sum of bits is their union.
         return words.at[jnp.where(ok, word, spare)].add(jnp.where(ok, bit, 0), mode="promise_in_bounds")
@@ -236,7 +237,7 @@ def bit_rows(
         sources = lax.dynamic_index_in_dim(reduced.target.sources, kinds[lists[j, 0], 0], 0, False)
         rank = take(lax.dynamic_index_in_dim(ranks, numbering, 0, False), jnp.where(member, targets, 0))
         word = jnp.where(member, first + sources * width + (rank >> 5), capacity)
-        bit = jnp.where(member, jnp.uint32(1) << (rank & 31).astype(jnp.uint32), 0)
+        bit = jnp.where(member, bit_of(rank), 0)
         # A slot's bit is entered once: a sum is a union.
         return words.at[word].add(bit, mode="promise_in_bounds")
 
@@ -251,7 +252,7 @@ def _members(reduced: Reduced, kinds: jax.Array, family: jax.Array) -> tuple[jax
     ok = slots.fits(kind)
     # A padding slot's target is past the last node.
     words = take(take(reduced.bits, x >> 5), jnp.where(ok, slots.targets, 0))
-    return ok & ((words >> (x & 31).astype(jnp.uint32)) & jnp.uint32(1) != 0), slots.targets
+    return ok & has_bit(words, x), slots.targets
 
 
 def _put(size: int, place: jax.Array, values: jax.Array, fill: int) -> jax.Array:

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._bits import pack_bits
+from jaxmotif.arrays._bits import bit_of, pack_bits
 from jaxmotif.arrays._int64 import Int64, wide_ints
 from jaxmotif.graph._container import Graph
 from jaxmotif.kernels._expand import take
@@ -414,7 +414,7 @@ def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Arra
 def _lower(v: jax.Array, W: int) -> jax.Array:
     """The bits of all lower numbers, uint32 ``[.., W]``."""
     word, mine = jnp.arange(W, dtype=jnp.int32), (v >> 5)[..., None]
-    some = (jnp.uint32(1) << (v & 31).astype(jnp.uint32)[..., None]) - jnp.uint32(1)
+    some = bit_of(v)[..., None] - jnp.uint32(1)
     word = word.reshape((1,) * v.ndim + (W,))
     return jnp.where(word < mine, ALL, jnp.where(word == mine, some, jnp.uint32(0)))
 
@@ -445,7 +445,7 @@ def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> 
     rows = jnp.where(none, ~rows, rows) if induced else jnp.where(none, ALL, rows)
     rows = lax.reduce(rows, ALL, lax.bitwise_and, (1,))
     word = jnp.arange(W, dtype=jnp.int32)[None, None] == (images >> 5)[..., None]
-    itself = jnp.where(word, jnp.uint32(1) << (images & 31).astype(jnp.uint32)[..., None], jnp.uint32(0))
+    itself = jnp.where(word, bit_of(images)[..., None], jnp.uint32(0))
     if rules.below is not None:
         lower = _lower(images, W)
         rows &= jnp.where(take(rules.below, at)[..., None], lower, ALL)
@@ -503,7 +503,7 @@ def _matrix(N: int, rows: jax.Array, columns: jax.Array, ok: jax.Array) -> jax.A
     """Bits at (row, column) where ok, uint32 ``[N, W]``; every place at most once."""
     W = -(-N // 32)
     word = jnp.where(ok, rows * W + (columns >> 5), N * W)
-    bit = jnp.where(ok, jnp.uint32(1) << (columns & 31).astype(jnp.uint32), jnp.uint32(0))
+    bit = jnp.where(ok, bit_of(columns), jnp.uint32(0))
     return jnp.zeros(N * W + 1, jnp.uint32).at[word].add(bit)[:-1].reshape(N, W)
 
 

@@ -36,22 +36,19 @@ Replan = Callable[[jax.Device, int | None], Plan]
 
 
 def count_at_a_stretch(
-    plan: Plan,
-    replan: Replan,
-    device: jax.Device,
-    max_steps: int | None,
-    time_limit: float | None,
-    report: Callable[[int], None],
-) -> tuple[Standing, tuple[str, ...]]:
+    plan: Plan, replan: Replan, device: jax.Device, max_steps: int | None, time_limit: float | None,
+    report: Callable[[int], None], spent: float = 0.0,
+) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
     """Search on one device; returns where it ended, and notes.
 
     Args:
       report: told how many more candidates were tested.
+      spent: seconds of the limit that are over.
     """
 
     def attempt(plan: Plan) -> Standing:
         found, tested = NOTHING, 0
-        for found in _run_alone(plan, max_steps, time_limit):
+        for found in _run_alone(plan, max_steps, time_limit, spent):
             report(found.positions - tested)
             tested = found.positions
         return found
@@ -59,11 +56,11 @@ def count_at_a_stretch(
     return with_smaller_steps(attempt, plan, lambda plan: _halved(plan, replan, device), device)
 
 
-def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None) -> Iterator[Standing]:
+def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None, spent: float) -> Iterator[Standing]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.ready is None:
         return iter([plan.found.standing])
-    return finish(Run(plan.ready, max_steps=max_steps), time_limit)
+    return finish(Run(plan.ready, max_steps=max_steps), time_limit, spent)
 
 
 def has_any(plan: Plan, max_steps: int | None, time_limit: float | None) -> Standing:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxmotif.arrays._bits import unpack_bits
+from jaxmotif.arrays._bits import bit_of, unpack_bits
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._candidates import ListSizes, Reduced
 from jaxmotif.matching._conditions import Conditions
@@ -101,7 +101,7 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
             lost = kind.unmet(u, v) if kind.stale else []
             if not len(lost):
                 continue
-            bits = np.uint32(1) << (u[lost] & 31).astype(np.uint32)
+            bits = bit_of(u[lost])
             np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bits)
             for other in kinds:
                 other.drop(v[lost])
@@ -274,7 +274,7 @@ def _families(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists:
         for at in range(first, stop, step):
             numbers = np.arange(at, min(at + step, stop))
             x = lists[numbers, 1]
-            words, bit = reduced.bits[x >> 5], np.uint32(1) << (x & 31).astype(np.uint32)
+            words, bit = reduced.bits[x >> 5], bit_of(x)
             yield numbers, ends, (words & bit[:, None] != 0)[:, targets], targets
 
 
@@ -329,7 +329,7 @@ def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None
     if len(place):
         # Bits of one word stand together: each word is written once, with their union.
         begins = np.flatnonzero(np.diff(place, prepend=-1))
-        bits = np.uint32(1) << (numbers & 31).astype(np.uint32)
+        bits = bit_of(numbers)
         words[place[begins]] = np.bitwise_or.reduceat(bits, begins)
 
 

@@ -98,11 +98,8 @@ def count_alone(
     try:
         if search.pieces and may and (found := in_pieces(time_limit)) is not None:
             raise _Counted(found)
-        left = None if time_limit is None else max(time_limit - (time.perf_counter() - started), 0.0)
-        found, notes = count_at_a_stretch(plan, replan, device, search.max_steps, left, watch)
-        if left is not None and found.status == f"stopped at time_limit={left:g} s":
-            found = found._replace(status=f"stopped at time_limit={time_limit:g} s")
-        return found, notes
+        spent = time.perf_counter() - started
+        return count_at_a_stretch(plan, replan, device, search.max_steps, time_limit, watch, spent)
     except _Counted as done:
         return done.standing, ("counted in pieces",)
 

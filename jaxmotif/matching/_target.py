@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._bits import low_word, pair_key
+from jaxmotif.arrays._bits import has_bit, low_word, pair_key
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import offsets_from, row_of
 from jaxmotif.graph import Graph
@@ -124,7 +124,7 @@ class Target:
             return labels == wanted
         words = self.marks[wanted >> 5] if self.on_host else lax.dynamic_index_in_dim(self.marks, wanted >> 5, 0, False)
         words = words[labels] if self.on_host else take(words, labels)
-        return words >> (wanted & 31).astype(np.uint32) & np.uint32(1) != 0
+        return has_bit(words, wanted)
 
 
 def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False, numbered: bool = False) -> Target:

@@ -9,7 +9,7 @@ from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._tuning import MIB, choose_tuning, fixed_bytes, smallest_step_bytes
+from jaxmotif.graphlets._tuning import choose_tuning, fixed_bytes, smallest_step_bytes
 from jaxmotif.kernels._cliques import most_row_words, words_bound
 
 SIZES = [(2, 1), (40, 256), (24_576, 2**20), (2**20, 2**23), (3 * 10**6, 12), (2**31 - 1, 2**30)]
@@ -42,7 +42,7 @@ def _least(nodes, edges, device):
 def test_sizes_fit_together(nodes, edges, device):
     """With the least memory, with more, and with plenty."""
     least = _least(nodes, edges, device)
-    for memory in (least, least + 100 * MIB, 2**45):
+    for memory in (least, least + 100 * 2**20, 2**45):
         tuning = choose_tuning(nodes, edges, device, memory)
         blocks = (tuning.block, tuning.heavy_block, tuning.light_block, tuning.slots)
         assert all(size == 2 ** (size.bit_length() - 1) >= 1024 for size in blocks)  # programs have up to 1024 lanes

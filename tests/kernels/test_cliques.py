@@ -29,7 +29,7 @@ def _order(n, edges):
 
 
 def _base(order):
-    words = row_words(np, order)
+    words = row_words(order)
     return (np.cumsum(words) - words).astype(np.int32)
 
 
@@ -73,7 +73,7 @@ def test_bit_rows_and_cliques(form):
             rows = np.unpackbits(rows, axis=1, bitorder="little")
             np.testing.assert_array_equal(rows[:, : len(heads)], near[np.ix_(heads, heads)])
             assert not rows[:, len(heads) :].any()
-        assert not words[row_words(np, order).sum() : WORDS].any()
+        assert not words[row_words(order).sum() : WORDS].any()
 
         cliques = 0
         for first in range(0, int(work.total), BLOCK):
@@ -85,7 +85,7 @@ def test_bit_rows_and_cliques(form):
                 assert count == np.sum(near[u] & near[v] & near[w] & (np.arange(CAPACITY[0]) > u))
                 cliques += int(count)
         assert cliques == 3 * _four_cliques(near)
-    assert row_words(np, order).max() > 64  # the last case has rows of two words
+    assert row_words(order).max() > 64  # the last case has rows of two words
 
 
 def _four_cliques(near):
@@ -100,14 +100,14 @@ def test_bounds_hold_for_cliques(n):
     for extra in (0, 7):
         more = edges + [(x, n) for x in range(min(extra, n))]
         order = degree_order(jax.tree.map(np.asarray, build(n + 1, more, None)))
-        words = row_words(np, order)
+        words = row_words(order)
         assert words.max() <= most_row_words(len(more))
         assert words.sum() <= words_bound(len(more))
 
 
 def test_words_of_numpy_and_jax():
     order = _order(*DENSE)
-    np.testing.assert_array_equal(row_words(np, order), row_words(jnp, jax.tree.map(jnp.asarray, order)))
+    np.testing.assert_array_equal(row_words(order), row_words(jnp, jax.tree.map(jnp.asarray, order)))
 
 
 def test_lowers_for_cuda(lowered_for_cuda):
