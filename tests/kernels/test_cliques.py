@@ -107,7 +107,7 @@ def test_bounds_hold_for_cliques(n):
 
 def test_words_of_numpy_and_jax():
     order = _order(*DENSE)
-    np.testing.assert_array_equal(row_words(order), row_words(jnp, jax.tree.map(jnp.asarray, order)))
+    np.testing.assert_array_equal(row_words(order), row_words(jax.tree.map(jnp.asarray, order)))
 
 
 def test_lowers_for_cuda(lowered_for_cuda):
