@@ -22,7 +22,7 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Array
 
 _FIELDS = (
-    "node", "degree", "out_offsets", "in_offsets", "tail", "head", "in_arc", "row_arc", "edge",
+    "node", "degree", "out_offsets", "in_offsets", "tail", "head", "in_arc", "row_arc", "row_end", "edge",
     "num_nodes", "num_edges",
 )  # fmt: skip
 
@@ -43,6 +43,7 @@ class DegreeOrder:
       tail, head: ``[M]``, ranks; padding arcs hold N - 1.
       in_arc: ``[M]``, arcs sorted by (head, tail).
       row_arc: ``[2 M]``, the arcs of each node's full row, which starts at ``in_offsets[r] + out_offsets[r]``.
+      row_end: ``[2 M]``, the other ends of these arcs, ranks: of each node its neighbours.
       edge: ``[M]``, the row of ``Graph.edge_list()`` each arc stands for.
       num_nodes, num_edges: the true sizes.
     """
@@ -55,6 +56,7 @@ class DegreeOrder:
     head: Any
     in_arc: Any
     row_arc: Any
+    row_end: Any
     edge: Any
     num_nodes: Any
     num_edges: Any
@@ -135,8 +137,9 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     from_in = in_arc[xp.where(is_in, entry, np.int32(0))]
     row_arc = xp.where(is_in, from_in, position - in_offsets[row + 1])
     row_arc = xp.where(position < row_offsets[-1], row_arc, np.int32(0))
+    row_end = xp.where(is_in, tail[row_arc], head[row_arc])
     return DegreeOrder(
-        node, degree[node], out_offsets, in_offsets, tail, head, in_arc, row_arc, edge, num_nodes, num_edges
+        node, degree[node], out_offsets, in_offsets, tail, head, in_arc, row_arc, row_end, edge, num_nodes, num_edges
     )
 
 

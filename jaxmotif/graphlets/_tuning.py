@@ -98,9 +98,9 @@ def run_sizes(nodes: int, slots: int) -> tuple[int, int]:
 
 
 def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:
-    """What a run takes whatever its step, as XLA says: order and plan (56 to 60 bytes an edge), accumulators, results
+    """What a run takes whatever its step, as XLA says: order and plan (64 to 68 bytes an edge), accumulators, results
     (136 bytes an edge, or half where they are narrow)."""
-    return {"graph": 160, "edge": 424, "node": 400}[detail] * edges + 100 * nodes
+    return {"graph": 168, "edge": 432, "node": 408}[detail] * edges + 100 * nodes
 
 
 def smallest_step_bytes(nodes: int, edges: int) -> int:

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.graph._order import DegreeOrder
@@ -47,6 +46,7 @@ class _Arcs(NamedTuple):
     head: jax.Array
     in_arc: jax.Array
     row_arc: jax.Array
+    row_end: jax.Array
 
 
 def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int) -> WedgeBlock:
@@ -56,7 +56,7 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.
       work: :func:`flat_work` of (some of) the :func:`wedge_lengths`.
       first, stop: int64 scalars. block: static.
     """
-    arcs = _Arcs(order.out_offsets, order.in_offsets, order.tail, order.head, order.in_arc, order.row_arc)
+    arcs = _Arcs(*(getattr(order, name) for name in _Arcs._fields))
     found, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
     uv, uw, v, w = found
     return WedgeBlock(uv, uw, v, w, valid)
@@ -66,9 +66,6 @@ def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, vali
     uv = read.load(arcs.in_arc, position)
     u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
     # u's full row begins where those of all ranks before it end: with their in arcs and out arcs.
-    own = read.load(arcs.out_offsets, u)
-    uw = read.load(arcs.row_arc, read.load(arcs.in_offsets, u) + own + offset, valid)
-    # Arcs are numbered by tail: one before u's own leads to u. Of a GPU's gathers those along u's own are cheap.
-    behind = uw < own
-    w = jnp.where(behind, read.load(arcs.tail, uw, valid & behind), read.load(arcs.head, uw, valid & ~behind))
-    return uv, uw, v, w
+    place = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset
+    # Both lie along the row: to look the end up at its arc would be a read at random for each wedge.
+    return uv, read.load(arcs.row_arc, place, valid), v, read.load(arcs.row_end, place, valid)

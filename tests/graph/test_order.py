@@ -84,6 +84,7 @@ def test_is_what_it_says(n, edges):
         assert all(r in arcs[e] for e in row)
         near = [sum(arcs[e]) - r for e in row]
         assert near == sorted({v for arc in arcs if r in arc for v in arc} - {r})
+        assert near == order.row_end[first : first + order.degree[r]].tolist()
     assert not order.row_arc[2 * m :].any()
 
 

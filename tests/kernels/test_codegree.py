@@ -146,12 +146,15 @@ def test_any_sizes_give_the_same(sizes):
         _assert_cycles(count(order, plan, accumulator(order.edge_capacity, jnp.int64)), order, len(edges))
 
 
-def test_total_over_arcs():
-    count = jit64(_counter(**SIZES["two slots: many rounds"]))
+@pytest.mark.parametrize("block", [64, 13], ids=["counters at once", "counters in parts that overlap"])
+def test_total_over_arcs(block):
+    count = jit64(_counter(block=block, slots=4 * block, rows=5, most_light=block - 3))
     for n, edges in CASES.values():
         order = _order(n, edges)
-        plan = codegree_plan(np, order, 50, 0)
+        plan = codegree_plan(np, order, block - 3, 0)
         assert int(count(order, plan, jnp.zeros((), jnp.int64))) == _cycles(order).sum()
+    parts = 5 * order.node_capacity / (4 * block)
+    assert parts < 1 if block == 64 else 1 < parts != int(parts)
 
 
 def test_lowers_for_cuda(lowered_for_cuda):
