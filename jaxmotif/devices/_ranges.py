@@ -77,7 +77,8 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
         marks = [begin + work * piece // pieces for piece in range(1, pieces)]
         # The item boundary nearest to each mark.
         after = np.searchsorted(starts, marks)
-        before = np.maximum(after - 1, 0)
+        # Not between items without work: these stay with what follows them.
+        before = np.searchsorted(starts, starts[np.maximum(after - 1, 0)])
         nearest = np.where(np.subtract(marks, starts[before]) < starts[after] - marks, before, after)
         bounds = [first, *np.clip(nearest, first, stop).tolist(), stop]
         for a, b in itertools.pairwise(bounds):

@@ -406,12 +406,12 @@ def _shared_out(
     # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
     total = _Total(device) if store is None and selection.helper is None else None
     units = max(_UNITS, 4 * len(selection.devices))
-    if given.sparse:  # each unit has blocks of rows of its own: few, or many blocks are not full
-        units = 2 * len(selection.devices)
-        cells += _row_work(given, device)
+    if given.sparse:
+        cells, units = _by_blocks(cells + _row_work(given, device), given.rows(device)), 4 * len(selection.devices)
     work = np.concatenate([[0], np.cumsum(cells)])
     programs = given.detail, given.memory, given.arcs
-    job = Job("graphlets-5", work, units, added, "cells", "five nodes", programs=programs)
+    # From the end: the last unit has giants to add up, too.
+    job = Job("graphlets-5", work, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs)
     done = run_job(job, lambda place: _Hand(given, place, total), workers_on(selection), selection, store, show)
     if total is not None:
         return total.sums, done.notes
@@ -428,6 +428,14 @@ def _row_work(given: _Given, device: jax.Device) -> np.ndarray:
     cells, giants = np.asarray(_around_rows(given.graph, put64(at_nodes, device)))[:count].T
     beside = giants > 0
     return 2 * cells + given.size // 1024 + beside * (beside.sum() // 20)
+
+
+def _by_blocks(work: np.ndarray, rows: int) -> np.ndarray:
+    """The work of each block of rows at the last of these: units are of whole blocks, as each is made at once."""
+    last = np.minimum(np.arange(0, len(work), rows) + rows, len(work)) - 1
+    whole = np.zeros_like(work)
+    whole[last] = np.add.reduceat(work, np.arange(0, len(work), rows)) if len(work) else 0
+    return whole
 
 
 @jit64

@@ -22,7 +22,7 @@ from jaxmotif.motifs._census_job import divided_census
 from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import count_classes, count_participation
-from jaxmotif.motifs._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank, graph_edges
+from jaxmotif.motifs._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank
 from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns
 
@@ -120,7 +120,7 @@ def subgraph_census(
         sizes, matrix_bytes = plan(device, memory)
 
         def by_class() -> tuple[CensusGraphs, Classifier, np.ndarray]:
-            graphs = census_graphs(graph, graph_edges(graph), matrix_bytes, device)
+            graphs = census_graphs(graph, None, matrix_bytes, device)
             classifier = Classifier(graphs.alphabet, size)
             return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
 

@@ -21,7 +21,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.motifs._census_sizes import less_memory, plan
 from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._enumerate import Part, count_classes, count_participation
-from jaxmotif.motifs._pair_states import Alphabet, census_graphs, content_of, degree_rank, graph_edges
+from jaxmotif.motifs._pair_states import Alphabet, census_graphs, content_of, degree_rank
 
 _UNITS = 16
 
@@ -105,7 +105,7 @@ class _Task:
 
     def _begin(self) -> None:
         self._sizes, matrix_bytes = plan(self._device, self._memory)
-        self._graphs = census_graphs(self._graph, graph_edges(self._graph), matrix_bytes, self._device)
+        self._graphs = census_graphs(self._graph, None, matrix_bytes, self._device)
         self._found = _nothing(self._graph, self._per_node)
 
     def step(self, span: Span) -> None:

@@ -340,6 +340,7 @@ class _Task:
         if seconds * most <= STEP_SECONDS:
             self._batch = most
         self._hits = self._hit_counter()
+        self._chains: Chains | None = None
         self._compiled: set[int] = set()
         self._dealt: list[int] = []
         self._made: list[_Batch] = []
@@ -358,7 +359,7 @@ class _Task:
         return {f"{name}/{field}": x for name, batch in named for field, x in batch._asdict().items()}
 
     def halve(self) -> str | None:
-        self._dealt, self._made = [], []  # to be done again
+        self._dealt, self._made, self._chains = [], [], None  # to be done again
         less = less_memory(self._device, self._memory)
         if self._most > 1 and (less is None or less < 2**32):  # small tables take longer than small batches
             self._most //= 2
@@ -439,14 +440,13 @@ class _Task:
         self, numbers: np.ndarray, goes_on: np.ndarray, given: bool
     ) -> tuple[Sample | LaneSample, Drawn | Lot]:  # fmt: skip
         """The given graph, if asked for, random graphs, and some of these again at double length; and the chains."""
-        plan = self._work.chains
-        chains = Chains(plan, self._device, self._memory, max(numbers.size, 1))
-        if target_of(self._device).is_accelerator and goes_on.any() and numbers.size <= chains.most:
+        plan, chains = self._work.chains, self._chains_of(self._batch)
+        if target_of(self._device).is_accelerator and 0 < numbers.size <= chains.most:
             # What is drawn and counted on a device need not leave it.
             rows = np.flatnonzero(goes_on)
             once = chains.run(numbers, None, 0, plan.steps)
-            twice = chains.run(numbers[rows], once, plan.steps, plan.steps, rows)
-            parts, labels = (chains.given(), once.ends, twice.ends), plan.wiring.labels
+            twice = chains.run(numbers[rows], once, plan.steps, plan.steps, rows).ends if rows.size else chains.given()
+            parts, labels = (chains.given(), once.ends, twice), plan.wiring.labels
             first = np.cumsum([0, *(part.tail.size for part in parts)])
             lots = (int(given), numbers.size, rows.size)
             begins = [first[i] + labels * np.arange(number) for i, number in enumerate(lots)]
@@ -458,11 +458,20 @@ class _Task:
         ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
         return Sample(plan.graph, plan.wiring, ends), drawn
 
+    def _chains_of(self, number: int) -> Chains:
+        """Chains with room for so many: those of a shorter batch, the last one, take its programs."""
+        if self._chains is None or self._chains.asked != number:
+            self._chains = Chains(self._work.chains, self._device, self._memory, number)
+        return self._chains
+
     def _census(self, sample: Sample | LaneSample) -> tuple[np.ndarray, np.ndarray]:
         """Classes, and their counts in every graph."""
         work, graph = self._work, self._work.chains.graph
-        # On a CPU as many as share one program, on an accelerator empty ones up to one of few numbers.
-        room = bucket_size(len(sample)) if target_of(self._device).is_accelerator else in_one_room(graph)
+        # On a CPU as many as share one program, on an accelerator empty ones up to those of a whole batch.
+        if target_of(self._device).is_accelerator:
+            room = whole = bucket_size(max(len(sample), self._batch + -(-self._batch // work.every)))
+        else:
+            room, whole = in_one_room(graph), bucket_size(len(sample))
         room = min(room, _together(graph, work.size))
         step = -(-len(sample) // -(-len(sample) // room))  # equal pieces: a small last one had programs of its own
         pieces = []
@@ -470,7 +479,7 @@ class _Task:
             sizes, matrix_bytes = plan(self._device, self._memory)
             for low in range(0, len(sample), step):
                 piece = sample[low : low + step]
-                ready = sample_graphs(piece, min(room, bucket_size(len(sample))), matrix_bytes, self._device)
+                ready = sample_graphs(piece, min(room, whole), matrix_bytes, self._device)
                 if work.matching is None:
                     counted = count_classes(ready, work.size, work.classifier, sizes)
                 else:
@@ -567,9 +576,12 @@ def _together(graph: Graph, size: int) -> int:
 def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, devices: int, target: Target) -> int:
     """Random graphs to draw and count together with the given one and one of so many at double length: as many as let
     the matrix of dyads fit."""
-    budget = (memory or 1 << 33) // 4 if target.is_accelerator else 1 << 25
-    # Where not even one matrix fits, states are searched for: then by the room that edges take.
-    fits = budget // max(graph.n**2, 1) or max(1, budget // max(64 * graph.m, 1))
+    budget, least = ((memory or 1 << 33) // 4, bucket_size(1)) if target.is_accelerator else (1 << 25, 1)
+    fits = budget // max(graph.n**2, 1)
+    # Where the matrices of the fewest that share a program do not fit, states are searched for: then by the room that
+    # edges take.
+    if fits < least:
+        fits = max(1, budget // max(64 * graph.m, 1))
     # The given graph, and one of `every` at double length, are counted along.
     most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
     # Equal batches, so that no device waits for another's last one.

@@ -13,7 +13,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.motifs._census_sizes import plan
 from jaxmotif.motifs._classes import Classifier, decode
 from jaxmotif.motifs._enumerate import count_classes, count_places
-from jaxmotif.motifs._pair_states import CensusGraphs, census_graphs, degree_rank, graph_edges
+from jaxmotif.motifs._pair_states import CensusGraphs, census_graphs, degree_rank
 from jaxmotif.patterns import Pattern, canonical_order
 
 
@@ -45,7 +45,7 @@ def orbit_counts(
     device = select_devices(devices).main
     sizes, matrix_bytes = plan(device, memory)
     with jax.default_device(device):
-        graphs = census_graphs(graph, graph_edges(graph), matrix_bytes, device)
+        graphs = census_graphs(graph, None, matrix_bytes, device)
         classifier = Classifier(graphs.alphabet, size)
         counts = count_classes(graphs, size, classifier, sizes)[0]
         names = classifier.classes

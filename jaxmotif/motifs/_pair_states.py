@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._rows import row_of
 from jaxmotif.arrays._sizes import bucket_size, power_of_two
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
@@ -103,9 +104,12 @@ class Codes(NamedTuple):
 
 def degree_rank(graph: Graph) -> np.ndarray:
     """A new number for every node, the highest degree first: rows then meet few nodes that come before their first."""
-    rank = np.empty(graph.n, np.int64)
-    # Ties by id: the order is the same for every sample of the graph, whose degrees are the same.
-    rank[np.argsort(-_total_degrees(graph), kind="stable")] = np.arange(graph.n)
+    rank, degrees = np.empty(graph.n, np.int64), _total_degrees(graph)
+    # Ties by id: the order is the same for every sample of the graph, whose degrees are the same. Numbers are sorted
+    # in a fraction of the time that their order takes.
+    keys = (degrees.max(initial=0) - degrees) * graph.n + np.arange(graph.n)
+    keys.sort()
+    rank[keys % max(graph.n, 1)] = np.arange(graph.n)
     return rank
 
 
@@ -237,21 +241,25 @@ def sorted_slots(
 
 
 def census_graphs(
-    graph: Graph, edges: Edges | LaneSample, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
-) -> CensusGraphs:
+    graph: Graph, edges: Edges | LaneSample | None, matrix_bytes: int, device: jax.Device, count: int = 0,
+    least: Room = LEAST,
+) -> CensusGraphs:  # fmt: skip
     """Graphs with these edges, and the labels of ``graph``, on a device.
 
     An accelerator sorts the rows itself. What depends on the number of nodes or edges has room up to a power of two:
     no step takes longer for it, since all follow what is there.
 
     Args:
-      edges: on the host, or on this device, an accelerator.
+      edges: on the host, or on this device, an accelerator; ``None``: those of the graph itself.
       matrix_bytes: the matrix of states may take so many; without it states are searched for.
       count: with empty graphs up to this number, where there are fewer.
       least: room in the arrays, at least.
     """
     alphabet, n = Alphabet.of(graph), graph.n
-    given = len(edges) if isinstance(edges, LaneSample) else edges.tails.shape[0]
+    accelerated = target_of(device).is_accelerator
+    if edges is None and (count > 1 or not accelerated):
+        edges = graph_edges(graph)
+    given = 1 if edges is None else len(edges) if isinstance(edges, LaneSample) else edges.tails.shape[0]
     count = max(count, given)
     # Twice the edges, as each is in two rows; graphs of one sample have equally many.
     nodes = power_of_two(count * n, least.nodes)
@@ -260,10 +268,12 @@ def census_graphs(
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
     cells = _cells(count * n**2, least, matrix_bytes, state_type)
     number = degree_rank(graph)
-    if isinstance(edges, LaneSample):
-        arrays = _sorted_in_lanes(alphabet, edges, number, n, (nodes, slots, cells), state_type, device)
-    elif target_of(device).is_accelerator:
-        arrays = _sorted_on_device(alphabet, edges, number, n, (nodes, slots, cells), state_type, device)
+    if edges is None:
+        arrays = _sorted_as_held(alphabet, graph, number, (nodes, slots, cells), state_type, device)
+    elif isinstance(edges, LaneSample):
+        arrays = _sorted_in_lanes(alphabet, edges, number, n, count, (nodes, slots, cells), state_type, device)
+    elif accelerated:
+        arrays = _sorted_on_device(alphabet, edges, number, n, count, (nodes, slots, cells), state_type, device)
     else:
         arrays = put64(_padded(slots_of(graph, edges), n, (nodes, slots, cells), state_type), device)
     node_codes = None
@@ -372,15 +382,15 @@ def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dty
 
 
 def _sorted_on_device(
-    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, room: tuple[int, int, int], state_type: np.dtype,
-    device: jax.Device,
+    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, count: int, room: tuple[int, int, int],
+    state_type: np.dtype, device: jax.Device,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """As :func:`_padded`."""
+    """As :func:`_padded`, of so many graphs with the empty ones."""
     graphs, m = edges.tails.shape
     # Without labels all are 1: of a large graph no gigabytes of them are sent.
     entry = np.ones(1, np.int64) if edges.labels is None else alphabet.ranks(edges.labels, alphabet.edge_labels, m)
     # Edges have room, too: those past the last have no tail.
-    width, height = bucket_size(m), _height(graphs)
+    width, height = bucket_size(m), _height(count)
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
@@ -398,12 +408,29 @@ def _height(graphs: int) -> int:
     return 1 if graphs == 1 else bucket_size(graphs)
 
 
+def _sorted_as_held(
+    alphabet: Alphabet, graph: Graph, number: np.ndarray, room: tuple[int, int, int], state_type: np.dtype,
+    device: jax.Device,
+) -> tuple[Any, ...]:  # fmt: skip
+    """As :func:`_padded`, of the graph itself, without a list of its edges."""
+    entry = np.ones(1, np.int64)
+    if graph.edge_labels is not None:
+        slots, labels = graph.num_slots, np.asarray(graph.edge_labels)
+        entry = np.pad(alphabet.ranks(labels[:slots], alphabet.edge_labels, slots), (0, graph.slot_capacity - slots))
+    number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
+    given = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
+    return _rows_as_held(
+        *given, entries=alphabet.entries if alphabet.directed else 0, bits=alphabet.state_bits, room=room,
+        states=state_type,
+    )  # fmt: skip
+
+
 def _sorted_in_lanes(
-    alphabet: Alphabet, sample: LaneSample, number: np.ndarray, n: int, room: tuple[int, int, int],
+    alphabet: Alphabet, sample: LaneSample, number: np.ndarray, n: int, count: int, room: tuple[int, int, int],
     state_type: np.dtype, device: jax.Device,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """As :func:`_padded`, of states that never leave the device."""
-    wiring, height = sample.wiring, _height(len(sample))
+    """As :func:`_padded`, of so many graphs with the empty ones, whose states never leave the device."""
+    wiring, height = sample.wiring, _height(count)
     entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
     width = bucket_size(wiring.edges_each)
     place = number[wiring.nodes].astype(np.int32)
@@ -454,6 +481,20 @@ def _rows(
     # Edges that are none get a node that is there.
     tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
     return _sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+
+
+@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+def _rows_as_held(
+    offsets: jax.Array, targets: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
+    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Rows and matrix from those of a graph, whose nodes get these numbers; ``entries``: 0 without directions."""
+    sources = row_of(offsets, targets.shape[0])
+    some = jnp.arange(targets.shape[0], dtype=jnp.int32) < offsets[-1]
+    if not entries:  # an edge is in two rows, and counts in one
+        some = some & (sources < targets)
+    tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
+    return _sorted_rows(tails[None], heads[None], entry, n, max(entries, 1), bits, room, states)
 
 
 def _sorted_rows(

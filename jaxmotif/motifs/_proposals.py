@@ -26,7 +26,7 @@ from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs._census_sizes import MATRIX_BYTES
 from jaxmotif.motifs._code_counts import grouped_codes, merged_codes
 from jaxmotif.motifs._null_models import LaneSample
-from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Edges, census_graphs, graph_edges
+from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Edges, census_graphs
 
 LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
@@ -164,8 +164,7 @@ class Sampler:
     @cached_property
     def graphs(self) -> CensusGraphs:
         """The graph on the device."""
-        edges = graph_edges(self.draws.graph) if self._edges is None else self._edges
-        return census_graphs(self.draws.graph, edges, self._matrix_bytes, self.device)
+        return census_graphs(self.draws.graph, self._edges, self._matrix_bytes, self.device)
 
     @cached_property
     def index(self) -> PairIndex | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
-from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.arrays._sizes import bucket_size, power_of_two
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
@@ -151,11 +151,12 @@ class Chains:
     """Chains on one device, as many at a time as its memory allows.
 
     Attributes:
+      asked: how many are wanted at a time.
       most: chains at a time.
     """
 
     def __init__(self, plan: ChainPlan, device: jax.Device, memory: int | None, num: int):
-        self._plan, self._device = plan, device
+        self._plan, self._device, self.asked = plan, device, num
         self._fixed: dict[int, Fixed] = {}  # by room for labels
         labels = max(plan.wiring.labels, 1)
         # A CPU takes few lanes at a time, always as many where a chain needs no more: one program for all small graphs.
@@ -175,8 +176,8 @@ class Chains:
         labels = max(self._plan.wiring.labels, 1)
         if self._small and self._lanes:
             return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
-        # Few of many chains get a program of their own: empty lanes take as long as others.
-        chains = number if 4 * number < self.most else self.most
+        # Few of many chains get programs of their own, not many: empty lanes take as long as others.
+        chains = power_of_two(number) if 4 * power_of_two(number) < self.most else self.most
         return bucket_size(chains * labels), bucket_size(chains), bucket_size(labels)
 
     def halve(self) -> str | None:

@@ -115,6 +115,15 @@ def test_rows_sorted_on_the_device(keep, matrix_bytes, edge_labels, monkeypatch)
     _same_rows(found, wanted)
 
 
+@pytest.mark.parametrize(("directed", "edge_labels"), [(False, 0), (False, 3), (True, 3)])
+def test_rows_of_the_graph_itself_sorted_on_the_device(directed, edge_labels, monkeypatch):
+    graph = random_graph(30, 0.1, 2, directed, labels=2, edge_labels=edge_labels)
+    wanted = census_graphs(graph, graph_edges(graph), 1 << 20, CPU).dyads
+    monkeypatch.setattr("jaxmotif.motifs._pair_states.target_of", lambda device: Target("tpu"))
+    with compiling_for(Target("tpu")):
+        _same_rows(census_graphs(graph, None, 1 << 20, CPU).dyads, wanted)
+
+
 def _in_lanes(sample):
     """Random graphs as chains leave them on a device: the first in one part, the others in another, with padding."""
     parts = (sample.ends.rows(slice(0, 1)), sample.ends.rows(slice(1, None)))

@@ -4,8 +4,10 @@ import jax
 import numpy as np
 import pytest
 
+from jaxmotif.arrays._compile import Target
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Until, find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs._discovery import _batch
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
 from tests.compilations import compilations
@@ -217,3 +219,12 @@ def test_bad_limits(options):
 def test_bad_options(graph, options, message):
     with pytest.raises(ValueError, match=message):
         find_motifs(graph, **{"size": 3, "num_random": 2} | options)
+
+
+def test_a_batch_is_as_large_as_its_graphs_let_it():
+    small, middle, large = (Graph.from_edges([(0, 1), (1, 2)], n, directed=True) for n in (500, 6_000, 20_000))
+    one, four = ([_batch(graph, 3, 1000, 10, None, workers, Target("gpu")) for graph in (small, middle, large)]
+                 for workers in (1, 4))  # fmt: skip
+    # The matrices of 16 of the large graph, the fewest that share a program, do not fit: states are searched for.
+    assert one == [1001, 51, 1001]  # with the given graph
+    assert four == [251, 51, 251]
