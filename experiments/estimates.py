@@ -34,11 +34,11 @@ from large_calls import rmat_edges
 from scipy import stats
 
 from jaxmotif import datasets, estimate_census, graphlet_counts, read_graph, subgraph_census
+from jaxmotif.census._code_counts import grouped_codes
+from jaxmotif.census._pair_states import likely_subgraphs
 from jaxmotif.graph import Graph
 from jaxmotif.graph.synthetic import rmat
-from jaxmotif.motifs._code_counts import grouped_codes
 from jaxmotif.motifs._estimate import expected_hits
-from jaxmotif.motifs._pair_states import likely_subgraphs
 from jaxmotif.motifs._proposals import LIMITS, Draws, Proposal, Sampler, one_ahead
 from jaxmotif.patterns import named_pattern
 

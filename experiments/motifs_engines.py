@@ -15,12 +15,13 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import count_classes
+from jaxmotif.census._pair_states import Alphabet
+from jaxmotif.census._sizes import plan
 from jaxmotif.graph import read_graph
 from jaxmotif.motifs import random_graphs, subgraph_census
-from jaxmotif.motifs._census_sizes import plan
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._enumerate import count_classes
-from jaxmotif.motifs._pair_states import Alphabet, sample_graphs
+from jaxmotif.motifs._graph_samples import sample_graphs
 from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
 
 DEVICE = jax.devices()[0]

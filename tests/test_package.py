@@ -99,6 +99,17 @@ def test_readme_has_two_set_up_commands():
     assert commands[1].endswith("pytest")
 
 
+def test_imports_go_one_way():
+    rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    floor = {room: number for number, row in enumerate(rows) for room in re.findall(r"`(\w+)/`", row)}
+    assert set(floor) == {module.name for module in pkgutil.iter_modules(jaxmotif.__path__) if module.ispkg}
+    for name in MODULES:
+        room, source = name.split(".")[1], inspect.getsource(importlib.import_module(name))
+        for other in re.findall(r"^ *from jaxmotif\.(\w+)[\w.]* import", source, re.MULTILINE):
+            late = other == "report" or (room, other) == ("arrays", "kernels")
+            assert other == room or late or floor[other] < floor[room], f"{name} imports {other}"
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_say_what_they_are_for(name):
     module = importlib.import_module(name)

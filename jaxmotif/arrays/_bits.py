@@ -62,7 +62,7 @@ def bit_of(x: ArrayT) -> ArrayT:
 
 def has_bit(word: ArrayT, x: ArrayT) -> ArrayT:
     """Whether number ``x`` is in its word, bool."""
-    return (word >> (x & 31).astype(np.uint32)) & np.uint32(1) != 0
+    return ((word >> (x & 31).astype(np.uint32)) & np.uint32(1)).astype(bool)
 
 
 def ones(words: jax.Array) -> jax.Array:

@@ -6,14 +6,11 @@ from typing import Literal
 
 import numpy as np
 
+from jaxmotif.census._count import check_size
+from jaxmotif.census._orbits import role_counts
 from jaxmotif.devices._select import Devices
 from jaxmotif.features._patterns import Features
-from jaxmotif.features._roles import Role, roles_of
 from jaxmotif.graph import GraphLike, as_graph
-from jaxmotif.motifs._census import check_size
-from jaxmotif.motifs._orbits import Places, orbit_counts
-from jaxmotif.patterns import canonical_order, named_pattern
-from jaxmotif.patterns._names import short_name
 
 
 def census_orbits(
@@ -27,7 +24,7 @@ def census_orbits(
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
-      size: 3 to 8.
+      size: 2 to 8.
       per: a row for each node or edge (directed: arc).
       devices: as everywhere; the first does it.
       memory: bytes to work in.
@@ -48,27 +45,8 @@ def census_orbits(
     graph = as_graph(graph)
     if per not in ("node", "edge"):
         raise ValueError(f"per must be 'node' or 'edge', got {per!r}")
-    if size < 3:
-        raise ValueError(f"size must be between 3 and 8, got {size}; of two nodes the roles are degrees")
     check_size(graph, size)
-    roles: dict[str, list[Role]] = {}
-
-    def places_of(name: str) -> Places:
-        short = short_name(name, graph.directed)
-        # Its nodes as the name numbers them.
-        pattern = named_pattern(short, graph.directed)
-        roles[name] = roles_of(pattern, short, per)
-        columns = np.full((size,) * (1 if per == "node" else 2), -1, np.int64)
-        for number, role in enumerate(roles[name]):
-            for place in role.places:
-                columns[place] = number
-                if not graph.directed:
-                    columns[place[::-1]] = number
-        order = canonical_order(pattern)
-        return Places(columns[order] if per == "node" else columns[np.ix_(order, order)], len(roles[name]))
-
-    classes, values = orbit_counts(graph, size, per, places_of, devices, memory)
-    columns = tuple(role.name for name in classes for role in roles[name])
+    columns, values = role_counts(graph, size, per, devices, memory)
     return Features(
         columns, values, per, np.zeros(len(values), np.int64), graph.edge_list() if per == "edge" else None
     )  # fmt: skip

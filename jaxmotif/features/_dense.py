@@ -19,13 +19,13 @@ from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.arrays._sizes import power_of_two
-from jaxmotif.features._roles import Per, Role, all_roles, known_weights, places_of, weight_table
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._groups import size_groups
 from jaxmotif.graphlets import dense_edge_columns, dense_node_orbits
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._dense import Found, Tallied, search_dense
 from jaxmotif.patterns import Pattern, named_pattern, symmetry_constraints
+from jaxmotif.patterns._roles import Per, Role, all_roles, known_weights, places_of, weight_table
 
 MOST_NODES, MOST_QUERY = 128, 16
 """Graphs and patterns of at most so many nodes are searched in stacks."""

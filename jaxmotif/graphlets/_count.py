@@ -28,7 +28,7 @@ from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._tuning import run_sizes
-from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles, typed_roles_of_many
+from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -313,7 +313,7 @@ def _typed_at(
     _check(graph, size, typed=True)
     _check_typed(induced, at, checkpoint)
     counts = typed_counts(graph, size, devices, memory, None, progress)
-    columns, values = typed_roles(graph, tuple(counts), size, at, devices, memory)
+    columns, values = typed_roles(graph, size, at, devices, memory)
     return columns, narrowed(values), counts
 
 
@@ -401,7 +401,7 @@ def _many_typed(
 
     if detail == "graph":
         return PerGraph(names, counts, np.arange(len(graphs) + 1), (), whole)
-    columns, values = typed_roles_of_many(graphs, names, detail, devices)
+    columns, values = typed_roles(graphs.union(pad=None), size, detail, devices, memory)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(graphs.n if detail == "node" else graphs.m)])
 
     def at_each(i: int) -> NodeOrbits | EdgeGraphlets:

@@ -1,24 +1,19 @@
-"""Graphlets that tell directions and labels: the classes of the census of each size, and at nodes and edges their roles
-as patterns."""
+"""Graphlets that tell directions and labels: the classes of the census of each size, and their roles."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from jaxmotif.arrays._present import PerGraph
+from jaxmotif.census import Census, subgraph_census
+from jaxmotif.census._orbits import role_counts
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, Graphs
-from jaxmotif.patterns import named_pattern
 from jaxmotif.patterns._names import short_name
-
-if TYPE_CHECKING:
-    from jaxmotif.features import Features
-    from jaxmotif.motifs import Census
 
 At = Literal["node", "edge"]
 
@@ -28,11 +23,8 @@ LARGEST_COUNT = 2.0**63
 
 def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
     """Whether there are directions or labels to tell, and they are asked for."""
-    return typed and (graph.directed or _has_labels(graph))
-
-
-def _has_labels(graph: Graph | Graphs) -> bool:
-    return graph.fields.node_labels is not None or graph.fields.edge_labels is not None
+    fields = graph.fields
+    return typed and (graph.directed or fields.node_labels is not None or fields.edge_labels is not None)
 
 
 def _check_counts(graph: Graph, size: int) -> None:
@@ -51,7 +43,6 @@ def typed_counts(
     graph: Graph, size: int, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, progress: bool
 ) -> dict[str, int]:
     """Sets of 2 to ``size`` nodes by the graphlet that they induce, by size and class; only those that occur."""
-    from jaxmotif.motifs import subgraph_census  # which graphlets without types do without
 
     def census(k: int) -> Census:
         # A checkpoint is of one job.
@@ -69,8 +60,6 @@ def typed_counts_of_many(
     graphs: Graphs, size: int, devices: Devices, memory: int | None, progress: bool
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """The graphlets that occur in any graph, by size and class, and the counts of each, int64 ``[B, graphlets]``."""
-    from jaxmotif.motifs import subgraph_census
-
     # All but the largest graphs have too few nodes and edges for it.
     for i in np.flatnonzero(2.1 * graphs.m * (2.0 * graphs.n) ** (size - 2) >= LARGEST_COUNT).tolist():
         _check_counts(graphs[i], size)
@@ -86,31 +75,9 @@ def _names(classes: tuple[str, ...], directed: bool) -> list[str]:
 
 
 def typed_roles(
-    graph: Graph, names: tuple[str, ...], size: int, at: At, devices: Devices, memory: int | None
+    graph: Graph, size: int, at: At, devices: Devices, memory: int | None
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The roles of the graphlets that occur, by their names, and how often each node or edge plays each, int64
+    """The roles of the graphlets that occur, by size and class, and how often each node or edge plays each, int64
     ``[rows, roles]``."""
-    from jaxmotif.features import census_orbits
-
-    # A census begins with three nodes.
-    pairs = [name for name in names if named_pattern(name, graph.directed).num_nodes == 2]
-    found = [_roles(graph, pairs, at, devices)]
-    found += [census_orbits(graph, k, per=at, devices=devices, memory=memory) for k in range(3, size + 1)]
-    columns = tuple(column for one in found for column in one.columns)
-    return columns, np.concatenate([one.values for one in found], axis=1)
-
-
-def typed_roles_of_many(
-    graphs: Graphs, names: tuple[str, ...], at: At, devices: Devices
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """The same in many graphs, side by side, of the graphlets that occur in any."""
-    found = _roles(graphs, names, at, devices)
-    return found.columns, found.values
-
-
-def _roles(graphs: Graph | Graphs, names: Sequence[str], at: At, devices: Devices) -> Features:
-    from jaxmotif.features import pattern_features
-
-    # A class with labels is told by their numbers, where a name would be read for words.
-    patterns = [named_pattern(name, graphs.directed) if _has_labels(graphs) else name for name in names]
-    return pattern_features(graphs, patterns, per=at, devices=devices)
+    found = [role_counts(graph, k, at, devices, memory) for k in range(2, size + 1)]
+    return tuple(role for roles, _ in found for role in roles), np.concatenate([values for _, values in found], axis=1)

@@ -1,7 +1,6 @@
 """Network motifs: subgraph census, random graphs with given degrees, and which subgraphs occur unexpectedly often."""
 
-from jaxmotif.motifs._census import Census, subgraph_census
-from jaxmotif.motifs._dense import dense_census, dense_census_classes
+from jaxmotif.census import Census, dense_census, dense_census_classes, subgraph_census
 from jaxmotif.motifs._discovery import Motifs, find_motifs
 from jaxmotif.motifs._estimate import CensusEstimate, estimate_census
 from jaxmotif.motifs._null_models import NULL_MODELS, NullModel, keep_blocks, keep_distances, keep_labels

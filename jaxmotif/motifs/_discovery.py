@@ -19,6 +19,12 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._count import LARGEST, check_size, subgraph_census
+from jaxmotif.census._enumerate import count_classes
+from jaxmotif.census._pair_states import Alphabet, content_of, in_one_room, likely_subgraphs
+from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
+from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._ranges import Span
@@ -26,19 +32,15 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._switching import Step
-from jaxmotif.motifs._census import LARGEST, check_size, subgraph_census
-from jaxmotif.motifs._census_sizes import ENOUGH, least_memory, less_memory, plan
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._enumerate import count_classes
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
 from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
-from jaxmotif.motifs._null_models import LaneSample, NullModel, Sample, States
-from jaxmotif.motifs._pair_states import Alphabet, content_of, in_one_room, likely_subgraphs, sample_graphs
+from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_graphs
+from jaxmotif.motifs._null_models import NullModel, States
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
-from jaxmotif.motifs._tables import OfClasses, motifs_line, motifs_table
+from jaxmotif.motifs._tables import motifs_line, motifs_table
 from jaxmotif.motifs._until import Until
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 

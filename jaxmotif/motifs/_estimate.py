@@ -18,13 +18,14 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.census._classes import Classifier, decode, normal_codes
+from jaxmotif.census._count import LARGEST as LARGEST_COUNTED
+from jaxmotif.census._pair_states import Alphabet, Codes, content_of
+from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
-from jaxmotif.motifs import _census
-from jaxmotif.motifs._classes import Classifier, decode, normal_codes
-from jaxmotif.motifs._pair_states import Alphabet, Codes, content_of
 from jaxmotif.motifs._proposals import (
     BLOCK,
     LANES,
@@ -37,7 +38,6 @@ from jaxmotif.motifs._proposals import (
     seed_words,
     thirds,
 )
-from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns, named_pattern
 
 if TYPE_CHECKING:
@@ -526,7 +526,7 @@ def gamma_interval(total: float, squares: float, largest: float, level: float) -
 def _noted(result: CensusEstimate, notes: tuple[str, ...]) -> CensusEstimate:
     """The result with what is to be said of it, which is logged too."""
     good, drawn = sum(result.accepted), sum(result.samples)
-    if result.size <= _census.LARGEST and result.total_high < EXACT_PER_DRAW * drawn:
+    if result.size <= LARGEST_COUNTED and result.total_high < EXACT_PER_DRAW * drawn:
         notes += (f"there are about {result.total:.3g} subgraphs: the exact census takes less time",)
     elif good < drawn / 1000:
         notes += (f"{good:,} of {drawn:,} draws were subgraphs: an exact census may be better",)

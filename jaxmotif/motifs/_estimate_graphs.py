@@ -9,12 +9,11 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.census._classes import Classifier
 from jaxmotif.devices._ranges import Span
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._estimate import skeleton_of, trees_by_proposal
-from jaxmotif.motifs._null_models import LaneSample, Sample
-from jaxmotif.motifs._pair_states import sample_edges
+from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_edges
 from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, scrambled, thirds
 
 PURPOSE = 3  # draws of these are no others of the same seed

@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import put64
 from jaxmotif.graph import Graph
-from jaxmotif.kernels._switching import BLOCK_BITS, Ends, Fixed, Groups, Kinds
+from jaxmotif.kernels._switching import BLOCK_BITS, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 
 if TYPE_CHECKING:
@@ -465,39 +465,3 @@ def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
         limits = length[at] if length.size else np.zeros(0, np.int64)
     fields: list[Any] = [np.ascontiguousarray(place.T), limits]
     return Kinds(*fields)  # on the host as yet
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Sample:
-    """Graphs with the nodes of one graph and its wiring: states ``[num, labels]``."""
-
-    source: Graph
-    wiring: Wiring
-    ends: States
-
-    def __len__(self) -> int:
-        return self.ends.head.shape[0]
-
-    def __getitem__(self, rows: slice) -> Sample:
-        return Sample(self.source, self.wiring, self.ends.rows(rows))
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class LaneSample:
-    """The same where chains have left them, on their device.
-
-    Attributes:
-      parts: states, one after another, and padding.
-      begins: int32 ``[num]``, the first lane of each graph's labels in all parts together.
-    """
-
-    source: Graph
-    wiring: Wiring
-    parts: tuple[Ends, ...]
-    begins: np.ndarray
-
-    def __len__(self) -> int:
-        return self.begins.size
-
-    def __getitem__(self, rows: slice) -> LaneSample:
-        return dataclasses.replace(self, begins=self.begins[rows])

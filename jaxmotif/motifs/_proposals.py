@@ -15,6 +15,9 @@ from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import floor_power_of_two, power_of_two
+from jaxmotif.census._code_counts import grouped_codes, merged_codes
+from jaxmotif.census._pair_states import LEAST, Alphabet, CensusGraphs, Edges
+from jaxmotif.census._sizes import MATRIX_BYTES
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
@@ -23,10 +26,7 @@ from jaxmotif.kernels import _tree_maps as kernel
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on, likely_fullest
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
-from jaxmotif.motifs._census_sizes import MATRIX_BYTES
-from jaxmotif.motifs._code_counts import grouped_codes, merged_codes
-from jaxmotif.motifs._null_models import LaneSample
-from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, Edges, census_graphs
+from jaxmotif.motifs._graph_samples import LaneSample, graphs_of_edges
 
 LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
@@ -164,7 +164,7 @@ class Sampler:
     @cached_property
     def graphs(self) -> CensusGraphs:
         """The graph on the device."""
-        return census_graphs(self.draws.graph, self._edges, self._matrix_bytes, self.device)
+        return graphs_of_edges(self.draws.graph, self._edges, self._matrix_bytes, self.device)
 
     @cached_property
     def index(self) -> PairIndex | None:

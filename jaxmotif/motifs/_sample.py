@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.census._pair_states import degree_rank
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.kernels._tree_maps import COIN, uniform
 from jaxmotif.motifs._estimate import check, has_subgraphs, skeletons_of, spanning_trees
-from jaxmotif.motifs._pair_states import degree_rank
 from jaxmotif.motifs._proposals import NO_CODE, Draws, Proposal, Sampler, seed_words
 
 if TYPE_CHECKING:

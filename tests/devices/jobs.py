@@ -76,9 +76,9 @@ def digest(name: str, **options) -> str:
 
 def cut_small(patch) -> None:
     """Cuts the jobs into many small units, saved at every step; ``patch(object, name, value)`` changes settings."""
+    from jaxmotif.census import _job as census_job
     from jaxmotif.graphlets import _run as run
     from jaxmotif.matching import _divided as shares
-    from jaxmotif.motifs import _census_job as census_job
     from jaxmotif.motifs import _discovery as discovery
     from jaxmotif.sieve import _runner as sieve_runner
 

@@ -166,7 +166,7 @@ def test_matching(monkeypatch):
 
 
 def test_census(monkeypatch):
-    from jaxmotif.motifs import _census as census
+    from jaxmotif.census import _count as census
 
     graph = jaxmotif.datasets.load("karate")
     expected = jaxmotif.subgraph_census(graph, 3)
@@ -190,7 +190,7 @@ def test_census(monkeypatch):
 
 def test_sizes_of_a_census(monkeypatch):
     from jaxmotif.arrays._compile import Target
-    from jaxmotif.motifs import _census_sizes as census
+    from jaxmotif.census import _sizes as census
 
     monkeypatch.setattr(census, "target_of", lambda device: Target("tpu"))
     monkeypatch.setattr(census, "default_memory", lambda device: 2**34)
@@ -215,7 +215,7 @@ JOBS = {  # the module of its steps, these, and the job
         ),
     ),
     "motifs": (
-        "motifs._enumerate", ["_walks", "_fill", "_added", "_added_in_runs", "_visits"],
+        "census._enumerate", ["_walks", "_fill", "_added", "_added_in_runs", "_visits"],
         lambda graph, **options: jaxmotif.find_motifs(graph, 4, 2, **options),
     ),
     "random graphs": (

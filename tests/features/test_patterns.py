@@ -9,9 +9,9 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.features import _dense, _patterns, all_patterns, dense_pattern_features, pattern_features
-from jaxmotif.features._roles import roles_of
 from jaxmotif.graph import Graphs, stack_graphs
 from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
+from jaxmotif.patterns._roles import roles_of
 from tests.compilations import compilations
 
 N = 7

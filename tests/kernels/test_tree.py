@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.census._pair_states import census_graphs, graph_edges
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree as tree
-from jaxmotif.motifs._pair_states import census_graphs, graph_edges
 from jaxmotif.motifs.matching_tree import plan_matching
 from tests.motifs.test_census import brute_force
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, put64
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._code_counts import DeviceCounts, code_counts, wide_codes
+from jaxmotif.census._enumerate import count_classes
+from jaxmotif.census._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
+from jaxmotif.census._sizes import Sizes
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.kernels._subgraphs import NO_CODE
 from jaxmotif.kernels._switching import Ends
 from jaxmotif.motifs import subgraph_census
-from jaxmotif.motifs._census_sizes import Sizes
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._code_counts import DeviceCounts, code_counts, wide_codes
-from jaxmotif.motifs._enumerate import count_classes
-from jaxmotif.motifs._null_models import LaneSample
-from jaxmotif.motifs._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges, sample_graphs
+from jaxmotif.motifs._graph_samples import LaneSample, sample_graphs
 from jaxmotif.motifs._random_graphs import random_graphs
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._pattern import Pattern
@@ -106,9 +106,9 @@ def test_tiny_tables_change_nothing(matrix_bytes):
 def test_rows_sorted_on_the_device(keep, matrix_bytes, edge_labels, monkeypatch):
     graph = random_graph(30, 0.1, 2, True, labels=2, edge_labels=edge_labels)
     sample = random_graphs(graph, 3, jax.random.key(1), keep)
-    monkeypatch.setattr("jaxmotif.motifs._pair_states.CPU_SAMPLE", LEAST)  # in the same room
+    monkeypatch.setattr("jaxmotif.motifs._graph_samples.CPU_SAMPLE", LEAST)  # in the same room
     wanted = sample_graphs(sample, 4, matrix_bytes, CPU).dyads
-    monkeypatch.setattr("jaxmotif.motifs._pair_states.target_of", lambda device: Target("tpu"))
+    monkeypatch.setattr("jaxmotif.census._pair_states.target_of", lambda device: Target("tpu"))
     with compiling_for(Target("tpu")):
         found = sample_graphs(sample, 4, matrix_bytes, CPU).dyads
         _same_rows(sample_graphs(_in_lanes(sample), 4, matrix_bytes, CPU).dyads, wanted)
@@ -119,7 +119,7 @@ def test_rows_sorted_on_the_device(keep, matrix_bytes, edge_labels, monkeypatch)
 def test_rows_of_the_graph_itself_sorted_on_the_device(directed, edge_labels, monkeypatch):
     graph = random_graph(30, 0.1, 2, directed, labels=2, edge_labels=edge_labels)
     wanted = census_graphs(graph, graph_edges(graph), 1 << 20, CPU).dyads
-    monkeypatch.setattr("jaxmotif.motifs._pair_states.target_of", lambda device: Target("tpu"))
+    monkeypatch.setattr("jaxmotif.census._pair_states.target_of", lambda device: Target("tpu"))
     with compiling_for(Target("tpu")):
         _same_rows(census_graphs(graph, None, 1 << 20, CPU).dyads, wanted)
 

@@ -4,12 +4,12 @@ import jax
 import numpy as np
 import pytest
 
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import count_classes
+from jaxmotif.census._pair_states import Alphabet, Edges, census_graphs, graph_edges
+from jaxmotif.census._sizes import Sizes
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import subgraph_census
-from jaxmotif.motifs._census_sizes import Sizes
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._enumerate import count_classes
-from jaxmotif.motifs._pair_states import Alphabet, Edges, census_graphs, graph_edges
 from tests.compilations import compilations, programs
 
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmotif.census._dense import MAX_DENSE_NODES, dense_census, dense_census_classes
 from jaxmotif.graph import Graph, stack_graphs
-from jaxmotif.motifs._dense import MAX_DENSE_NODES, dense_census, dense_census_classes
 from tests.motifs.test_census import brute_force, random_graph
 
 

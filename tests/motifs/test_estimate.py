@@ -11,16 +11,17 @@ from scipy import stats
 
 from jaxmotif import datasets, estimate_census, sample_subgraphs, subgraph_census
 from jaxmotif.arrays._compile import Target, compiling_for, put64
+from jaxmotif.census import _code_counts
+from jaxmotif.census._classes import normal_codes
+from jaxmotif.census._pair_states import Alphabet
 from jaxmotif.devices import _memory, _progress, _record
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._pair_index import PairIndex, bits_for
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
-from jaxmotif.motifs import _code_counts, _estimate, _proposals
-from jaxmotif.motifs._classes import normal_codes
+from jaxmotif.motifs import _estimate, _proposals
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
-from jaxmotif.motifs._pair_states import Alphabet
 from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal
 from jaxmotif.patterns import named_pattern
 

@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from jaxmotif import datasets, find_motifs, random_graphs
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._pair_states import Alphabet
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import _discovery, _proposals
-from jaxmotif.motifs._classes import Classifier
 from jaxmotif.motifs._estimate_graphs import HitCounter, Noise
-from jaxmotif.motifs._null_models import LaneSample, Sample
-from jaxmotif.motifs._pair_states import Alphabet
+from jaxmotif.motifs._graph_samples import LaneSample, Sample
 from jaxmotif.motifs._random_graphs import Chains, plan_chains
 from jaxmotif.motifs._significance import Mixing, significance_of
 from jaxmotif.report import motifs_report

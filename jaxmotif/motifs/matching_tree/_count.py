@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import for_host, jit64, put64
+from jaxmotif.census._pair_states import CensusGraphs
 from jaxmotif.kernels import _tree as kernel
 from jaxmotif.kernels._scatter import accumulator
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree import Matches, Tree, Walks
-from jaxmotif.motifs._pair_states import CensusGraphs
 from jaxmotif.motifs.matching_tree._plan import TreePlan
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxmotif.census._pair_states import Alphabet, degree_rank, graph_edges, slots_of
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._tree import NOT_WALKED, Tree
-from jaxmotif.motifs._pair_states import Alphabet, degree_rank, graph_edges, slots_of
 from jaxmotif.motifs.matching_tree._prefixes import PrefixOrder, PrefixOrders
 from jaxmotif.motifs.matching_tree._tree import matching_tree
 from jaxmotif.patterns import Pattern

@@ -4,9 +4,10 @@ import jax
 import numpy as np
 import pytest
 
+from jaxmotif.census._pair_states import census_graphs, graph_edges
 from jaxmotif.graph import read_graph
 from jaxmotif.motifs import random_graphs
-from jaxmotif.motifs._pair_states import census_graphs, graph_edges, sample_edges
+from jaxmotif.motifs._graph_samples import sample_edges
 from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
 from tests.motifs.test_census import CPU, brute_force, random_graph
 

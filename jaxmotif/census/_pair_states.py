@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,9 +18,6 @@ from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Dyads
-from jaxmotif.kernels._switching import Ends
-from jaxmotif.motifs._null_models import LaneSample, Sample
-from jaxmotif.motifs._random_graphs import RandomGraphs
 
 
 class Room(NamedTuple):
@@ -155,11 +153,6 @@ def graph_edges(graph: Graph) -> Edges:
     return Edges(edges[None, :, 0], edges[None, :, 1], labels)
 
 
-def sample_edges(sample: RandomGraphs | Sample) -> Edges:
-    """Those of random graphs."""
-    return Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class CensusGraphs:
     """Graphs of the same nodes ready for a census, on a device.
@@ -240,26 +233,48 @@ def sorted_slots(
     return Slots(offsets, places - row * n, states)
 
 
+RowsOf = Callable[[Alphabet, np.ndarray, int, tuple[int, int, int], np.dtype], tuple[Any, ...]]
+"""Makes rows and matrix on a device, given the alphabet, the nodes' numbers, how many graphs with the empty ones, the
+room for nodes, slots and cells, and the type of states."""
+
+
 def census_graphs(
-    graph: Graph, edges: Edges | LaneSample | None, matrix_bytes: int, device: jax.Device, count: int = 0,
-    least: Room = LEAST,
-) -> CensusGraphs:  # fmt: skip
+    graph: Graph, edges: Edges | None, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+) -> CensusGraphs:
     """Graphs with these edges, and the labels of ``graph``, on a device.
 
     An accelerator sorts the rows itself. What depends on the number of nodes or edges has room up to a power of two:
     no step takes longer for it, since all follow what is there.
 
     Args:
-      edges: on the host, or on this device, an accelerator; ``None``: those of the graph itself.
+      edges: on the host; ``None``: those of the graph itself.
       matrix_bytes: the matrix of states may take so many; without it states are searched for.
       count: with empty graphs up to this number, where there are fewer.
       least: room in the arrays, at least.
     """
-    alphabet, n = Alphabet.of(graph), graph.n
+
     accelerated = target_of(device).is_accelerator
     if edges is None and (count > 1 or not accelerated):
         edges = graph_edges(graph)
-    given = 1 if edges is None else len(edges) if isinstance(edges, LaneSample) else edges.tails.shape[0]
+
+    def rows(
+        alphabet: Alphabet, number: np.ndarray, count: int, room: tuple[int, int, int], state_type: np.dtype
+    ) -> tuple[Any, ...]:
+        if edges is None:
+            return _sorted_as_held(alphabet, graph, number, room, state_type, device)
+        if accelerated:
+            return _sorted_on_device(alphabet, edges, number, graph.n, count, room, state_type, device)
+        return put64(_padded(slots_of(graph, edges), graph.n, room, state_type), device)
+
+    given = 1 if edges is None else edges.tails.shape[0]
+    return graphs_of_rows(graph, given, rows, matrix_bytes, device, count, least)
+
+
+def graphs_of_rows(
+    graph: Graph, given: int, rows: RowsOf, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+) -> CensusGraphs:
+    """The same of as many graphs as are given, whose rows are made so."""
+    alphabet, n = Alphabet.of(graph), graph.n
     count = max(count, given)
     # Twice the edges, as each is in two rows; graphs of one sample have equally many.
     nodes = power_of_two(count * n, least.nodes)
@@ -268,14 +283,7 @@ def census_graphs(
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
     cells = _cells(count * n**2, least, matrix_bytes, state_type)
     number = degree_rank(graph)
-    if edges is None:
-        arrays = _sorted_as_held(alphabet, graph, number, (nodes, slots, cells), state_type, device)
-    elif isinstance(edges, LaneSample):
-        arrays = _sorted_in_lanes(alphabet, edges, number, n, count, (nodes, slots, cells), state_type, device)
-    elif accelerated:
-        arrays = _sorted_on_device(alphabet, edges, number, n, count, (nodes, slots, cells), state_type, device)
-    else:
-        arrays = put64(_padded(slots_of(graph, edges), n, (nodes, slots, cells), state_type), device)
+    arrays = rows(alphabet, number, count, (nodes, slots, cells), state_type)
     node_codes = None
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
@@ -355,15 +363,6 @@ def in_one_room(graph: Graph) -> int:
     return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
 
 
-def sample_graphs(
-    sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
-) -> CensusGraphs:
-    """Random graphs on a device, with empty graphs up to ``count``."""
-    least = LEAST if target_of(device).is_accelerator else CPU_SAMPLE
-    edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
-    return census_graphs(sample.source, edges, matrix_bytes, device, count, least)
-
-
 def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
     """Offsets, neighbours, states and matrix (if of any cells) with room for so many nodes, slots and cells."""
     nodes, slots, cells = room
@@ -390,7 +389,7 @@ def _sorted_on_device(
     # Without labels all are 1: of a large graph no gigabytes of them are sent.
     entry = np.ones(1, np.int64) if edges.labels is None else alphabet.ranks(edges.labels, alphabet.edge_labels, m)
     # Edges have room, too: those past the last have no tail.
-    width, height = bucket_size(m), _height(count)
+    width, height = bucket_size(m), rows_height(count)
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
@@ -403,7 +402,7 @@ def _sorted_on_device(
     )  # fmt: skip
 
 
-def _height(graphs: int) -> int:
+def rows_height(graphs: int) -> int:
     """Room for so many graphs to be sorted together; for one, which may be large, no more than that."""
     return 1 if graphs == 1 else bucket_size(graphs)
 
@@ -425,62 +424,16 @@ def _sorted_as_held(
     )  # fmt: skip
 
 
-def _sorted_in_lanes(
-    alphabet: Alphabet, sample: LaneSample, number: np.ndarray, n: int, count: int, room: tuple[int, int, int],
-    state_type: np.dtype, device: jax.Device,
-) -> tuple[Any, ...]:  # fmt: skip
-    """As :func:`_padded`, of so many graphs with the empty ones, whose states never leave the device."""
-    wiring, height = sample.wiring, _height(count)
-    entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
-    width = bucket_size(wiring.edges_each)
-    place = number[wiring.nodes].astype(np.int32)
-    given = put64(
-        (
-            np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
-            np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
-            np.pad(place, (0, power_of_two(n, LEAST.nodes) - place.size)), np.pad(entry, (0, width - entry.size)),
-            np.int64(max(n, 1)),
-        ), device,
-    )  # fmt: skip
-    return _rows_of_lanes(
-        sample.parts, *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits,
-        room=room, states=state_type,
-    )  # fmt: skip
-
-
-@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
-def _rows_of_lanes(
-    parts: tuple[Ends, ...], begins: jax.Array, sizes: jax.Array, place: jax.Array, entry: jax.Array, n: jax.Array,
-    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix from labels in lanes, with the edges of a graph in the order of ``Wiring.edges``.
-
-    Args:
-      begins: int32 ``[graphs]``, -1 for none; sizes: labels, arcs among them, and edges of a graph.
-      place: the number of each of the wiring's nodes.
-    """
-    labels, arcs, edges = sizes
-    ends = [jnp.concatenate(side) for side in zip(*parts, strict=True)]
-    edge = jnp.arange(entry.shape[0], dtype=jnp.int32)
-    # After the labels come the pairs again, the other way.
-    back = edge >= labels
-    at = begins[:, None] + jnp.where(back, edge - labels + arcs, edge)[None]
-    tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)
-    some = (begins >= 0)[:, None] & (edge < edges)[None]
-    tails, heads = jnp.where(back[None], head, tail), jnp.where(back[None], tail, head)
-    return _sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
-
-
 @partial(jit64, static_argnames=("entries", "bits", "room", "states"))
 def _rows(
     tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
     *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix from edges ``[graphs, m]`` between nodes that get these numbers; without a tail (-1) is none."""
+    """The same between nodes that get these numbers."""
     some = tails >= 0
     # Edges that are none get a node that is there.
     tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
-    return _sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
 
 
 @partial(jit64, static_argnames=("entries", "bits", "room", "states"))
@@ -494,14 +447,14 @@ def _rows_as_held(
     if not entries:  # an edge is in two rows, and counts in one
         some = some & (sources < targets)
     tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
-    return _sorted_rows(tails[None], heads[None], entry, n, max(entries, 1), bits, room, states)
+    return sorted_rows(tails[None], heads[None], entry, n, max(entries, 1), bits, room, states)
 
 
-def _sorted_rows(
+def sorted_rows(
     tails: jax.Array, heads: jax.Array, entry: jax.Array, n: jax.Array, entries: int, bits: int,
     room: tuple[int, int, int], states: np.dtype,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """The same between nodes that have theirs."""
+    """Rows and matrix from edges ``[graphs, m]`` between nodes that have their numbers; without a tail (-1) is none."""
     nodes, slots, cells = room
     u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)
     first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n

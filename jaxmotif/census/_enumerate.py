@@ -15,13 +15,13 @@ from jaxmotif.arrays._ahead import fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._programs import Brief
 from jaxmotif.arrays._sizes import power_of_two
+from jaxmotif.census._classes import Classifier, normal_places
+from jaxmotif.census._code_counts import CodeCounts, code_counts, wide_codes
+from jaxmotif.census._pair_states import CensusGraphs, Codes
+from jaxmotif.census._sizes import Sizes
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import FlatWork, find, flat_work, take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
-from jaxmotif.motifs._census_sizes import Sizes
-from jaxmotif.motifs._classes import Classifier, normal_places
-from jaxmotif.motifs._code_counts import CodeCounts, code_counts, wide_codes
-from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
 
 class Part(NamedTuple):

@@ -13,15 +13,15 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import Part, count_classes, count_participation
+from jaxmotif.census._pair_states import Alphabet, census_graphs, content_of, degree_rank
+from jaxmotif.census._sizes import less_memory, plan
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._census_sizes import less_memory, plan
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._enumerate import Part, count_classes, count_participation
-from jaxmotif.motifs._pair_states import Alphabet, census_graphs, content_of, degree_rank
 
 _UNITS = 16
 

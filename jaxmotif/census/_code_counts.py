@@ -2,7 +2,7 @@
 
 A code ends with the number of its graph; without it, it says what the subgraph looks like in the order in which its
 nodes were met. Codes of one class are many: they are brought to *normal forms*, few for each class, and a
-:class:`~jaxmotif.motifs._classes.Classifier` knows the class of every form it has seen.
+:class:`~jaxmotif.census._classes.Classifier` knows the class of every form it has seen.
 
 Codes of pairs of nodes with an edge between them also take one pair without an edge back: all pairs were counted as
 if they had none.
@@ -22,10 +22,10 @@ from jax import lax
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._sizes import power_of_four, power_of_two
+from jaxmotif.census._classes import Classifier, normal_codes
+from jaxmotif.census._pair_states import CensusGraphs, Codes
 from jaxmotif.kernels._expand import first_ones, take
 from jaxmotif.kernels._subgraphs import all_ones
-from jaxmotif.motifs._classes import Classifier, normal_codes
-from jaxmotif.motifs._pair_states import CensusGraphs, Codes
 
 KNOWN = 1 << 16  # normal forms that a device knows the classes of, at least
 NEW = 1 << 8  # those it does not know that are counted apart, at most

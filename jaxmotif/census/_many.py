@@ -9,14 +9,14 @@ import numpy as np
 
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._count import Census, check_size, subgraph_census
+from jaxmotif.census._enumerate import count_classes, count_participation
+from jaxmotif.census._pair_states import CPU_SAMPLE, Alphabet, mixed_graphs
+from jaxmotif.census._sizes import plan
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graphs
-from jaxmotif.motifs._census import Census, check_size, subgraph_census
-from jaxmotif.motifs._census_sizes import plan
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._enumerate import count_classes, count_participation
-from jaxmotif.motifs._pair_states import CPU_SAMPLE, Alphabet, mixed_graphs
 
 MOST_NODES = 1024
 """Graphs of at most so many nodes are counted together."""

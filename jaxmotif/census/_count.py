@@ -13,17 +13,17 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._present import Column, PerGraph, counted
 from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import count_classes, count_participation
+from jaxmotif.census._job import divided_census
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank
+from jaxmotif.census._sizes import less_memory, plan
+from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many
-from jaxmotif.motifs._census_job import divided_census
-from jaxmotif.motifs._census_sizes import less_memory, plan
-from jaxmotif.motifs._classes import Classifier
-from jaxmotif.motifs._enumerate import count_classes, count_participation
-from jaxmotif.motifs._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank
-from jaxmotif.motifs._tables import OfClasses
 from jaxmotif.patterns import class_columns
 
 SMALLEST, LARGEST = 2, 8
@@ -144,7 +144,7 @@ def census_of_many(
     graphs: Graphs, size: int, *, checkpoint: str | os.PathLike | None = None, **options: Any
 ) -> PerGraph[Census]:
     """:func:`subgraph_census` of every graph of a data set."""
-    from jaxmotif.motifs._census_many import count_many  # which needs this module
+    from jaxmotif.census._many import count_many  # which needs this module
 
     if checkpoint is not None:
         raise ValueError("many graphs run batch by batch: they take no checkpoint")

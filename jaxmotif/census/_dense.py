@@ -13,11 +13,11 @@ from jax import lax
 from jaxmotif.arrays._checks import check_arrays
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
+from jaxmotif.census._classes import Classifier, decode
+from jaxmotif.census._pair_states import Alphabet
 from jaxmotif.graph import Graph
 from jaxmotif.graph._container import refuse_large
 from jaxmotif.kernels._expand import take
-from jaxmotif.motifs._classes import Classifier, decode
-from jaxmotif.motifs._pair_states import Alphabet
 
 MAX_DENSE_NODES, MAX_DENSE_NODES_5 = 128, 64
 """Largest node capacity that :func:`dense_census` takes, and of five nodes: it looks at every set of nodes."""

@@ -1,46 +1,42 @@
-"""How often each node, or edge, takes each place of the connected induced subgraphs: one pass for all classes."""
+"""How often each node, or edge, plays each role in the connected induced subgraphs: one pass for all classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
 
+from jaxmotif.census._classes import Classifier, decode
+from jaxmotif.census._enumerate import count_classes, count_places
+from jaxmotif.census._pair_states import CensusGraphs, census_graphs, degree_rank
+from jaxmotif.census._sizes import plan
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._census_sizes import plan
-from jaxmotif.motifs._classes import Classifier, decode
-from jaxmotif.motifs._enumerate import count_classes, count_places
-from jaxmotif.motifs._pair_states import CensusGraphs, census_graphs, degree_rank
-from jaxmotif.patterns import Pattern, canonical_order
+from jaxmotif.patterns import Pattern, canonical_order, named_pattern
+from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._roles import roles_of
 
 
-class Places(NamedTuple):
-    """The columns of a class: of its nodes, ``[size]``, or of its ordered pairs, ``[size, size]``, from 0, below 0 for
-    none; and how many."""
+class _Places(NamedTuple):
+    """The roles of a class, and the one that each of its nodes plays, ``[size]``, or each of its ordered pairs,
+    ``[size, size]``, below 0 for none."""
 
+    roles: list[str]
     columns: np.ndarray
-    number: int
 
 
-def orbit_counts(
-    graph: Graph,
-    size: int,
-    per: Literal["node", "edge"],
-    places_of: Callable[[str], Places],
-    devices: Devices = None,
-    memory: int | None = None,
-) -> tuple[list[str], np.ndarray]:
-    """Counts by the places of classes (of three nodes or more).
+def role_counts(
+    graph: Graph, size: int, per: Literal["node", "edge"], devices: Devices = None, memory: int | None = None
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """How often each node, or edge, plays each role.
 
     Args:
-      places_of: of a class, by its canonical string; ordered pairs for counts at edges.
       devices: the first does it.
 
     Returns:
-      The classes that occur, ascending, and int64 ``[n, columns]`` or ``[m, columns]``, in their order.
+      The roles in the classes that occur, these ascending, as :func:`jaxmotif.pattern_features` calls them; and int64
+      ``[n, roles]``, or ``[m, roles]``.
     """
     device = select_devices(devices).main
     sizes, matrix_bytes = plan(device, memory)
@@ -50,23 +46,38 @@ def orbit_counts(
         counts = count_classes(graphs, size, classifier, sizes)[0]
         names = classifier.classes
         met = [i for i in np.argsort(names).tolist() if counts[i]]
-        places = {names[i]: places_of(names[i]) for i in met}
-        begins = np.cumsum([0, *(places[names[i]].number for i in met)])
+        places = {names[i]: _places(names[i], graph.directed, per) for i in met}
+        begins = np.cumsum([0, *(len(places[names[i]].roles) for i in met)])
         first = {names[i]: int(begin) for i, begin in zip(met, begins[:-1], strict=True)}
         forms, index = classifier.known
         columns = _columns(classifier, forms, index, places, first, 1 if per == "node" else 2)
         found = count_places(graphs, size, forms, columns, int(begins[-1]), sizes)
     number = degree_rank(graph)
-    if per == "node":
-        return list(first), found[number]
-    return list(first), found[_slots(graphs, number[graph.edge_list()])]
+    rows = number if per == "node" else _slots(graphs, number[graph.edge_list()])
+    return tuple(role for held in places.values() for role in held.roles), found[rows]
+
+
+def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
+    """The places of a class, by its canonical string."""
+    short = short_name(name, directed)
+    # Its nodes as the name numbers them.
+    pattern = named_pattern(short, directed)
+    roles, size = roles_of(pattern, short, per), pattern.num_nodes
+    columns = np.full((size,) * (1 if per == "node" else 2), -1, np.int64)
+    for number, role in enumerate(roles):
+        for place in role.places:
+            columns[place] = number
+            if not directed:
+                columns[place[::-1]] = number
+    order = canonical_order(pattern)
+    return _Places([role.name for role in roles], columns[order] if per == "node" else columns[np.ix_(order, order)])
 
 
 def _columns(
     classifier: Classifier,
     forms: np.ndarray,
     index: np.ndarray,
-    places: dict[str, Places],
+    places: dict[str, _Places],
     first: dict[str, int],
     dimensions: int,
 ) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxmotif.motifs._pair_states import Alphabet, Codes
+from jaxmotif.census._pair_states import Alphabet, Codes
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._pattern import Pattern
 

@@ -1,0 +1,138 @@
+"""Random graphs of one wiring, and how the census takes them: from the host, or where chains have left them."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._sizes import bucket_size, power_of_two
+from jaxmotif.census._pair_states import (
+    CPU_SAMPLE,
+    LEAST,
+    Alphabet,
+    CensusGraphs,
+    Edges,
+    Room,
+    census_graphs,
+    graphs_of_rows,
+    rows_height,
+    sorted_rows,
+)
+from jaxmotif.graph import Graph
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._switching import Ends
+from jaxmotif.motifs._null_models import States, Wiring
+from jaxmotif.motifs._random_graphs import RandomGraphs
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sample:
+    """Graphs with the nodes of one graph and its wiring: states ``[num, labels]``."""
+
+    source: Graph
+    wiring: Wiring
+    ends: States
+
+    def __len__(self) -> int:
+        return self.ends.head.shape[0]
+
+    def __getitem__(self, rows: slice) -> Sample:
+        return Sample(self.source, self.wiring, self.ends.rows(rows))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LaneSample:
+    """The same where chains have left them, on their device.
+
+    Attributes:
+      parts: states, one after another, and padding.
+      begins: int32 ``[num]``, the first lane of each graph's labels in all parts together.
+    """
+
+    source: Graph
+    wiring: Wiring
+    parts: tuple[Ends, ...]
+    begins: np.ndarray
+
+    def __len__(self) -> int:
+        return self.begins.size
+
+    def __getitem__(self, rows: slice) -> LaneSample:
+        return dataclasses.replace(self, begins=self.begins[rows])
+
+
+def sample_edges(sample: RandomGraphs | Sample) -> Edges:
+    """Those of random graphs."""
+    return Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
+
+
+def sample_graphs(
+    sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
+) -> CensusGraphs:
+    """Random graphs on a device, with empty graphs up to ``count``."""
+    least = LEAST if target_of(device).is_accelerator else CPU_SAMPLE
+    edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
+    return graphs_of_edges(sample.source, edges, matrix_bytes, device, count, least)
+
+
+def graphs_of_edges(
+    graph: Graph, edges: Edges | LaneSample | None, matrix_bytes: int, device: jax.Device, count: int = 0,
+    least: Room = LEAST,
+) -> CensusGraphs:  # fmt: skip
+    """As :func:`~jaxmotif.census._pair_states.census_graphs`; also of edges on this device, an accelerator."""
+    if not isinstance(edges, LaneSample):
+        return census_graphs(graph, edges, matrix_bytes, device, count, least)
+    rows = partial(_sorted_in_lanes, edges, graph.n, device)
+    return graphs_of_rows(graph, len(edges), rows, matrix_bytes, device, count, least)
+
+
+def _sorted_in_lanes(
+    sample: LaneSample, n: int, device: jax.Device, alphabet: Alphabet, number: np.ndarray, count: int,
+    room: tuple[int, int, int], state_type: np.dtype,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Rows and matrix of states that never leave the device, of so many graphs with the empty ones."""
+    wiring, height = sample.wiring, rows_height(count)
+    entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
+    width = bucket_size(wiring.edges_each)
+    place = number[wiring.nodes].astype(np.int32)
+    given = put64(
+        (
+            np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
+            np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
+            np.pad(place, (0, power_of_two(n, LEAST.nodes) - place.size)), np.pad(entry, (0, width - entry.size)),
+            np.int64(max(n, 1)),
+        ), device,
+    )  # fmt: skip
+    return _rows_of_lanes(
+        sample.parts, *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits,
+        room=room, states=state_type,
+    )  # fmt: skip
+
+
+@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+def _rows_of_lanes(
+    parts: tuple[Ends, ...], begins: jax.Array, sizes: jax.Array, place: jax.Array, entry: jax.Array, n: jax.Array,
+    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Rows and matrix from labels in lanes, with the edges of a graph in the order of ``Wiring.edges``.
+
+    Args:
+      begins: int32 ``[graphs]``, -1 for none; sizes: labels, arcs among them, and edges of a graph.
+      place: the number of each of the wiring's nodes.
+    """
+    labels, arcs, edges = sizes
+    ends = [jnp.concatenate(side) for side in zip(*parts, strict=True)]
+    edge = jnp.arange(entry.shape[0], dtype=jnp.int32)
+    # After the labels come the pairs again, the other way.
+    back = edge >= labels
+    at = begins[:, None] + jnp.where(back, edge - labels + arcs, edge)[None]
+    tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)
+    some = (begins >= 0)[:, None] & (edge < edges)[None]
+    tails, heads = jnp.where(back[None], head, tail), jnp.where(back[None], tail, head)
+    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
