@@ -3,10 +3,10 @@
 import jax
 import pytest
 
+from jaxmotif.census import _count as _census
+from jaxmotif.census import _sizes
 from jaxmotif.devices import _job
 from jaxmotif.motifs import (
-    _census,
-    _census_sizes,
     _discovery,
     _proposals,
     estimate_census,
@@ -20,8 +20,8 @@ from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
 
 @pytest.fixture
 def programs(rehearsals, monkeypatch):  # noqa: F811
-    sizes = _census_sizes.Sizes(1 << 10, 1 << 12, 1 << 13, 1 << 14, distinct=1 << 14, least=1 << 10)
-    monkeypatch.setattr(_census_sizes, "ACCELERATOR_SIZES", sizes)
+    sizes = _sizes.Sizes(1 << 10, 1 << 12, 1 << 13, 1 << 14, distinct=1 << 14, least=1 << 10)
+    monkeypatch.setattr(_sizes, "ACCELERATOR_SIZES", sizes)
     return rehearsals(_census, _discovery, _job)
 
 
