@@ -47,10 +47,10 @@ OPEN = (
 class _Probes(_Small):
     """Many probes at once, each a row; ``laid`` is how many candidates each had."""
 
-    def laid_out(self, x, near, lower):
-        row, w, shortest = super().laid_out(x, near, lower)
+    def laid_out(self, asks, shortest):
+        row, w, which = super().laid_out(asks, shortest)
         self.laid = np.bincount(row, minlength=self.rows.shape[1])
-        return row, w, shortest
+        return row, w, which
 
 
 def prepare(query, target, options):
@@ -64,12 +64,13 @@ def prepare(query, target, options):
 def probe(prepared, rng, probes):
     """Of each level the partial matches and the candidates tested, by each probe: float64 ``[levels, 2, probes]``."""
     asked, order, lists, measured = prepared
-    search = _Probes(asked, order, lists, measured, 2**62)
+    search = _Probes.between(lists, asked, order, measured, 2**62)
     search.rows = np.zeros((asked.query.num_nodes, probes), np.int32)
     alive, weights = np.arange(probes), np.ones(probes)
     found = np.zeros((len(order.core), 2, probes))
     for level, x in enumerate(order.core):
-        row, w = search.candidates([x])
+        asks = search.asks([x])
+        row, w = search.tested_one_by_one(asks, search.shortest(asks))
         left = np.bincount(row, minlength=len(alive))
         found[level, 1, alive] = weights * search.laid
         # Of each probe's partial matches one, drawn uniformly: they stand together, row by row.

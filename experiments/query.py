@@ -4,7 +4,7 @@
     python experiments/query.py speed                                       # on 100,000 edges
 
 Attributes are drawn by a seed. Times are CPU seconds of all threads: of jaxmotif's ``find`` and ``count`` the least of
-three, warm; of grandiso's ``find``, which is its ``count`` too, of one.
+five, warm; of grandiso's ``find``, which is its ``count`` too, of one.
 """
 
 import gc
@@ -144,12 +144,12 @@ def compare(name: str, graph: nx.DiGraph, text: str) -> None:
     gc.collect()
     gc.freeze()  # or the collector looks through the network again and again while matches are listed, for both
     count = ours.count(motif)
-    count_cpu = min(timed(lambda: ours.count(motif))[1] for _ in range(3))
+    count_cpu = min(timed(lambda: ours.count(motif))[1] for _ in range(5))
     found, shown, find_cpu = None, "too many to list", float("inf")
     if count <= MOST_LISTED:
         found = ours.find(motif)
         assert count == len(found)
-        find_cpu = min(timed(lambda: ours.find(motif))[1] for _ in range(3))
+        find_cpu = min(timed(lambda: ours.find(motif))[1] for _ in range(5))
         shown = f"{find_cpu:.3f}"
     signal.alarm(LIMIT)
     started, over = cpu_seconds(), ""

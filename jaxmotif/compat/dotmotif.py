@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -86,7 +86,7 @@ class JaxmotifExecutor:
         limit = limit or motif.limit or None
         per = "occurrence" if motif.exclude_automorphisms else "map"
         found = find_matches(query, target, limit=limit, per=per, devices=self._devices)
-        return [dict(zip(query.names, row, strict=True)) for row in self._nodes[found.nodes].tolist()]
+        return _dicts(query.names, [self._nodes[column].tolist() for column in found.nodes.T])
 
     def count(self, motif: Motif, limit: int | None = None) -> int:
         """How many matches a motif has; counted, not listed.
@@ -109,6 +109,17 @@ class JaxmotifExecutor:
             source = self.graph.to_undirected(as_view=True) if undirected else self.graph
             self._read[undirected] = Graph.from_networkx(source, attributes=True)
         return self._read[undirected]
+
+
+def _dicts(names: Sequence[str], columns: Sequence[list[Any]]) -> list[dict[str, Any]]:
+    """Of each row a dict. Most motifs have three nodes or four: written out, a dict takes a third of the time."""
+    if len(names) == 3:
+        a, b, c = names
+        return [{a: x, b: y, c: z} for x, y, z in zip(*columns, strict=True)]
+    if len(names) == 4:
+        a, b, c, d = names
+        return [{a: x, b: y, c: z, d: w} for x, y, z, w in zip(*columns, strict=True)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def query_of(motif: Motif, parallel: str = "any") -> Query:

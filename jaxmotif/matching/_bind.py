@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Iterable
 from functools import cached_property
@@ -15,7 +16,8 @@ from jaxmotif.graph._attributes import Attributes, pair_keys
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
 from jaxmotif.language._compare import agree, canonical, fulfils
 from jaxmotif.language._query import Element, Place
-from jaxmotif.matching._conditions import RuledPattern, automorphisms_of, shape_of
+from jaxmotif.matching._conditions import FEW_NODES, RuledPattern, automorphisms_of, shape_of
+from jaxmotif.matching._order import fewest_candidates
 from jaxmotif.patterns import node_orbits
 
 Item = tuple[Any, str, Any]
@@ -173,6 +175,8 @@ class _Binder:
             adjacency, None, None, target.directed, forbidden, condition, _marks(masks, target.slot_capacity),
             self.domains(), np.array([classes.index(items) for items in classes]), passes, keeps,
         )  # fmt: skip
+        if k <= FEW_NODES:
+            pattern = dataclasses.replace(pattern, order=self.order(pattern, masks))
         self.check_twins(pattern)
         return pattern
 
@@ -313,6 +317,14 @@ class _Binder:
         # Compared with themselves in the form of one direction, as the moved ones are.
         as_written = moved(list(range(self.query.num_nodes)))
         return np.array([moved(image) == as_written for image in permutations.tolist()], bool)
+
+    def order(self, pattern: RuledPattern, masks: list[np.ndarray]) -> list[int]:
+        """The order to search in, by how many nodes and slots of the target fulfil what is asked."""
+        graph, allowed = self.target, pattern.allowed
+        sizes = np.full(pattern.num_nodes, graph.n) if allowed is None else allowed.sum(axis=1)
+        often = np.array([*map(np.count_nonzero, masks), graph.num_slots])  # -1, no condition, is the last
+        slots = np.where(pattern.adjacency, often[pattern.condition], graph.num_slots)
+        return fewest_candidates(pattern, sizes, np.minimum(slots, slots.T), graph.n)
 
     def check_twins(self, pattern: RuledPattern) -> None:
         """Raises QueryError where nodes declared interchangeable are not."""

@@ -16,6 +16,8 @@ from jaxmotif.matching._options import Options
 from jaxmotif.patterns import Pattern, automorphism_count, automorphisms
 
 MOST_NODES = 1024
+FEW_NODES = 4
+"""Of a query with rules that is searched for without filters, in the best of all orders."""
 ANY, PRESENT, ABSENT = range(3)
 
 
@@ -33,6 +35,7 @@ class RuledPattern(Pattern):
       classes: int64 ``[k]``, which nodes have the same conditions; ``None`` if all have.
       passes: what the search cannot test: of maps int64 ``[M, k]``, which ones count, bool ``[M]``.
       keeps: of permutations of the query nodes, int64 ``[A, k]``, which ones leave ``passes`` the same, bool ``[A]``.
+      order: of at most ``FEW_NODES`` nodes: in which they are searched; ``None`` for more.
     """
 
     forbidden: np.ndarray
@@ -42,6 +45,7 @@ class RuledPattern(Pattern):
     classes: np.ndarray | None = None
     passes: Callable[[np.ndarray], np.ndarray] | None = None
     keeps: Callable[[np.ndarray], np.ndarray] | None = None
+    order: list[int] | None = None
 
     @cached_property
     def shape(self) -> Pattern:

@@ -3,11 +3,13 @@ form, and which of the maps that automorphisms exchange is searched."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._conditions import Asked
+from jaxmotif.matching._conditions import Asked, RuledPattern
 from jaxmotif.matching._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching._options import Order, Search
 from jaxmotif.matching._reduce import Measures
@@ -37,28 +39,29 @@ class SearchOrder(NamedTuple):
 
 
 def choose_order(
-    asked: Asked, measured: Measures, search: Search, *, closed_form: bool, allowed: np.ndarray | None = None
+    asked: Asked, measured: Measures | None, search: Search, *, closed_form: bool, allowed: np.ndarray | None = None
 ) -> SearchOrder:
     """Choose.
 
     Args:
       asked: by the query.
+      measured: of its candidate lists; ``None`` for a query that has its order, without leaves.
       closed_form: whether leaves may be counted in closed form.
       allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
     """
     query, shape = asked.query, asked.shape
     # Only nodes of equal domains may be exchanged: a map moved to another's domain may be forbidden.
     colors = None if allowed is None else _same_rows(allowed)
-    order = order_nodes(query, search.order, measured.sizes)
+    order = order_nodes(query, search.order, None if measured is None else measured.sizes)
     leaves = NO_LEAVES
-    if search.leaves and closed_form and query.num_nodes > 1:
+    if search.leaves and closed_form and measured is not None and query.num_nodes > 1:
         tied = np.asarray(
             (asked.strangers >= 0).any(axis=(0, 2))
         )  # what a node must not be next to, leaf counts do not see
         leaves = choose_leaves(asked.which, measured, order, tied)
     apart = set(leaves.nodes)
     core = [v for v in order if v not in apart]
-    if leaves.nodes and isinstance(search.order, str):  # RI's order of what is left
+    if leaves.nodes and measured is not None and isinstance(search.order, str):  # RI's order of what is left
         ids = sorted(core)
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
     below, multiplier = [], 1
@@ -70,19 +73,49 @@ def choose_order(
     return SearchOrder(core, free, leaves, below, multiplier)
 
 
+def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:
+    """The matching order that tests the fewest candidates if edges lie anywhere, of all orders of few nodes; RI's, if
+    that tests hardly more.
+
+    Args:
+      sizes: integers ``[k]``, target nodes that each node can map to, of ``nodes``.
+      slots: numbers ``[k, k]``, symmetric: slots of the target that each edge can map to.
+
+    Example:
+      >>> path, rare = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), np.full((4, 4), 50)
+      >>> rare[2, 3] = rare[3, 2] = 1
+      >>> fewest_candidates(path, np.full(4, 9), rare, 9)
+      [2, 3, 1, 0]
+    """
+    nodes = max(nodes, 1)
+    near, share = query.neighbors.tolist(), (slots / nodes).tolist()
+    found, best = [], math.inf
+    for order in (greatest_constraint_first(query, sizes), *itertools.permutations(range(query.num_nodes))):
+        rows, work = 1.0, 0.0
+        for i, x in enumerate(order):
+            lists = [share[u][x] for u in order[:i] if near[u][x]]  # how long they are, of all targets
+            work += rows * (min(lists) * sizes[x] / nodes if lists else sizes[x])
+            rows *= sizes[x] * math.prod(one / nodes for one in lists)
+        if work < 0.9 * best:
+            found, best = list(order), work
+    return found
+
+
 def _same_rows(allowed: np.ndarray) -> np.ndarray:
     """A number for each row of a bool matrix, equal for equal ones."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(allowed, axis=1)], np.int64)
 
 
-def order_nodes(query: Pattern, order: Order, sizes: np.ndarray) -> list[int]:
+def order_nodes(query: Pattern, order: Order, sizes: np.ndarray | None) -> list[int]:
     """A matching order by name, or the one given.
 
     Raises:
       ValueError: when that is no permutation of the nodes.
     """
     if isinstance(order, str):
+        if isinstance(query, RuledPattern) and query.order is not None:
+            return query.order
         return greatest_constraint_first(query, sizes)
     given = [int(v) for v in order]
     if sorted(given) != list(range(query.num_nodes)):

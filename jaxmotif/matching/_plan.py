@@ -23,13 +23,20 @@ import jax
 import numpy as np
 
 from jaxmotif.matching._bit_sets import BitRows, leaf_sets
-from jaxmotif.matching._conditions import RuledPattern, ask
+from jaxmotif.matching._conditions import FEW_NODES, Asked, RuledPattern, ask
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._placements import Layout
 from jaxmotif.matching._reduce import filtered, reduced
 from jaxmotif.matching._sizes import plan_sizes
-from jaxmotif.matching._small import NOTHING_FOUND, Found, most_candidates, search_small
+from jaxmotif.matching._small import (
+    MOST_SLOTS,
+    NOTHING_FOUND,
+    Found,
+    most_candidates,
+    search_few,
+    search_small,
+)
 from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
 from jaxmotif.matching._target import Target
 from jaxmotif.matching._write import write
@@ -93,6 +100,11 @@ def make_plans(
             target = dataclasses.replace(target, marks=place(query.edges))
     sizes = plan_sizes(device)
     asked = ask(query, options)
+    few = isinstance(query, RuledPattern) and query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
+    if few and target.on_host and options.may_be_small:
+        plan = search_unfiltered(asked, target, allowed, options, device)
+        if plan is not None:
+            return [plan]
     kept = yield from filtered(target, asked, allowed, options)
     if kept.empty:
         return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
@@ -121,3 +133,21 @@ def make_plans(
             )
         )  # fmt: skip
     return plans
+
+
+def search_unfiltered(
+    asked: Asked, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
+) -> Plan | None:
+    """A query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
+
+    Args:
+      target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+    """
+    query, nodes = asked.query, target.nodes
+    domains = np.ones((query.num_nodes, nodes), bool) if allowed is None else allowed.take(target.ids, axis=1)
+    sizes = np.count_nonzero(domains, axis=1)
+    order = choose_order(asked, None, options.search, closed_form=False, allowed=allowed)
+    if not sizes.all():
+        return Plan(None, order.core, [], 1, sizes)
+    found = search_few(asked, order, target, domains, options, most_candidates(device))
+    return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)

@@ -8,14 +8,15 @@ the level that would be too much, and goes to the device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import jax
 import numpy as np
 
-from jaxmotif.arrays._bits import pack_bits, unpack_bits, words_for
+from jaxmotif.arrays._bits import pack_bits, unpack_bits
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._conditions import Asked
@@ -24,10 +25,11 @@ from jaxmotif.matching._leaves import products
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import SearchOrder
 from jaxmotif.matching._reduce import Lists, Measures
+from jaxmotif.matching._target import Target
 from jaxmotif.search import NOTHING, Standing
 
-MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**20, 2**17
-"""Candidates that are tested here at most, some 40 ns each: on a CPU as many as small steps take longer for, beside an
+MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**23, 2**17
+"""Candidates that are tested here at most, some 10 ns each: on a CPU as many as small steps take longer for, beside an
 accelerator as many as it takes to plan and begin a search there."""
 
 MOST_ENTRIES = 2**23
@@ -36,12 +38,23 @@ MOST_ENTRIES = 2**23
 MOST_MARKS = 2**21
 """Bytes that say which nodes are joined, or where there are more pairs of nodes, which may be."""
 
+MOST_BIT_NODES = 2**13
+"""Nodes of a target of which each has a row of bits: 8 MiB in all."""
 
-WORDS_A_CANDIDATE = 16
-"""Words of rows of bits that meet in the time of one candidate's tests."""
+WORDS_A_CANDIDATE = 8
+"""Words of 64 bits of two rows that meet in the time of one candidate's tests."""
+
+ROWS = 2**10
+"""Rows of bits that meet at a time: few enough to stay in a core's cache."""
 
 LONG = 16
 """Nodes in a list, on average, from which on it is cut where symmetry says before it is laid out."""
+
+MIXED = 0.7
+"""The part of the lists of the best neighbour that the shortest of each row must be less than, to be looked for."""
+
+MOST_SLOTS = 2**22
+"""Of a target that is searched without filters."""
 
 
 class Found(NamedTuple):
@@ -77,16 +90,22 @@ def search_small(
     Returns:
       All that is found, or ``None``.
     """
-    search = _Small(asked, order, lists, measured, most)
-    try:
-        search.place_single()
-        for x in search.rest if search.rows.shape[1] else ():
-            search.extend(x, keep=x != search.rest[-1] or options.listing or len(order.leaves.groups) > 0)
-        count = search.count()
-    except TooMany:
-        return None
-    standing = Standing(count, search.tested, search.levels, "done")
-    return Found(standing, search.rows if options.listing else None)
+    return _Small.between(lists, asked, order, measured, most).found(options)
+
+
+def search_few(
+    asked: Asked, order: SearchOrder, target: Target, domains: np.ndarray, options: Options, most: int
+) -> Found | None:
+    """:func:`search_small` of a target as it is, without filters: they take longer than a search for few nodes.
+
+    Args:
+      order: without leaves.
+      target: its index on the host.
+      domains: bool ``[k, N]``.
+    """
+    bits = pack_bits(domains)
+    meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
+    return _Small(asked, order, target, domains, meet, most).found(options)
 
 
 class Joined:
@@ -110,17 +129,23 @@ class Joined:
 
     @cached_property
     def bits(self) -> np.ndarray:
-        """uint32 ``[nodes, words_for(nodes)]``: of each node those that it is joined to, where marks tell all pairs."""
-        return pack_bits(self.marks.reshape(self.nodes, self.nodes))
+        """uint64 ``[nodes, W]``: of each node, as bits, those that it is joined to."""
+        words = np.zeros((self.nodes, _words(self.nodes)), np.uint64)
+        place = self.sources.astype(np.int64) * words.shape[1] + (self.targets >> 6)
+        if len(place):
+            # Slots ascend: bits of one word stand together, which is written once, with their union.
+            begins = np.flatnonzero(np.diff(place, prepend=-1))
+            words.reshape(-1)[place[begins]] = np.bitwise_or.reduceat(_bit(self.targets), begins)
+        return words
 
-    def has(self, u: np.ndarray, w: np.ndarray, known: np.ndarray | bool = False) -> np.ndarray:
-        """Whether there is a slot from u to w, or that is known."""
+    def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Whether there is a slot from u to w."""
         wanted = u.astype(np.int64) * self.nodes + w
         if self.nodes**2 <= MOST_MARKS:
             return self.marks[wanted]
-        maybe = np.nonzero(self.marks[wanted & (MOST_MARKS - 1)] & np.logical_not(known))
+        found = self.marks[wanted & (MOST_MARKS - 1)]
+        maybe = np.nonzero(found)
         some = wanted[maybe]  # few, but for those that are there
-        found = np.zeros(wanted.shape, bool) | known
         found[maybe] = self.keys[np.searchsorted(self.keys[:-1], some)] == some
         return found
 
@@ -132,12 +157,37 @@ class Joined:
 
 
 class _Shortest(NamedTuple):
-    """Of each row the shortest list: where it starts in ``targets``, its length, and which neighbour's it is."""
+    """Of each row the shortest list: where it starts in ``targets``, its length, and which neighbour's it is: one
+    number if all rows take the same one's."""
 
     starts: np.ndarray
     lengths: np.ndarray
     targets: np.ndarray
-    which: np.ndarray
+    which: np.ndarray | int
+    total: int
+
+
+class _Asks(NamedTuple):
+    """What the next node must be to those placed.
+
+    Attributes:
+      nodes: query nodes of which the same is asked, of which it is one.
+      near: (kind, placed node): joined so. strangers: not joined so.
+      apart: placed nodes whose images it might take; lower, upper: whose images it must exceed, or stay below.
+    """
+
+    nodes: np.ndarray
+    near: list[tuple[int, int]]
+    strangers: list[tuple[int, int]]
+    apart: list[int]
+    lower: list[int]
+    upper: list[int]
+
+    @property
+    def tied(self) -> list[int]:
+        """Placed nodes, those that it is joined to first."""
+        near, more = dict.fromkeys(u for _, u in self.near), [u for _, u in self.strangers]
+        return list(near | dict.fromkeys([*more, *self.lower, *self.upper]))
 
 
 class _Small:
@@ -148,45 +198,69 @@ class _Small:
       placed: query nodes, int64. rest: of the core, in order.
       tested, levels: candidates, and how often they were laid out.
       ahead: whether more levels are to come; more: sets of leaves that are to be counted after the next one.
-      found: matches, if the rows of the last node were counted and not kept.
+      counted: matches, if the rows of the last node were counted and not kept.
     """
 
-    def __init__(self, asked: Asked, order: SearchOrder, lists: Lists, measured: Measures, most: int):
-        self._asked, self._order, self._lists, self._measured = asked, order, lists, measured
+    def __init__(
+        self, asked: Asked, order: SearchOrder, target: Target, domains: np.ndarray, meet: np.ndarray, most: int,
+        lists: Lists | None = None,
+    ):  # fmt: skip
+        self._asked, self._order, self._target, self._lists, self._meet = asked, order, target, lists, meet
         self._joined: dict[tuple[int, int | None], Joined] = {}
-        self._most, k = most, asked.query.num_nodes
-        self._domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, :k].T.copy()
-        self.rows = np.zeros((k, 1), np.int32)
+        self._most, self._domains, self._nodes = most, domains, domains.shape[1]
+        self._whole = np.asarray(domains.all(axis=1))  # whose domain leaves nothing out
+        self.rows = np.zeros((len(domains), 1), np.int32)
         self.placed = np.zeros(0, np.int64)
         self.rest = order.core
         self.tested = self.levels = self._before = 0
         self.ahead, self.more = False, 0
-        self.found: int | None = None
+        self.counted: int | None = None
+
+    @classmethod
+    def between(cls, lists: Lists, asked: Asked, order: SearchOrder, measured: Measures, most: int) -> Self:
+        """Of a reduced target."""
+        domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, : asked.query.num_nodes].T.copy()
+        return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
+
+    def found(self, options: Options) -> Found | None:
+        """All that there is, or ``None``."""
+        try:
+            self.place_single()
+            for x in self.rest if self.rows.shape[1] else ():
+                self.extend(x, keep=x != self.rest[-1] or options.listing or len(self._order.leaves.groups) > 0)
+            count = self.count()
+        except TooMany:
+            return None
+        standing = Standing(count, self.tested, self.levels, "done")
+        return Found(standing, self.rows if options.listing else None)
 
     def joined(self, kind: int, x: int | None = None) -> Joined:
         """The slots of a kind; with x, to nodes of its domain."""
+        if x is not None and self._whole[x]:
+            x = None
         if (kind, x) not in self._joined:
-            wanted = np.array(self._asked.kinds[kind], np.int32)
-            ends, targets, sources = fitting(self._lists.reduced.target.direction(wanted[0]), wanted)
-            if x is not None:
-                ok = self._domains[x, targets]
-                if ok.all():
-                    return self.joined(kind)
+            if x is None:
+                found = self._all_joined(np.array(self._asked.kinds[kind], np.int32))
+            else:
+                held = self.joined(kind)
+                ok = self._domains[x, held.targets]
                 inside = np.flatnonzero(ok)
-                ends, targets, sources = offsets_from(ok)[ends], targets[inside], sources[inside]
-            self._joined[kind, x] = Joined(ends, targets, sources)
+                found = Joined(offsets_from(ok)[held.offsets], held.targets[inside], held.sources[inside])
+            self._joined[kind, x] = found
         return self._joined[kind, x]
 
-    @property
-    def has_bits(self) -> bool:
-        """Whether the target is so small that there are rows of bits."""
-        return self._lists.nodes**2 <= MOST_MARKS
+    def _all_joined(self, kind: np.ndarray) -> Joined:
+        slots = self._target.direction(kind[0])
+        if slots.marks is not None and (kind[1] or kind[4]):
+            # What marks say is of one query, but an index that is not reduced for it is kept for the next ones.
+            return Joined(*fitting(dataclasses.replace(slots, facts=None) if self._lists is None else slots, kind))
+        return slots.known(("joined", *kind.tolist()), lambda: Joined(*fitting(slots, kind)))
 
     def place_single(self) -> None:
         """Place the nodes that can be mapped to one target node only, leaves too; and those of which the others are
         left no more."""
         domains, done = self._domains, np.zeros(len(self._domains), bool)
-        new = self._measured.sizes == 1
+        new = domains.sum(axis=1) == 1
         while new.any() and self.rows.shape[1]:
             done |= new
             us, images = np.flatnonzero(new), domains[new].argmax(axis=1)
@@ -200,6 +274,7 @@ class _Small:
             if not sizes.all():
                 self.rows = self.rows[:, :0]
             new = (sizes == 1) & ~done
+        self._whole = np.asarray(domains.all(axis=1))
         self.placed, self.rest = np.flatnonzero(done), [x for x in self._order.core if not done[x]]
         self.rows[self.placed] = domains[self.placed].argmax(axis=1)[:, None]
         if not all((self.rows[a] < self.rows[b]).all() for a, b in self._order.below if done[a] and done[b]):
@@ -216,110 +291,192 @@ class _Small:
                 lost = np.bitwise_or.reduceat(lacking[of], firsts, axis=0)
                 self._domains[x[firsts]] &= ~unpack_bits(lost)[:, : len(nodes)]
 
+    def asks(self, alike: Sequence[int]) -> _Asks:
+        """What some query nodes, all of them, must be to those placed."""
+        which, placed, below = self._asked.which, self.placed, self._order.below
+        xs, x = np.array(alike), alike[0]
+        near = [(kind, u) for u in placed.tolist() for kind in sorted({*which[u, xs].tolist()} - {-1})]
+        strangers = [
+            (int(kinds[u, x]), u) for kinds in self._asked.strangers for u in placed.tolist() if kinds[u, x] >= 0
+        ]
+        # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
+        apart = placed[(which[placed[:, None], xs] < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)]
+        lower = [a for a, b in below if b == x and a in placed]
+        upper = [b for a, b in below if a == x and b in placed]
+        return _Asks(xs, sorted(near), strangers, apart.tolist(), lower, upper)
+
     def extend(self, x: int, keep: bool) -> None:
         """Map one more node in every way; or only count these."""
         self.ahead = x != self.rest[-1] or len(self._order.leaves.groups) > 0
-        row, w = self.candidates([x])
+        asks = self.asks([x])
         if not keep:
-            self.found = len(row)
-        elif len(row) * len(self.rows) > MOST_ENTRIES:
+            self.counted = self.ways(asks)
+            return
+        row, w = self.candidates(asks)
+        if len(row) * len(self.rows) > MOST_ENTRIES:
             raise TooMany
-        else:
-            rows = np.empty((len(self.rows), len(row)), np.int32)
-            rows[self.placed] = self.rows[self.placed][:, row]
-            rows[x] = w
-            self.rows, self.placed = rows, np.append(self.placed, x)
+        rows = np.empty((len(self.rows), len(row)), np.int32)
+        for u in self.placed:
+            rows[u] = self.rows[u][row]
+        rows[x] = w
+        self.rows, self.placed = rows, np.append(self.placed, x)
 
-    def candidates(self, alike: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Of each row the nodes that any of some query nodes may be mapped to: rows and nodes."""
-        asked, x, xs, placed = self._asked, alike[0], np.array(alike), self.placed
-        which = asked.which[placed[:, None], xs]
-        near = [(kind, placed[(which == kind).any(axis=1)]) for kind in sorted(set(which[which >= 0].tolist()))]
-        lower = [a for a, b in self._order.below if b == x and a in placed]
-        upper = [b for a, b in self._order.below if a == x and b in placed]
-        row, w, shortest = self.laid_out(x, near, lower)
-        row, w = _kept(row, w, self._domains[xs][:, w].all(axis=0))
-        # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
-        apart = placed[(which < 0).all(axis=1) & self._measured.meet[placed[:, None], xs].all(axis=1)]
-        for us, fits in ((apart, np.not_equal), (lower, np.less), (upper, np.greater)):
-            if len(us):
-                row, w = _kept(row, w, fits(self.rows[us][:, row], w).all(axis=0))
-        first = 0
-        for kind, us in near:
-            if shortest is None or sum(len(us) for _, us in near) > 1:
-                known = False if shortest is None else np.arange(first, first + len(us))[:, None] == shortest[row]
-                row, w = _kept(row, w, self.joined(kind).has(self.rows[us][:, row], w, known).all(axis=0))
-            first += len(us)
-        for strangers in asked.strangers:
-            kinds = strangers[placed, x]
-            for kind in set(kinds[kinds >= 0].tolist()):
-                us = placed[kinds == kind]
-                row, w = _kept(row, w, ~self.joined(kind).has(self.rows[us][:, row], w).any(axis=0))
+    def candidates(self, asks: _Asks) -> tuple[np.ndarray, np.ndarray]:
+        """Of each row the nodes that are what is asked: rows and nodes."""
+        shortest = self.shortest(asks)
+        if self.meets_bits(asks, shortest):
+            parts = [(first + row, w) for first, block in self.sets(asks) for row, w in [_set_bits(block)]]
+            row, w = (np.concatenate(column) for column in zip(*parts, strict=True))
+            return row, w.astype(np.int32)
+        return self.tested_one_by_one(asks, shortest)
+
+    def tested_one_by_one(self, asks: _Asks, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray]:
+        row, w, which = self.laid_out(asks, shortest)
+        if not self._whole[asks.nodes].all():
+            row, w = _kept(row, w, self._domains[asks.nodes][:, w].all(axis=0))
+        for us, fits in ((asks.apart, np.not_equal), (asks.lower, np.less), (asks.upper, np.greater)):
+            for u in us:
+                row, w = _kept(row, w, fits(self.rows[u][row], w))
+        for i, (kind, u) in enumerate(asks.near):
+            if isinstance(which, int):
+                if i != which:
+                    row, w = _kept(row, w, self.joined(kind).has(self.rows[u][row], w))
+                continue
+            # Who is in the list of this neighbour need not be tested.
+            places = np.flatnonzero((which != i)[row])
+            ok = np.ones(len(row), bool)
+            ok[places] = self.joined(kind).has(self.rows[u][row[places]], w[places])
+            row, w = _kept(row, w, ok)
+        for kind, u in asks.strangers:
+            row, w = _kept(row, w, ~self.joined(kind).has(self.rows[u][row], w))
         return row, w
 
-    def laid_out(
-        self, x: int, near: Sequence[tuple[int, np.ndarray]], lower: Sequence[int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def laid_out(self, asks: _Asks, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
         """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
-        or, where that is less, the whole domain.
-
-        Args:
-          lower: placed nodes whose images candidates must exceed.
-        """
-        rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[x])
-        if near:
-            least = self.rows[lower].max(axis=0) if lower else None
-            # Lists that are laid out more than once are gone through first: only what is in the domain is left.
-            found = self._shortest(near, least, x if rows > self._lists.nodes else None)
-            if found.lengths.sum() > len(found.targets):
-                found = self._shortest(near, least, x)
-            total = int(found.lengths.sum())
-            if total <= rows * len(domain):
-                self._test(total)
-                places = places_of(found.starts, found.lengths)
-                return np.repeat(np.arange(rows), found.lengths), found.targets[places], found.which
+        or, where that is less, the whole domain."""
+        rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[asks.nodes[0]])
+        if shortest is not None and shortest.total <= rows * len(domain):
+            self._test(shortest.total)
+            places = places_of(shortest.starts, shortest.lengths)
+            return np.repeat(np.arange(rows), shortest.lengths), shortest.targets[places], shortest.which
         self._test(rows * len(domain))
-        return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), None
+        return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), -1
 
-    def _shortest(self, near: Sequence[tuple[int, np.ndarray]], least: np.ndarray | None, x: int | None) -> _Shortest:
+    def shortest(self, asks: _Asks) -> _Shortest | None:
+        """The shortest of the lists that placed neighbours lead to, if there are any."""
+        if not asks.near:
+            return None
+        least = self.rows[asks.lower].max(axis=0) if asks.lower else None
+        # Lists that are laid out more than once are gone through first: only what is in the domain is left.
+        x = int(asks.nodes[0])
+        found = self._shortest(asks.near, least, x if self.rows.shape[1] > self._nodes else None)
+        return self._shortest(asks.near, least, x) if found.total > len(found.targets) else found
+
+    def _shortest(self, near: list[tuple[int, int]], least: np.ndarray | None, x: int | None) -> _Shortest:
         """The shortest of the lists that placed neighbours lead to; with x, of its domain alone."""
-        starts, lengths, lists, first = [], [], [], 0
-        for kind, us in near:
-            joined, images = self.joined(kind, x), self.rows[us]
+        lists = [self.joined(kind, x) for kind, _ in near]
+        starts, lengths = [], []
+        for joined, (_, u) in zip(lists, near, strict=True):
+            images = self.rows[u]
             # In long lists it is worth while to find where what is beyond the lower nodes starts.
-            start = joined.after(images, least if len(joined.targets) > LONG * joined.nodes else None)
-            lengths.append(joined.offsets[images + 1] - start)
-            starts.append(start + first)
-            lists.append(joined.targets)
+            starts.append(joined.after(images, least if len(joined.targets) > LONG * joined.nodes else None))
+            lengths.append(joined.offsets[1:][images] - starts[-1])
+        totals = [int(length.sum()) for length in lengths]
+        best = int(np.argmin(totals))
+        length = np.minimum.reduce(lengths)
+        total = int(length.sum())
+        if total > MIXED * totals[best]:
+            return _Shortest(starts[best], lengths[best], lists[best].targets, best, totals[best])
+        # Lists of all neighbours end to end: a start is a place in that.
+        first, start, which = 0, np.zeros(len(length), np.int64), np.zeros(len(length), np.int64)
+        for i, joined in enumerate(lists):
+            ours = np.flatnonzero(lengths[i] == length)
+            start[ours], which[ours] = starts[i][ours] + first, i
             first += len(joined.targets)
-        # Lists of all kinds end to end: a start is a place in that.
-        start, length = np.concatenate(starts), np.concatenate(lengths)
-        targets = lists[0] if len(lists) == 1 else np.concatenate(lists)
-        if len(length) == 1:
-            return _Shortest(start[0], length[0], targets, np.zeros(len(length[0]), np.int64))
-        which, rows = length.argmin(axis=0), np.arange(length.shape[1])
-        return _Shortest(start[which, rows], length[which, rows], targets, which)
+        return _Shortest(start, length, np.concatenate([joined.targets for joined in lists]), which, total)
 
     def _test(self, candidates: int) -> None:
         """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
         likely = self.more * candidates
         if candidates > MOST_BESIDE_ACCELERATOR // 4 and self.ahead:
-            likely = candidates * candidates // max(2 * self._before, 1)  # half as much as they have grown
+            likely = candidates * candidates // max(4 * self._before, 1)  # a quarter as much as they have grown
+            if self._nodes <= MOST_BIT_NODES:
+                likely = min(likely, candidates * _words(self._nodes) // WORDS_A_CANDIDATE)
         self._before, self.tested, self.levels = candidates, self.tested + candidates, self.levels + 1
         if self.tested + likely > self._most:
             raise TooMany
+
+    def meets_bits(self, asks: _Asks, shortest: _Shortest | None) -> bool:
+        """Whether rows of bits meet in less time than it takes to test candidates one by one."""
+        if shortest is None or len(asks.tied) < 2 or self._nodes > MOST_BIT_NODES:
+            return False
+        return self._bit_work(asks) < shortest.total
+
+    def _bit_work(self, asks: _Asks) -> int:
+        """How many candidates are tested in the time that rows of bits take: to make those of each node, to meet."""
+        return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
+
+    def sets(self, asks: _Asks) -> Iterator[tuple[int, np.ndarray]]:
+        """Of each row the nodes that are what is asked, as bits, some rows at a time: the first of them, and uint64
+        ``[rows, W]``."""
+        self._test(self._bit_work(asks))
+        tied = [(self.table(asks, u), u) for u in asks.tied]
+        if not self._whole[asks.nodes].all():
+            domain = np.zeros(64 * _words(self._nodes), bool)
+            domain[: self._nodes] = np.logical_and.reduce(self._domains[asks.nodes])
+            tied[0] = tied[0][0] & pack_bits(domain).view(np.uint64), asks.tied[0]
+        for start in range(0, self.rows.shape[1], ROWS):
+            rows = self.rows[:, start : start + ROWS]
+            block = tied[0][0][rows[tied[0][1]]]
+            for table, u in tied[1:]:
+                block &= table[rows[u]]
+            for u in asks.apart:
+                block[np.arange(len(block)), rows[u] >> 6] &= ~_bit(rows[u])
+            yield start, block
+
+    def table(self, asks: _Asks, u: int) -> np.ndarray:
+        """Of each image of a placed node what is asked of the next one, as bits, uint64 ``[nodes, W]``."""
+        near, strangers = (
+            [self.joined(kind).bits for kind, v in some if v == u] for some in (asks.near, asks.strangers)
+        )
+        number, words = np.arange(self._nodes), np.arange(_words(self._nodes))
+        if u in asks.lower:  # those beyond
+            beyond = np.where(words > (number >> 6)[:, None], ~np.uint64(0), np.uint64(0))
+            beyond[number, number >> 6] = ~(2 * _bit(number) - np.uint64(1))
+            near.append(beyond)
+        if u in asks.upper:
+            before = np.where(words < (number >> 6)[:, None], ~np.uint64(0), np.uint64(0))
+            before[number, number >> 6] = _bit(number) - np.uint64(1)
+            near.append(before)
+        if not near:
+            return ~np.bitwise_or.reduce(strangers)
+        found = near[0] if len(near) == 1 else np.bitwise_and.reduce(near)
+        return found & ~np.bitwise_or.reduce(strangers) if strangers else found
+
+    def ways(self, asks: _Asks) -> int:
+        """How many nodes are what is asked, of all rows together."""
+        if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.strangers or asks.lower or asks.upper):
+            # A single list: its length, less the nodes in use that are in it.
+            [(kind, u)], images = asks.near, self.rows
+            joined = self.joined(kind, int(asks.nodes[0]))
+            used = sum(int(joined.has(images[u], images[v]).sum()) for v in asks.apart)
+            return int((joined.offsets[1:][images[u]] - joined.offsets[images[u]]).sum()) - used
+        shortest = self.shortest(asks)
+        if self.meets_bits(asks, shortest):
+            return sum(int(np.bitwise_count(block).sum(dtype=np.uint32)) for _, block in self.sets(asks))
+        return len(self.tested_one_by_one(asks, shortest)[0])
 
     def count(self) -> int:
         """Matches: of each row the ways to map the leaves, added up."""
         plan = self._order.leaves
         placed = set(self.placed.tolist())
         groups = [[x for x in group if x not in placed] for group in plan.groups]
-        if self.found is not None or not self.rows.shape[1] or not any(groups):
-            return self.rows.shape[1] if self.found is None else self.found
+        if self.counted is not None or not self.rows.shape[1] or not any(groups):
+            return self.rows.shape[1] if self.counted is None else self.counted
         sums = [terms for group in groups for terms in products(plan, group)]
         blocks = list(dict.fromkeys(block.sets for terms in sums for _, factors in terms for block in factors))
         # Of several sets in a large target, bit rows of a device take less.
-        many = len(blocks) > 1 and not self.has_bits
+        many = len(blocks) > 1 and self._nodes**2 > MOST_MARKS
         self._most = min(self._most, self.tested + self._most // (8 if many else 2))
         self.ahead, sizes = False, {}
         for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
@@ -344,35 +501,42 @@ class _Small:
         """Of each row the nodes that some leaves have in common as candidates, int64 ``[R]``."""
         which, x, placed = self._asked.which, leaves[0], self.placed
         anchors = placed[which[placed, x] >= 0]
-        if len(leaves) > 1 or len(anchors) > 1:
+        if len(leaves) > 1 or len(anchors) > 1 or self._lists is None:
             return self.shared(leaves)
         kind, images = int(which[anchors[0], x]), self.rows[anchors[0]]
         offsets = self._lists.offsets[self._lists.number[kind, x]]
         # A single set: its list's length, less the nodes in use that are in it.
         size = (offsets[images + 1] - offsets[images]).astype(np.int64)
-        used = self.rows[placed[(placed != anchors[0]) & self._measured.meet[placed, x]]]
+        used = self.rows[placed[(placed != anchors[0]) & self._meet[placed, x]]]
         # The list is that of the domain as measured.
         inside = self._lists.reduced.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:
         """The same for leaves of several lists: bits of all nodes at once, or where lists are short each candidate."""
-        placed, nodes, size = self.placed, self._lists.nodes, self.rows.shape[1]
-        which = self._asked.which[placed[:, None], leaves]
-        near = [(kind, u) for u, kinds in zip(placed, which.tolist(), strict=True) for kind in {*kinds} - {-1}]
-        words, slots = words_for(nodes) * len(near), min(len(self.joined(kind).targets) for kind, _ in near)
-        if not self.has_bits or words * nodes > WORDS_A_CANDIDATE * slots:
-            return np.bincount(self.candidates(leaves)[0], minlength=size)
-        self._test(size * words // WORDS_A_CANDIDATE)
-        bits = pack_bits(np.logical_and.reduce(self._domains[leaves, :nodes]))
-        for kind, u in near:
-            bits = bits & self.joined(kind).bits[self.rows[u]]
-        count = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
-        # Neighbours of a leaf are in no set of it; all others in use are taken away where they are.
-        for u in placed[(which < 0).all(axis=1) & self._measured.meet[placed[:, None], leaves].all(axis=1)]:
-            at = self.rows[u]
-            count -= (bits[np.arange(size), at >> 5] >> (at & 31)) & 1
-        return count
+        asks = self.asks(leaves)
+        shortest = self.shortest(asks)
+        if self.meets_bits(asks, shortest):
+            return np.concatenate([np.bitwise_count(block).sum(axis=1, dtype=np.int64) for _, block in self.sets(asks)])
+        return np.bincount(self.tested_one_by_one(asks, shortest)[0], minlength=self.rows.shape[1])
+
+
+def _words(nodes: int) -> int:
+    return -(-nodes // 64)
+
+
+def _bit(number: np.ndarray) -> np.ndarray:
+    """The bit of each number within its word of 64."""
+    return np.uint64(1) << (number & 63).astype(np.uint64)
+
+
+def _set_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Row and number of each bit that is set in uint64 ``[rows, W]``, ascending."""
+    some = np.flatnonzero(words != 0)
+    # Only words that have any: most have none.
+    bits = np.flatnonzero(unpack_bits(words.reshape(-1)[some].view(np.uint32)))
+    places = 64 * some[bits >> 6] + (bits & 63)
+    return np.divmod(places, 64 * words.shape[1])
 
 
 def _kept(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,14 +1,17 @@
 """Small searches, done in NumPy: against all injective maps, and like those of a device."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
+from jaxmotif.language import parse
 from jaxmotif.matching import FILTERS, Search, _small, count_matches, count_queries, find_matches, has_match
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force, random_graph
-from tests.matching.test_rules import all_maps, case
+from tests.matching.test_rules import NODES, all_maps, case
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -68,6 +71,46 @@ def test_forbidden_edges_and_conditions(searches, directed):
         assert count_matches(query, target, induced).count == len(expected), seed
         assert sorted(map(tuple, find_matches(query, target, induced).nodes.tolist())) == expected, seed
     assert None not in searches
+
+
+@pytest.mark.parametrize("bits", [True, False])
+def test_few_nodes_without_filters(monkeypatch, bits):
+    """Rows of bits of several words or candidates one by one, of the best neighbour or each row's; all conditions."""
+    monkeypatch.setattr(_small, "WORDS_A_CANDIDATE", 2**40 if bits else 0.001)
+    monkeypatch.setattr(_small, "MIXED", 0.0 if bits else 1.0)
+    monkeypatch.setattr("jaxmotif.matching._plan.search_small", None)  # none is given up
+    nonzero = 0
+    for seed in range(100, 160):
+        query, small, host, holds, number = case(seed, directed=bool(seed % 2))
+        induced = seed % 8 == 7
+        expected = all_maps(query, host, holds, number, induced)
+        ends = np.concatenate([small.edge_list(), [(69, 70)]])  # 71 nodes: the last are never in a match
+        inside = query.allowed if query.allowed is not None else np.ones((query.num_nodes, NODES), bool)
+        allowed = np.zeros((query.num_nodes, 71), bool)
+        allowed[:, 60:69] = inside
+        target = Graph.from_edges(ends + 60 * (ends < NODES), num_nodes=71, directed=small.directed)
+        marks = None if query.edges is None else query.edges[:, : small.num_slots]
+        if marks is not None:
+            marks = np.pad(marks, ((0, 0), (0, target.slot_capacity - marks.shape[1])))
+        ruled = replace(query, allowed=allowed, edges=marks)
+        count = count_matches(ruled, target, induced).count
+        nonzero += count > 0
+        assert count == len(expected), seed
+        listed = find_matches(ruled, target, induced)
+        assert sorted(map(tuple, (listed.nodes - 60).tolist())) == expected, seed
+        ordered = [tuple(row[u] for u in listed.order) for row in listed.nodes.tolist()]
+        assert ordered == sorted(ordered), seed
+    assert nonzero > 30
+
+
+def test_what_one_query_asks_of_edges_is_not_kept_for_the_next():
+    weights = np.arange(6)
+    target = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], directed=True)
+    target = target.with_attributes(edges={"weight": weights})
+    for least in range(6):
+        text = f"A -> B [weight >= {least}]; B -> C [weight >= {least}]"
+        # Rows of the edge list are in the order of their sources, as given.
+        assert count_matches(parse(text), target).count == sum(min(w, (w + 1) % 6) >= least for w in weights)
 
 
 def test_leaves_that_compete_for_nodes(searches):
