@@ -63,8 +63,9 @@ def sizes(options: argparse.Namespace, devices: tuple[jax.Device, ...], killed: 
         if options.checkpoint is None or killed:
             paper = {"one V100 (paper)": 1, "eight V100 (paper)": 2}
             known = {label: {k: v[at] for k, v in PAPER_SIZE.items() if v[at]} for label, at in paper.items()}
+            ours = "ours" if options.devices == 1 else f"ours, {options.devices} devices"
             figure(
-                "sieve_sizes", {"ours": {small: base, size: seconds + killed}} | known,
+                "sieve_sizes", {ours: {small: base, size: seconds + killed}} | known,
                 title="One run by motif size, n = 1024, d = 20", xlabel="motif size k", ylabel="seconds", logy=True,
                 logx=False, kind="line", command=f"{COMMAND} --sizes 25,27 (30 --checkpoint FOLDER --kill-after 100)",
                 paper="Table 6 and Figure 2 (bottom): k to 30 on eight V100s, to 27 on one",
