@@ -157,9 +157,10 @@ class Asked(NamedTuple):
     strangers: np.ndarray
     conditions: Conditions
 
-    def joined(self) -> list[tuple[int, int, int]]:
-        """(u, x, kind) of each ordered pair of joined nodes."""
-        return [(u, x, int(self.which[u, x])) for u, x in np.argwhere(self.which >= 0).tolist()]
+    def joined(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """u, x and kind of each ordered pair of joined nodes, int64 ``[P]`` each."""
+        u, x = np.nonzero(self.which >= 0)
+        return u, x, self.which[u, x]
 
     def kind_table(self) -> np.ndarray:
         """The kinds, int32 ``[C, 6]``, padded."""
@@ -173,12 +174,17 @@ def ask(query: Pattern, options: Options) -> Asked:
 
     Example:
       >>> asked = ask(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))
-      >>> asked.joined(), len(asked.kinds), asked.strangers.tolist()
-      ([(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0)], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
+      >>> np.stack(asked.joined(), axis=1).tolist(), len(asked.kinds), asked.strangers.tolist()
+      ([[0, 1, 0], [1, 0, 0], [1, 2, 0], [2, 1, 0]], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
     """
-    kinds, which, strangers = pair_kinds(query, options.induced, options.wildcard)
+    induced, wildcard = options.induced, options.wildcard
+    return query.known(("asked", induced, wildcard), lambda: _ask(query, induced, wildcard))
+
+
+def _ask(query: Pattern, induced: bool, wildcard: int | None) -> Asked:
+    kinds, which, strangers = pair_kinds(query, induced, wildcard)
     # The filters look at neighbours alone; kinds that edges ask for come first.
-    conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, options.wildcard)
+    conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, wildcard)
     return Asked(query, shape_of(query), kinds, which, strangers, conditions)
 
 

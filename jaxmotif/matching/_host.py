@@ -9,6 +9,7 @@ inside: only nodes that are still in some domain, and the slots between them, ar
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,13 @@ def filter_domains(
     k = int(query.size)
     bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
     # Which nodes they may be mapped to is asked once for all of them.
-    alike: dict[bytes, list[int]] = {}  # query nodes of which the first filters ask the same
+    alike: dict[tuple[int, ...], list[int]] = {}  # query nodes of which the first filters ask the same
     asked = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
-    for u, row in enumerate(np.ascontiguousarray(asked.T)):
-        alike.setdefault(row.tobytes(), []).append(u)
-    for members in alike.values():
-        nodes = _nodes_for(target, query, members[0], filters)
+    for u, row in enumerate(asked.T.tolist()):
+        alike.setdefault(tuple(row), []).append(u)
+    labels = query.frequent_labels[: query.num_labels].tolist()
+    for row, members in alike.items():
+        nodes = _nodes_for(target, row, labels, filters)
         for word in {u >> 5 for u in members}:
             bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
     if allowed is not None:
@@ -56,22 +58,27 @@ def _slots_between(target: Target, ids: np.ndarray) -> int:
     return int(alive[target.targets[0][places_of(target.offsets[0][ids], target.degrees[0][ids])]].sum())
 
 
-def _nodes_for(target: Target, query: Conditions, u: int, filters: tuple[str, ...]) -> Any:
-    """The target nodes that one query node may be mapped to as far as the first three filters see."""
-    labelled, nodes = target.node_labels is not None, slice(None)
-    if "label" in filters and labelled and not query.free[u]:
-        nodes = target.labelled(int(query.labels[u]))
+def _nodes_for(target: Target, row: Sequence[int], labels: Sequence[int], filters: tuple[str, ...]) -> Any:
+    """The target nodes that a query node may be mapped to as far as the first three filters see.
+
+    Args:
+      row: what is asked: whether any label will do, else which; neighbours by direction, two; and how many of them by
+        direction carry each of ``labels``, padded.
+    """
+    (free, label, *degrees), labelled = row[:4], target.node_labels is not None
+    by_label = labelled and "label" in filters and not free
+    ok, room = None, (len(row) - 4) // 2
     for d in range(len(target.offsets)):
-        least = [(target.degrees[d], query.degrees[d, u])] if "degree" in filters else []
-        if "frequency" in filters and labelled:
-            numbers = np.flatnonzero(query.frequent[d, : query.num_labels, u]).tolist()
-            least += [
-                (target.carrying(d, int(query.frequent_labels[i])), query.frequent[d, i, u]) for i in numbers
-            ]  # fmt: skip
-        for have, wanted in least:
-            enough = have[nodes] >= wanted
-            nodes = np.flatnonzero(enough) if isinstance(nodes, slice) else nodes[enough]
-    return nodes
+        least: list[tuple[int | None, int]] = [(None, degrees[d])] if "degree" in filters else []  # None: any label
+        if labelled and "frequency" in filters:
+            least += list(zip(labels, row[4 + d * room :], strict=False))
+        for carried, wanted in least:
+            if wanted:
+                enough = target.having(d, carried, label if by_label else None) >= wanted
+                ok = enough if ok is None else np.logical_and(ok, enough, out=ok)
+    if by_label:
+        return target.labelled(label) if ok is None else target.labelled(label)[ok]
+    return slice(None) if ok is None else np.flatnonzero(ok)
 
 
 def _make_consistent(target: Target, query: Conditions, bits: np.ndarray) -> None:
@@ -94,15 +101,15 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
         _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
         for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
     ]
-    v, u = np.nonzero(_spread(domains).T)
+    bits = 32 * len(domains)
+    v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), bits)
     first = len(u)
     while any(kind.stale for kind in kinds):
         for kind in kinds:
             lost = kind.unmet(u, v) if kind.stale else []
             if not len(lost):
                 continue
-            bits = bit_of(u[lost])
-            np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bits)
+            np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
             for other in kinds:
                 other.drop(v[lost])
             left = np.ones(len(u), bool)
@@ -185,9 +192,9 @@ def fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 def _between(target: Target, ids: np.ndarray, d: int) -> Target:
     """The slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading axis."""
-    one = dataclasses.replace(target.direction(d), facts={})
+    one = target.direction(d)
     if len(ids) == target.nodes:
-        return one
+        return dataclasses.replace(one, facts={})
     number = np.full(target.nodes, -1, np.int32)
     number[ids] = np.arange(len(ids), dtype=np.int32)
     if _are_most(ids, target):
@@ -203,7 +210,7 @@ def _between(target: Target, ids: np.ndarray, d: int) -> Target:
         slots, targets, sources = slots[held], targets[held], row_of(offsets_from(lengths), len(targets))[held]
         ends = offsets_of(sources, len(ids))
     more = {name: None if (x := getattr(one, name)) is None else x[slots] for name in SLOT_ARRAYS[3:]}
-    return dataclasses.replace(one, offsets=ends, sources=sources, targets=targets, **more)
+    return dataclasses.replace(one, offsets=ends, sources=sources, targets=targets, facts={}, **more)
 
 
 def _are_most(ids: np.ndarray, target: Target) -> bool:

@@ -69,7 +69,8 @@ def choose_order(
         # Automorphisms that move leaves are left alone: the closed form counts all maps of leaves.
         below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
     # Without an earlier neighbour no list leads to it: all of its domain is tried.
-    free = [v for i, v in enumerate(core) if not query.neighbors[v, core[:i]].any()]
+    led = set(np.nonzero(np.tril(query.neighbors[np.ix_(core, core)], -1))[0].tolist())
+    free = [core[i] for i in range(len(core)) if i not in led]
     return SearchOrder(core, free, leaves, below, multiplier)
 
 

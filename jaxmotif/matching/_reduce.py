@@ -162,10 +162,13 @@ def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
     """(pair kind, node x) of every family of lists that a search may read: those of the query's edges, and those that
     say which nodes are strangers, unless bit matrices do."""
     # Nodes that lead to x by pairs of one kind lead to the same lists: one family serves them all.
-    pairs = {(kind, x) for _, x, kind in asked.joined()}
+    wanted = np.zeros((len(asked.kinds), asked.query.num_nodes), bool)
+    _, x, kind = asked.joined()
+    wanted[kind, x] = True
     if not bitmap:
-        pairs |= {(int(asked.strangers[r, u, x]), x) for r, u, x in np.argwhere(asked.strangers >= 0).tolist()}
-    return sorted(pairs)
+        at = np.nonzero(asked.strangers >= 0)
+        wanted[asked.strangers[at], at[2]] = True
+    return [(kind, x) for kind, x in np.argwhere(wanted).tolist()]
 
 
 def measures(
@@ -174,11 +177,12 @@ def measures(
     """What the lists say of each query node."""
     k = asked.query.num_nodes
     closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
-    for u, x, kind in asked.joined():
-        j = lists.number[kind, x]
-        # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
-        closest[x], likely[x] = min(closest[x], int(lists.longest[j])), min(likely[x], float(typical[j]))
-        often[u, x] = lists.totals[j]
+    u, x, kind = asked.joined()
+    j = lists.number[kind, x]
+    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
+    np.minimum.at(closest, x, lists.longest[j])
+    np.minimum.at(likely, x, typical[j])
+    often[u, x] = lists.totals[j]
     return Measures(kept.sizes, kept.nodes, often, closest, likely, meet, within)
 
 

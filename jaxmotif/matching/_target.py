@@ -74,8 +74,15 @@ class Target:
     def direction(self, d: int | jax.Array) -> Target:
         """The slots of one direction, without the leading axis (d may be traced)."""
         rows = {name: getattr(self, name) for name in SLOT_ARRAYS if getattr(self, name) is not None}
-        one = (lambda x: x[d]) if self.on_host else (lambda x: lax.dynamic_index_in_dim(x, d, 0, False))
-        return dataclasses.replace(self, **{name: one(array) for name, array in rows.items()})
+        if not self.on_host:
+            one = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in rows.items()}
+            return dataclasses.replace(self, **one)
+
+        def cut() -> Target:  # with facts of its own
+            return dataclasses.replace(self, facts={}, **{name: array[d] for name, array in rows.items()})
+
+        # Marks are of one query, what is kept is of all.
+        return self.known(("direction", d), cut) if self.marks is None else cut()
 
     @property
     def degrees(self) -> np.ndarray:
@@ -95,6 +102,14 @@ class Target:
             return found.astype(np.min_scalar_type(found.max(initial=0)))
 
         return self.known(("carrying", d, label), count)
+
+    def having(self, d: int, carried: int | None, label: int | None) -> np.ndarray:
+        """How many neighbours in a direction carry a label, or how many there are (``None``): of all nodes, or of
+        those that carry ``label`` (NumPy)."""
+        found = self.degrees[d] if carried is None else self.carrying(d, carried)
+        if label is None:
+            return found
+        return self.known(("having", d, carried, label), lambda: found[self.labelled(label)])
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """What is found once for as long as the index lives."""

@@ -53,16 +53,16 @@ def stabilizer_chain(
     """
     k = pattern.num_nodes
     base = tuple(range(k)) if base is None else tuple(int(v) for v in base)
-    search = _Search(pattern)
-    color = np.zeros(k, np.int64) if colors is None else np.asarray(colors, np.int64)
-    if pattern.node_labels is not None:
-        color = np.unique(np.stack([color, pattern.node_labels]), axis=1, return_inverse=True)[1].reshape(-1)
-    fixed = set(fixed)
-    for number, v in enumerate(sorted(fixed)):
-        color = np.where(np.arange(k) == v, k + number, color)
-    color = search.refine(color)
-    identity = np.arange(k)
-    if len(np.unique(color)) == k:
+    search, identity = pattern.known(_Search, lambda: _Search(pattern)), np.arange(k)
+    color = search.plain  # what is fixed, or has a colour, can only split it further
+    fixed = sorted(set(fixed))
+    if (fixed or colors is not None) and not _is_discrete(color):
+        if colors is not None:
+            color = np.unique(np.stack([color, colors]), axis=1, return_inverse=True)[1].reshape(-1)
+        color = color.copy()
+        color[fixed] = k + np.arange(len(fixed))
+        color = search.refine(color)
+    if _is_discrete(color):
         return StabilizerChain(base, ((identity,),) * k)
     # Which automorphisms fix the first i base nodes is known once all later nodes are done: from the last one up,
     # so that those already found join orbits together and need no second search.
@@ -159,7 +159,11 @@ def symmetry_constraints(
 
 
 class _Search:
-    """Colour refinement and the search for one automorphism."""
+    """Colour refinement and the search for one automorphism.
+
+    Attributes:
+      plain: int64 ``[k]``, the colours that node labels and refinement give.
+    """
 
     def __init__(self, pattern: Pattern):
         entries = pattern.entries
@@ -168,6 +172,8 @@ class _Search:
         rng = np.random.default_rng(0)
         k, kinds = pattern.num_nodes, int(self.codes.max(initial=0)) + 1
         self.mix = rng.integers(-(2**63), 2**63, size=(kinds, 2 * k + 1), dtype=np.int64)
+        labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
+        self.plain = self.refine(np.unique(labels, return_inverse=True)[1].reshape(-1))
 
     def refine(self, color: np.ndarray) -> np.ndarray:
         """Split colours by the multiset of (pair, colour) around each node until nothing splits; the names of the
@@ -209,6 +215,11 @@ class _Search:
             if found is not None:
                 return found
         return None
+
+
+def _is_discrete(color: np.ndarray) -> bool:
+    """Whether each node has a colour of its own; refined colours are 0, 1, .., without gaps."""
+    return int(color.max(initial=-1)) == len(color) - 1
 
 
 def _reach(v: int, generators: Sequence[np.ndarray]) -> set[int]:

@@ -6,6 +6,7 @@ import difflib
 import math
 import os
 import re
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -255,6 +256,10 @@ both ways, out of the center |
     return found
 
 
+_of_graphs: weakref.WeakKeyDictionary[Graph, Pattern] = weakref.WeakKeyDictionary()
+"""By the graph itself: a pattern goes when its graph goes."""
+
+
 def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGEST, name: str = "query") -> Pattern:
     """The pattern that an argument means, wherever one is looked for in a target.
 
@@ -291,7 +296,9 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
     if isinstance(thing, Pattern):
         return thing
     check_words((target, thing))
-    return Pattern.from_graph(thing)
+    if thing not in _of_graphs:
+        _of_graphs[thing] = Pattern.from_graph(thing)
+    return _of_graphs[thing]
 
 
 def _by_name(name: str, directed: bool) -> Pattern | None:

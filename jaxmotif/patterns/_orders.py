@@ -33,34 +33,38 @@ def greatest_constraint_first(
     """
     k = pattern.num_nodes
     sizes = np.zeros(k, np.int64) if domain_sizes is None else np.asarray(domain_sizes, np.int64)
-    near = pattern.neighbors
-    degree = near.sum(axis=1)
-    edges = pattern.adjacency.astype(np.int64)
-    edges = edges + edges.T if pattern.directed else edges
+    # Lists of Python's integers: patterns are so small that a NumPy call a step takes many times as long.
+    near: list[list[int]] = [[] for _ in range(k)]
+    for u, x in zip(*(ends.tolist() for ends in np.nonzero(pattern.neighbors)), strict=True):
+        near[u].append(x)
+    mutual = (pattern.adjacency & pattern.adjacency.T).tolist() if pattern.directed else None
     # One key says it all. From its highest bits: edges to placed nodes, neighbours that touch one, other neighbours,
     # how small the domain is, and how early the first placed neighbour came. Of equal ones the first is best.
     bits = max(k - 1, 1).bit_length()
-    rank = np.unique(-sizes, return_inverse=True)[1].reshape(-1)
+    rank = np.unique(-sizes, return_inverse=True)[1].reshape(-1).tolist()
     joined, shared, beyond, smaller = (1 << field * bits for field in (4, 3, 2, 1))
-    key = degree * beyond + rank * smaller + (k - 1)
-    begin = degree * beyond + rank  # of a component
-    placed, fresh = np.zeros(k, bool), np.ones(k, bool)  # fresh: no neighbour is placed
-    late = np.zeros(k, bool)
-    late[list(last)] = True
+    key = [len(near[v]) * beyond + rank[v] * smaller + (k - 1) for v in range(k)]
+    begin = [len(near[v]) * beyond + rank[v] for v in range(k)]  # of a component
+    placed, fresh = [False] * k, [True] * k  # fresh: no neighbour is placed
+    late = set(last)
     order: list[int] = []
-    while len(order) < k:
-        free = ~placed & (~late if (~placed & ~late).any() else late)
-        v = int(np.where(free, key, -1).argmax())
-        if fresh[v]:
-            v = int(np.where(free, begin, -1).argmax())
-        key -= near[v] * (beyond if fresh[v] else shared)
-        placed[v] = True
-        new = near[v] & fresh
-        key[new] -= len(order)
-        fresh &= ~new
-        key += near[:, new & ~placed].sum(axis=1) * (shared - beyond)
-        key += edges[v] * joined
-        order.append(v)
+    for free in ([v for v in range(k) if v not in late], sorted(late)):
+        while free:
+            v = max(free, key=key.__getitem__)
+            if fresh[v]:
+                v = max(free, key=begin.__getitem__)
+            free.remove(v)
+            touched = beyond if fresh[v] else shared
+            for x in near[v]:
+                key[x] += joined * (2 if mutual is not None and mutual[v][x] else 1) - touched
+                if fresh[x]:
+                    fresh[x] = False
+                    key[x] -= len(order)
+                    if not placed[x]:
+                        for y in near[x]:
+                            key[y] += shared - beyond
+            placed[v] = True
+            order.append(v)
     return order
 
 

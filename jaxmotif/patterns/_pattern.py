@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,6 +126,16 @@ class Pattern:
     def neighbors(self) -> np.ndarray:
         """Bool ``[k, k]``: an edge or arc either way."""
         return self.adjacency | self.adjacency.T
+
+    @cached_property
+    def _facts(self) -> dict[Hashable, Any]:
+        return {}
+
+    def known(self, what: Hashable, find: Callable[[], T]) -> T:
+        """What is found once for as long as the pattern lives."""
+        if what not in self._facts:
+            self._facts[what] = find()
+        return self._facts[what]
 
     def relabel(self, order: Sequence[int] | np.ndarray) -> Pattern:
         """The isomorphic pattern whose node ``i`` is this one's node ``order[i]``.
