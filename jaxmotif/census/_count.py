@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes, count_participation
 from jaxmotif.census._job import divided_census
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank
-from jaxmotif.census._sizes import less_memory, plan
+from jaxmotif.census._sizes import in_less, plan
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
@@ -112,7 +113,7 @@ def subgraph_census(
     check_size(graph, size)
     selection = select_devices(devices)
     device = selection.main
-    if size > SMALLEST and (len(selection.devices) > 1 or selection.helper is not None or checkpoint is not None):
+    if size > SMALLEST and (selection.several or checkpoint is not None):
         found = divided_census(graph, size, per_node, selection, memory, checkpoint, progress)
         return _census(graph, size, found["classes"].tolist(), found["counts"], found["nodes"] if per_node else None)
 
@@ -133,11 +134,7 @@ def subgraph_census(
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]
         return _census(graph, size, classifier.classes, counts, nodes)
 
-    def halve(memory: int | None) -> tuple[int, str] | None:
-        less = less_memory(device, memory)
-        return None if less is None else (less, f"tables of {less} bytes")
-
-    return with_smaller_steps(attempt, memory, halve, device)[0]
+    return with_smaller_steps(attempt, memory, partial(in_less, device), device)[0]
 
 
 def census_of_many(

@@ -8,6 +8,8 @@ the classes in the order in which it met them.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -15,15 +17,19 @@ import numpy as np
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import Part, count_classes, count_participation
-from jaxmotif.census._pair_states import Alphabet, census_graphs, content_of, degree_rank
-from jaxmotif.census._sizes import less_memory, plan
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, content_of, degree_rank
+from jaxmotif.census._sizes import Sizes, in_less, plan
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, store_for
+from jaxmotif.devices._record import Arrays, Store, store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph
 
 _UNITS = 16
+
+
+Count = Callable[[CensusGraphs, Sizes, Part], Arrays]
+"""Counts the subgraphs of a part, in the form that :func:`added_classes` adds up, rows in the graph's order."""
 
 
 def divided_census(
@@ -31,19 +37,50 @@ def divided_census(
     checkpoint: str | os.PathLike | None, show: bool,
 ) -> Arrays:  # fmt: skip
     """The classes of subgraphs of three nodes or more, by name (ascending): arrays as :func:`added_classes` takes."""
-
-    store = store_for(checkpoint, selection.together, lambda: ("census", *content_of(graph), size, per_node))
-    items = Beginnings(graph, size)
     # One for all devices of a process: a form that one has met is known to all.
     classifier = Classifier(Alphabet.of(graph), size)
-    parts = max(_UNITS, 8 * len(selection.devices))
+
+    def count(graphs: CensusGraphs, sizes: Sizes, part: Part) -> Arrays:
+        found = nothing(0)
+        counts = count_classes(graphs, size, classifier, sizes, part=part)[0]
+        if per_node:
+            # Back from the order of degrees to the graph's. Others may have met more classes since.
+            found["nodes"] = count_participation(graphs, size, classifier, sizes, part)[degree_rank(graph)]
+            counts = np.pad(counts, (0, found["nodes"].shape[1] - counts.size))
+        return found | {"classes": np.array(classifier.classes[: counts.size], str), "counts": counts}
+
+    store = store_for(checkpoint, selection.together, lambda: ("census", *content_of(graph), size, per_node))
+    work = Work(graph, size, graph.n if per_node else 0, count)
     programs = size, memory, bucket_size(graph.n), bucket_size(graph.m)
-    job = Job("census", items.work, parts, added_classes, "steps", "census", divisible=True, programs=programs)
+    return in_parts("census", work, selection, memory, store, show, programs)
+
+
+class Work(NamedTuple):
+    """What is counted, part by part.
+
+    Attributes:
+      graph, size: of which subgraphs (of three nodes or more).
+      rows: of ``nodes``, as :func:`added_classes` takes it.
+    """
+
+    graph: Graph
+    size: int
+    rows: int
+    count: Count
+
+
+def in_parts(
+    name: str, work: Work, selection: Selection, memory: int | None, store: Store | None, show: bool,
+    programs: Hashable = None,
+) -> Arrays:  # fmt: skip
+    """What is found, of all parts together; ``name``, ``programs``: of the job."""
+    items = Beginnings(work.graph, work.size)
+    parts = max(_UNITS, 8 * len(selection.devices))
+    job = Job(name, items.work, parts, added_classes, "steps", "census", divisible=True, programs=programs)
     done = run_job(
-        job, lambda device: _Task(graph, size, per_node, classifier, items, device, memory), workers_on(selection),
-        selection, store, show,
-    )  # fmt: skip
-    return done.found or _nothing(graph, per_node)
+        job, lambda device: _Task(work, items, device, memory), workers_on(selection), selection, store, show
+    )
+    return done.found or nothing(work.rows)
 
 
 def added_classes(a: Arrays, b: Arrays) -> Arrays:
@@ -59,9 +96,9 @@ def added_classes(a: Arrays, b: Arrays) -> Arrays:
     return {"classes": classes, "counts": counts, "nodes": nodes}
 
 
-def _nothing(graph: Graph, per_node: bool) -> Arrays:
-    nodes = np.zeros((graph.n if per_node else 0, 0), np.int64)
-    return {"classes": np.zeros(0, "U1"), "counts": np.zeros(0, np.int64), "nodes": nodes}
+def nothing(rows: int) -> Arrays:
+    """Nothing found, with so many rows of ``nodes``."""
+    return {"classes": np.zeros(0, "U1"), "counts": np.zeros(0, np.int64), "nodes": np.zeros((rows, 0), np.int64)}
 
 
 class Beginnings:
@@ -95,40 +132,28 @@ class Beginnings:
 class _Task:
     """What one worker has counted so far."""
 
-    def __init__(
-        self, graph: Graph, size: int, per_node: bool, classifier: Classifier, items: Beginnings,
-        device: jax.Device, memory: int | None,
-    ):  # fmt: skip
-        self._graph, self._size, self._per_node, self._classifier = graph, size, per_node, classifier
-        self._items, self._device, self._memory = items, device, memory
+    def __init__(self, work: Work, items: Beginnings, device: jax.Device, memory: int | None):
+        self._work, self._items, self._device, self._memory = work, items, device, memory
         self._begin()
 
     def _begin(self) -> None:
         self._sizes, matrix_bytes = plan(self._device, self._memory)
-        self._graphs = census_graphs(self._graph, None, matrix_bytes, self._device)
-        self._found = _nothing(self._graph, self._per_node)
+        self._graphs = census_graphs(self._work.graph, None, matrix_bytes, self._device)
+        self._found = nothing(self._work.rows)
 
     def step(self, span: Span) -> None:
-        graphs, size, classifier, part = self._graphs, self._size, self._classifier, self._items.part(span)
-        found = _nothing(self._graph, False)
         with jax.default_device(self._device):
-            counts = count_classes(graphs, size, classifier, self._sizes, part=part)[0]
-            if self._per_node:
-                # Back from the order of degrees to the graph's. Others may have met more classes since.
-                rows = degree_rank(self._graph)
-                found["nodes"] = count_participation(graphs, size, classifier, self._sizes, part)[rows]
-                counts = np.pad(counts, (0, found["nodes"].shape[1] - counts.size))
-        found |= {"classes": np.array(classifier.classes[: counts.size], str), "counts": counts}
+            found = self._work.count(self._graphs, self._sizes, self._items.part(span))
         self._found = added_classes(self._found, found)
 
     def collect(self) -> Arrays:
-        found, self._found = self._found, _nothing(self._graph, self._per_node)
+        found, self._found = self._found, nothing(self._work.rows)
         return found
 
     def halve(self) -> str | None:
-        less = less_memory(self._device, self._memory)
-        if less is None:
+        smaller = in_less(self._device, self._memory)
+        if smaller is None:
             return None
-        self._memory = less
+        self._memory, change = smaller
         self._begin()
-        return f"tables of {less} bytes"
+        return change

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
 
 from jaxmotif.census._classes import Classifier, decode
-from jaxmotif.census._enumerate import count_classes, count_places
-from jaxmotif.census._pair_states import CensusGraphs, census_graphs, degree_rank
-from jaxmotif.census._sizes import plan
+from jaxmotif.census._enumerate import Part, count_classes, count_places
+from jaxmotif.census._job import Work, in_parts
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, content_of, degree_rank
+from jaxmotif.census._sizes import Sizes, in_less, plan
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.patterns import Pattern, canonical_order, named_pattern
@@ -27,34 +32,60 @@ class _Places(NamedTuple):
 
 
 def role_counts(
-    graph: Graph, size: int, per: Literal["node", "edge"], devices: Devices = None, memory: int | None = None
-) -> tuple[tuple[str, ...], np.ndarray]:
+    graph: Graph, size: int, per: Literal["node", "edge"], devices: Devices = None, memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None, progress: bool = False,
+) -> tuple[tuple[str, ...], np.ndarray]:  # fmt: skip
     """How often each node, or edge, plays each role.
 
     Args:
-      devices: the first does it.
+      devices, memory, checkpoint, progress: as of :func:`jaxmotif.subgraph_census`.
 
     Returns:
       The roles in the classes that occur, these ascending, as :func:`jaxmotif.pattern_features` calls them; and int64
       ``[n, roles]``, or ``[m, roles]``.
     """
-    device = select_devices(devices).main
-    sizes, matrix_bytes = plan(device, memory)
-    with jax.default_device(device):
-        graphs = census_graphs(graph, None, matrix_bytes, device)
-        classifier = Classifier(graphs.alphabet, size)
-        counts = count_classes(graphs, size, classifier, sizes)[0]
-        names = classifier.classes
-        met = [i for i in np.argsort(names).tolist() if counts[i]]
-        places = {names[i]: _places(names[i], graph.directed, per) for i in met}
-        begins = np.cumsum([0, *(len(places[names[i]].roles) for i in met)])
-        first = {names[i]: int(begin) for i, begin in zip(met, begins[:-1], strict=True)}
-        forms, index = classifier.known
-        columns = _columns(classifier, forms, index, places, first, 1 if per == "node" else 2)
-        found = count_places(graphs, size, forms, columns, int(begins[-1]), sizes)
+    selection = select_devices(devices)
+    device = selection.main
+    # One for all devices of a process: a form that one has met is known to all.
+    classifier = Classifier(Alphabet.of(graph), size)
+
+    def count(graphs: CensusGraphs, sizes: Sizes, part: Part | None = None) -> Arrays:
+        return _found(graph, graphs, size, per, classifier, sizes, part)
+
+    def attempt(memory: int | None) -> Arrays:
+        sizes, matrix_bytes = plan(device, memory)
+        with jax.default_device(device):
+            return count(census_graphs(graph, None, matrix_bytes, device), sizes)
+
+    if size > 2 and (selection.several or checkpoint is not None):
+        store = store_for(checkpoint, selection.together, lambda: ("roles", *content_of(graph), size, per))
+        work = Work(graph, size, graph.n if per == "node" else graph.m, count)
+        found = in_parts("roles", work, selection, memory, store, progress)
+    else:
+        found = with_smaller_steps(attempt, memory, partial(in_less, device), device)[0]
+    names = [key.split() for key in found["classes"].tolist()]
+    roles = {name: _places(name, graph.directed, per).roles for name, _ in names}
+    return tuple(roles[name][int(number)] for name, number in names), found["nodes"]
+
+
+def _found(
+    graph: Graph, graphs: CensusGraphs, size: int, per: Literal["node", "edge"], classifier: Classifier, sizes: Sizes,
+    part: Part | None,
+) -> Arrays:  # fmt: skip
+    """What :func:`jaxmotif.census._job.added_classes` adds up, with roles in the place of classes: each is called by
+    its class and its number there, so that names ascend as classes do."""
+    counts = count_classes(graphs, size, classifier, sizes, part=part)[0]
+    forms, index = classifier.known
+    names = classifier.classes  # others may have met more since: these are not in this part
+    met = sorted(names[i] for i in np.flatnonzero(counts).tolist())
+    places = {name: _places(name, graph.directed, per) for name in met}
+    roles = [f"{name} {number:02}" for name in met for number in range(len(places[name].roles))]
+    first = dict(zip(met, np.cumsum([0, *(len(places[name].roles) for name in met)]).tolist(), strict=False))
+    columns = _columns(classifier, forms, names, index, places, first, 1 if per == "node" else 2)
+    values = count_places(graphs, size, forms, columns, len(roles), sizes, part)
     number = degree_rank(graph)
     rows = number if per == "node" else _slots(graphs, number[graph.edge_list()])
-    return tuple(role for held in places.values() for role in held.roles), found[rows]
+    return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}
 
 
 def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
@@ -76,13 +107,14 @@ def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
 def _columns(
     classifier: Classifier,
     forms: np.ndarray,
+    names: list[str],
     index: np.ndarray,
     places: dict[str, _Places],
     first: dict[str, int],
     dimensions: int,
 ) -> np.ndarray:
     """The columns of the places of forms, which are the classes' with their nodes in another order."""
-    alphabet, size, names = classifier.alphabet, classifier.size, classifier.classes
+    alphabet, size = classifier.alphabet, classifier.size
     labels, entries = decode(forms, alphabet.codes, size)
     columns = np.full((forms.size, *(size,) * dimensions), -1 if dimensions > 1 else 0, np.int64)
     for i, (label, entry) in enumerate(zip(labels, entries, strict=True)):

@@ -92,3 +92,9 @@ def less_memory(device: jax.Device, memory: int | None) -> int | None:
         return None
     memory = min(memory or default_memory(device), 2 * ENOUGH) // 2
     return memory if memory >= least_memory(target) else None
+
+
+def in_less(device: jax.Device, memory: int | None) -> tuple[int, str] | None:
+    """The same, and what that is in words."""
+    less = less_memory(device, memory)
+    return None if less is None else (less, f"tables of {less} bytes")

@@ -56,14 +56,17 @@ def _run(args: argparse.Namespace) -> Report:
     return _estimated(args, graph) if args.estimate else _counted(args, graph)
 
 
-_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "checkpoint")
+_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint")
 
 
 def _roles(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.features import census_orbits
 
     with timed("counted"):
-        found = census_orbits(graph, args.size, per=args.per, devices=args.device, memory=args.memory)
+        found = census_orbits(
+            graph, args.size, per=args.per, devices=args.device, memory=args.memory, checkpoint=args.checkpoint,
+            progress=not args.quiet,
+        )  # fmt: skip
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     keys = {"node": names} if found.edges is None else dict(zip(("u", "v"), names[found.edges].T, strict=True))
     return Report(

@@ -79,6 +79,11 @@ class Selection(NamedTuple):
         return tuple(device for device in self.devices if device.process_index == jax.process_index())
 
     @property
+    def several(self) -> bool:
+        """Whether there is anybody to share work with."""
+        return len(self.devices) > 1 or self.helper is not None or self.together
+
+    @property
     def main(self) -> jax.Device:
         """Where this process does what is not shared."""
         return (*self.local, *jax.local_devices(backend=self.devices[0].platform))[0]

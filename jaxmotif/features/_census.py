@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from jaxmotif.graph import GraphLike, as_graph
 
 def census_orbits(
     graph: GraphLike, size: int, *, per: Literal["node", "edge"] = "node", devices: Devices = None,
-    memory: int | None = None,
+    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> Features:  # fmt: skip
     """In how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
 
@@ -26,15 +27,15 @@ def census_orbits(
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
       size: 2 to 8.
       per: a row for each node or edge (directed: arc).
-      devices: as everywhere; the first does it.
-      memory: bytes to work in.
+      devices, memory, checkpoint, progress: as of :func:`jaxmotif.subgraph_census`.
 
     Returns:
       The table. A column is called by its class, by name where it has one, with the lowest node or edge of the role
       where there are several, as :func:`pattern_features` calls it.
 
     Raises:
-      ValueError: a size or ``per`` out of range, too little memory, or labels too many to encode a subgraph in 63 bits.
+      ValueError: a size or ``per`` out of range, too little memory, labels too many to encode a subgraph in 63
+        bits, or a checkpoint that is damaged or of other work.
 
     Example:
       >>> from jaxmotif.graph import Graph
@@ -46,7 +47,7 @@ def census_orbits(
     if per not in ("node", "edge"):
         raise ValueError(f"per must be 'node' or 'edge', got {per!r}")
     check_size(graph, size)
-    columns, values = role_counts(graph, size, per, devices, memory)
+    columns, values = role_counts(graph, size, per, devices, memory, checkpoint, progress)
     return Features(
         columns, values, per, np.zeros(len(values), np.int64), graph.edge_list() if per == "edge" else None
     )  # fmt: skip

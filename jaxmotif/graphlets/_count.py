@@ -198,7 +198,7 @@ def graphlet_counts(
     graph = as_graph(graph)
     _check(graph, size, typed)
     if is_typed(graph, typed):
-        _check_typed(induced, "graph")
+        _check_typed(induced)
         counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
         words = graph.node_label_names, graph.edge_label_names
         return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
@@ -218,8 +218,7 @@ def edge_graphlets(
     """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` runs
-        on the first of ``devices``, without ``checkpoint``.
+      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
@@ -254,8 +253,7 @@ def node_orbits(
     """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`; ``typed`` runs
-        on the first of ``devices``, without ``checkpoint``.
+      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
@@ -311,9 +309,9 @@ def _typed_at(
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:  # fmt: skip
     """Columns, counts at each edge or node, and counts in the graph, of what tells directions and labels."""
     _check(graph, size, typed=True)
-    _check_typed(induced, at, checkpoint)
-    counts = typed_counts(graph, size, devices, memory, None, progress)
-    columns, values = typed_roles(graph, size, at, devices, memory)
+    _check_typed(induced)
+    counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
+    columns, values = typed_roles(graph, size, at, devices, memory, checkpoint, progress)
     return columns, narrowed(values), counts
 
 
@@ -389,7 +387,7 @@ def _many_typed(
 ) -> PerGraph[Any]:  # fmt: skip
     _check_many(checkpoint)
     _check(graphs, size, typed=True)
-    _check_typed(induced, detail)
+    _check_typed(induced)
     names, counts = typed_counts_of_many(graphs, size, devices, memory, progress)
 
     def by_name(i: int) -> dict[str, int]:
@@ -464,11 +462,9 @@ def _check_many(checkpoint: str | os.PathLike | None) -> None:
         raise ValueError("many graphs run batch by batch: they take no checkpoint")
 
 
-def _check_typed(induced: bool, detail: Detail, checkpoint: str | os.PathLike | None = None) -> None:
+def _check_typed(induced: bool) -> None:
     if not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
-    if detail != "graph" and checkpoint is not None:
-        raise ValueError(f"typed=True keeps no finished work of counts at each {detail}; leave checkpoint out")
 
 
 def _five(

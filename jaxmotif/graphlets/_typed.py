@@ -45,15 +45,19 @@ def typed_counts(
     """Sets of 2 to ``size`` nodes by the graphlet that they induce, by size and class; only those that occur."""
 
     def census(k: int) -> Census:
-        # A checkpoint is of one job.
-        folder = None if checkpoint is None else Path(checkpoint) / f"{k}-nodes"
-        return subgraph_census(graph, k, devices=devices, memory=memory, checkpoint=folder, progress=progress)
+        kept = _folder(checkpoint, f"{k}-nodes")
+        return subgraph_census(graph, k, devices=devices, memory=memory, checkpoint=kept, progress=progress)
 
     _check_counts(graph, size)
     # The largest first: what cannot be counted is refused before anything is.
     found = [census(k) for k in range(size, 1, -1)][::-1]
     names = [name for one in found for name in _names(one.classes, graph.directed)]
     return dict(zip(names, np.concatenate([one.counts for one in found]).tolist(), strict=True))
+
+
+def _folder(checkpoint: str | os.PathLike | None, name: str) -> Path | None:
+    """Of one of several jobs, each of which has its own."""
+    return None if checkpoint is None else Path(checkpoint) / name
 
 
 def typed_counts_of_many(
@@ -75,9 +79,16 @@ def _names(classes: tuple[str, ...], directed: bool) -> list[str]:
 
 
 def typed_roles(
-    graph: Graph, size: int, at: At, devices: Devices, memory: int | None
+    graph: Graph,
+    size: int,
+    at: At,
+    devices: Devices,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """The roles of the graphlets that occur, by size and class, and how often each node or edge plays each, int64
     ``[rows, roles]``."""
-    found = [role_counts(graph, k, at, devices, memory) for k in range(2, size + 1)]
+    folders = [_folder(checkpoint, f"{k}-nodes-by-{at}") for k in range(2, size + 1)]
+    found = [role_counts(graph, k, at, devices, memory, folder, progress) for k, folder in enumerate(folders, start=2)]
     return tuple(role for roles, _ in found for role in roles), np.concatenate([values for _, values in found], axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxmotif.arrays._present import Column, Presented, counted, integers
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._record import store_for
-from jaxmotif.devices._select import Devices, Selection, select_devices
+from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph
 from jaxmotif.language import Query
@@ -146,7 +146,7 @@ def count_matches(
         induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None
     )  # fmt: skip
     selection = select_devices(devices)
-    divided = checkpoint is not None or is_divided(selection)
+    divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
         raise ValueError(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
@@ -173,11 +173,6 @@ def count_matches(
                 pattern, target, plan, replan, allowed, options, selection.main, time_limit, meter.advance
             )
     return match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
-
-
-def is_divided(selection: Selection) -> bool:
-    """Whether a count is shared."""
-    return len(selection.devices) > 1 or selection.helper is not None or selection.together
 
 
 def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
@@ -242,7 +237,7 @@ def _count_queries(
     patterns: Sequence[Pattern], target: Graph, options: Options, per: Per, time_limit: float | None, devices: Devices
 ) -> Iterator[MatchCount]:
     selection = select_devices(devices)
-    if is_divided(selection) or any(map(has_passes, patterns)):
+    if selection.several or any(map(has_passes, patterns)):
         for pattern in patterns:
             yield count_matches(
                 pattern, target, options.induced, per=per, wildcard=options.wildcard, time_limit=time_limit,

@@ -20,7 +20,6 @@ from jaxmotif.matching._count import (
     Per,
     checked_domains,
     checked_query,
-    is_divided,
     plan_searches,
     target_of_queries,
 )
@@ -164,7 +163,7 @@ def worth_closing(counted: Standing, searches: int) -> bool:
 
 
 def _search(plan: Plan, replan: Replan, selection: Selection) -> Standing:
-    if is_divided(selection):
+    if selection.several:
         found, _ = count_in_shares(plan, replan, selection)
     else:
         found, _ = count_at_a_stretch(plan, replan, selection.main, None, None, lambda _: None)

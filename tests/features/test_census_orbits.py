@@ -75,6 +75,18 @@ def test_columns_are_called_as_those_of_patterns_by_name(size, directed, names):
         np.testing.assert_array_equal(found.values, wanted.values)
 
 
+@pytest.mark.parametrize("per", ["node", "edge"])
+def test_devices_and_what_is_kept_change_nothing(per, tmp_path):
+    graph = random_graph(12, 0.3, 1, True)
+    alone = census_orbits(graph, 3, per=per)
+    for options in ({"devices": 2}, {"checkpoint": tmp_path}, {"checkpoint": tmp_path}):
+        found = census_orbits(graph, 3, per=per, **options)
+        assert found.columns == alone.columns
+        np.testing.assert_array_equal(found.values, alone.values)
+    with pytest.raises(ValueError, match="other input"):
+        census_orbits(random_graph(12, 0.3, 2, True), 3, per=per, checkpoint=tmp_path)
+
+
 def test_orbits_of_orca_agree():
     graph = random_graph(12, 0.4, 1, False)
     found = census_orbits(graph, 4)

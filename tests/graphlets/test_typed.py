@@ -166,8 +166,6 @@ def test_names_words_and_refusals(tmp_path):
     assert "3 graphlets" in repr(found)
     with pytest.raises(ValueError, match="leave induced=False out"):
         jaxmotif.graphlet_counts(graph, typed=True, induced=False)
-    with pytest.raises(ValueError, match="of counts at each node; leave checkpoint out"):
-        jaxmotif.node_orbits(graph, typed=True, checkpoint=tmp_path / "kept")
     with pytest.raises(ValueError, match="typed=True, which tells directions"):
         jaxmotif.graphlet_counts(graph)
 
@@ -185,3 +183,7 @@ def test_a_checkpoint_holds_every_size(tmp_path):
     found = [jaxmotif.graphlet_counts(graph, typed=True, checkpoint=tmp_path).counts for _ in range(2)]
     assert found[0] == found[1] == jaxmotif.graphlet_counts(graph, typed=True).counts
     assert {path.name for path in tmp_path.iterdir()} == {"3-nodes", "4-nodes"}
+    kept, alone = (jaxmotif.node_orbits(graph, typed=True, checkpoint=folder) for folder in (tmp_path, None))
+    assert kept.columns == alone.columns
+    np.testing.assert_array_equal(kept.to_numpy(), alone.to_numpy())
+    assert {path.name for path in tmp_path.iterdir()} == {"3-nodes", "4-nodes", "3-nodes-by-node", "4-nodes-by-node"}
