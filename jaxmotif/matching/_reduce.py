@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits
@@ -123,7 +124,13 @@ def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: 
     words = asked.conditions.near.shape[-1]
     begin = None if allowed is None else domain_words(allowed, words, np.asarray(target.ids))
     labelled = asked.query.node_labels is not None and target.node_labels is not None
-    bits, *counts = forms.filter_domains(target, asked.conditions, begin, filters=options.chosen_filters(labelled))
+    conditions = asked.conditions
+    if not target.on_host:  # sent once a query, in one piece
+        (device,) = target.offsets.devices()
+        conditions = asked.query.known(
+            ("conditions", options.induced, options.wildcard, device), lambda: jax.device_put(conditions, device)
+        )
+    bits, *counts = forms.filter_domains(target, conditions, begin, filters=options.chosen_filters(labelled))
     sizes, left = yield "filter", tuple(counts)
     # Padded query nodes have empty domains, which say nothing.
     return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(left[0]), int(left[1]))

@@ -79,10 +79,11 @@ class Target:
             return dataclasses.replace(self, **one)
 
         def cut() -> Target:  # with facts of its own
-            return dataclasses.replace(self, facts={}, **{name: array[d] for name, array in rows.items()})
+            return dataclasses.replace(self, marks=None, facts={}, **{name: array[d] for name, array in rows.items()})
 
         # Marks are of one query, what is kept is of all.
-        return self.known(("direction", d), cut) if self.marks is None else cut()
+        one = self.known(("direction", d), cut)
+        return one if self.marks is None else dataclasses.replace(one, marks=self.marks)
 
     @property
     def degrees(self) -> np.ndarray:
