@@ -16,6 +16,7 @@ import jaxmotif
 ROOT = Path(__file__).parents[1]
 MODULES = [name for _, name, _ in pkgutil.walk_packages(jaxmotif.__path__, "jaxmotif.") if name != "jaxmotif.__main__"]
 OTHERS = ("jaxmotif.compat", "jaxmotif.learn")  # modules that are for other libraries, and import these
+DOCS = sorted((ROOT / "docs" / "reference").glob("*.md"))
 PUBLIC = [name for name in jaxmotif.__all__ if name != "__version__"]
 
 
@@ -97,6 +98,14 @@ def test_readme_has_two_set_up_commands():
     assert len(commands) == 2
     assert "jaxmotif graphlets" in commands[0]
     assert commands[1].endswith("pytest")
+
+
+def test_the_reference_lists_what_packages_export():
+    listed = re.findall(r"^::: jaxmotif\.[\w.]*?(\w+)$", "".join(p.read_text() for p in DOCS), re.MULTILINE)
+    packages = [f"jaxmotif.{module.name}" for module in pkgutil.iter_modules(jaxmotif.__path__) if module.ispkg]
+    for module in map(importlib.import_module, packages):
+        if "(internal)" not in (module.__doc__ or ""):
+            assert set(getattr(module, "__all__", ())) <= set(listed), module.__name__
 
 
 def test_imports_go_one_way():

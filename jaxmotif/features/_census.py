@@ -20,8 +20,8 @@ def census_orbits(
 ) -> Features:  # fmt: skip
     """In how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
 
-    What :func:`pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for directed
-    and labelled graphs too, where a class has roles that no table lists.
+    What :func:`jaxmotif.pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for
+    directed and labelled graphs too, where a class has roles that no table lists.
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
@@ -31,7 +31,7 @@ def census_orbits(
 
     Returns:
       The table. A column is called by its class, by name where it has one, with the lowest node or edge of the role
-      where there are several, as :func:`pattern_features` calls it.
+      where there are several, as :func:`jaxmotif.pattern_features` calls it.
 
     Raises:
       ValueError: a size or ``per`` out of range, too little memory, labels too many to encode a subgraph in 63

@@ -44,7 +44,7 @@ of its own."""
 def dense_pattern_features(
     graph: Graph, patterns: Sequence[str | Pattern], *, per: Per = "graph", induced: bool = True
 ) -> Int64:
-    """Counts as :func:`pattern_features` does, inside a user's ``jit``: of a small graph.
+    """Counts as :func:`jaxmotif.pattern_features` does, inside a user's ``jit``: of a small graph.
 
     Pure: jit it, and vmap it over a stacked batch. Sizes, patterns and options are static.
 
@@ -56,7 +56,7 @@ def dense_pattern_features(
 
     Returns:
       Exact 64-bit counts ``[F]``, per node ``[N, F]``, per edge ``[S / 2, F]`` (directed: ``[S, F]``) in the order of
-      ``Graph.edge_list()``; the columns are those of :func:`pattern_features`; padding rows are zero.
+      ``Graph.edge_list()``; the columns are those of :func:`jaxmotif.pattern_features`; padding rows are zero.
 
     Raises:
       ValueError: when traced, for a graph that is too large, or a pattern that does not suit it.

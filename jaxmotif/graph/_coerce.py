@@ -32,7 +32,8 @@ GraphLike: TypeAlias = Union[
 ]  # fmt: skip
 
 GraphsLike: TypeAlias = Graphs | Sequence[GraphLike]
-"""A data set, where a front door takes many graphs at once; a stack of graphs (:func:`stack_graphs`) is one too."""
+"""A data set, where a front door takes many graphs at once; a stack of graphs (:func:`jaxmotif.graph.stack_graphs`) is
+one too."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -162,7 +162,7 @@ def find_motifs(
         ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and how many at
         most; ``"auto"``: with alpha 0.05, error 0.01 and 10,000.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
-      keep, switches, attempts, step: the null model and how long its chains are, as in :func:`random_graphs`.
+      keep, switches, attempts, step: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
       threshold: theta of Definition 1, positive.
       engine: how random graphs are counted. ``"census"``: every class in every graph. ``"matching"``: only the classes
         of the graph itself, all at once along their matching tree (the paper's engine); counts are the same, but

@@ -31,7 +31,7 @@ def rewire_edges(
     keep: str = "bidegree",
     attempts: float = 100.0,
 ) -> jax.Array:
-    """Edges of a random graph with the degrees of a given one, drawn by the chains of :func:`random_graphs`.
+    """Edges of a random graph with the degrees of a given one, drawn by the chains of :func:`jaxmotif.random_graphs`.
 
     Pure: jit it, and vmap it over keys, and over graphs padded to one size. The arrays may be traced, and nothing is
     looked at but shapes.
@@ -45,7 +45,7 @@ def rewire_edges(
       keep: static, of a directed graph ``"bidegree"`` (in-, out- and reciprocal degree) or ``"degree"`` (in- and
         out-degree).
       attempts: static, pair switches to try for each edge, about; at most a million. Sparse graphs accept most of
-        them, dense ones few: :func:`random_graphs` finds out how many are needed, and says what came of them.
+        them, dense ones few: :func:`jaxmotif.random_graphs` finds out how many are needed, and says what came of them.
 
     Returns:
       int32 ``[m, 2]``: a new edge in each row, of an undirected graph either way round; -1 in rows that were padding or

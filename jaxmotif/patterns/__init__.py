@@ -1,14 +1,13 @@
 """Small graphs known at plan time."""
 
 from jaxmotif.patterns._automorphisms import (
-    StabilizerChain,
     automorphism_count,
     automorphisms,
     node_orbits,
     stabilizer_chain,
     symmetry_constraints,
 )
-from jaxmotif.patterns._canonical import canonical_order, canonical_string, twin_classes
+from jaxmotif.patterns._canonical import canonical_order, canonical_string
 from jaxmotif.patterns._catalogue import (
     EDGE_COLUMN_NAMES,
     EDGE_ORBITS,
@@ -16,9 +15,7 @@ from jaxmotif.patterns._catalogue import (
     GRAPHLETS,
     NODE_ORBIT_NAMES,
     NODE_ORBITS,
-    EdgeOrbit,
     Graphlet,
-    NodeOrbit,
 )
 from jaxmotif.patterns._names import (
     as_pattern,
@@ -29,7 +26,7 @@ from jaxmotif.patterns._names import (
     named_pattern,
     przulj_names,
 )
-from jaxmotif.patterns._orders import greatest_constraint_first, infrequent_edge_first
+from jaxmotif.patterns._orders import greatest_constraint_first
 from jaxmotif.patterns._pattern import Pattern
 
 __all__ = [
@@ -39,11 +36,8 @@ __all__ = [
     "GRAPHLET_NAMES",
     "NODE_ORBITS",
     "NODE_ORBIT_NAMES",
-    "EdgeOrbit",
     "Graphlet",
-    "NodeOrbit",
     "Pattern",
-    "StabilizerChain",
     "as_pattern",
     "automorphism_count",
     "automorphisms",
@@ -54,11 +48,9 @@ __all__ = [
     "class_names",
     "graphlet_columns",
     "greatest_constraint_first",
-    "infrequent_edge_first",
     "named_pattern",
     "node_orbits",
     "przulj_names",
     "stabilizer_chain",
     "symmetry_constraints",
-    "twin_classes",
 ]

@@ -1,4 +1,4 @@
-"""The bounded-memory level search, by which matching finds subgraphs of any number in a fixed amount of memory.
+"""The bounded-memory level search (internal), by which matching finds subgraphs of any number in fixed memory.
 
 A query is mapped one node after another. **Table** t holds partial matches of the first t nodes, one row each, and has
 room for a fixed number of them. The candidates of the next node, of all rows of a table laid end to end, are its flat
