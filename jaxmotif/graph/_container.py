@@ -122,8 +122,8 @@ class Graph:
             0..num_nodes-1. ``"drop"``: the remaining nodes are renumbered in ascending order, their ids are
             ``node_names``, and ids may be as large as int64.
           node_names: names of the ids 0..num_nodes-1, kept for outputs.
-          pad: capacities: ``"bucket"`` for the next :func:`jaxmotif.graph.bucket_size`, so that graphs of about one size
-            what was compiled; ``None`` for the exact sizes; or ``(N, S)``.
+          pad: capacities: ``"bucket"`` for the next :func:`jaxmotif.graph.bucket_size`, so that graphs of about one
+            size share what was compiled; ``None`` for the exact sizes; or ``(N, S)``.
           device: device or sharding of the arrays; JAX's default device when not given.
 
         Returns:
