@@ -9,7 +9,7 @@ the level that would be too much, and goes to the device.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -43,6 +43,9 @@ MOST_BIT_NODES = 2**13
 
 WORDS_A_CANDIDATE = 8
 """Words of 64 bits of two rows that meet in the time of one candidate's tests."""
+
+FEW = 2**10
+"""Candidates whose tests take less time than the calls that make them: some 10 ns each, and 5 microseconds."""
 
 ROWS = 2**10
 """Rows of bits that meet at a time: few enough to stay in a core's cache."""
@@ -335,21 +338,32 @@ class _Small:
         if not self._whole[asks.nodes].all():
             row, w = _kept(row, w, self._domains[asks.nodes][:, w].all(axis=0))
         for us, fits in ((asks.apart, np.not_equal), (asks.lower, np.less), (asks.upper, np.greater)):
+            row, w = self._fitting(row, w, us, fits)
+        # Who is in the list of a neighbour need not be tested.
+        untested = [pair for i, pair in enumerate(asks.near) if i != which] if isinstance(which, int) else asks.near
+        if isinstance(which, int) or len(row) <= FEW:
+            for kind, us in _by_kind(untested):
+                row, w = self._fitting(row, w, us, self.joined(kind).has)
+        else:
+            for i, (kind, u) in enumerate(untested):
+                places = np.flatnonzero((which != i)[row])
+                ok = np.ones(len(row), bool)
+                ok[places] = self.joined(kind).has(self.rows[u][row[places]], w[places])
+                row, w = _kept(row, w, ok)
+        for kind, us in _by_kind(asks.strangers):
+            row, w = self._fitting(row, w, us, lambda u, w, kind=kind: ~self.joined(kind).has(u, w))
+        return row, w
+
+    def _fitting(
+        self, row: np.ndarray, w: np.ndarray, us: list[int], fits: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The candidates that fit the images of some placed nodes: of one after another, or of all at once where they
+        are so few that calls take longer than tests."""
+        if len(row) > FEW or len(us) < 2:
             for u in us:
                 row, w = _kept(row, w, fits(self.rows[u][row], w))
-        for i, (kind, u) in enumerate(asks.near):
-            if isinstance(which, int):
-                if i != which:
-                    row, w = _kept(row, w, self.joined(kind).has(self.rows[u][row], w))
-                continue
-            # Who is in the list of this neighbour need not be tested.
-            places = np.flatnonzero((which != i)[row])
-            ok = np.ones(len(row), bool)
-            ok[places] = self.joined(kind).has(self.rows[u][row[places]], w[places])
-            row, w = _kept(row, w, ok)
-        for kind, u in asks.strangers:
-            row, w = _kept(row, w, ~self.joined(kind).has(self.rows[u][row], w))
-        return row, w
+            return row, w
+        return _kept(row, w, fits(self.rows[us][:, row], w).all(axis=0))
 
     def laid_out(self, asks: _Asks, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
         """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
@@ -537,6 +551,14 @@ def _set_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     bits = np.flatnonzero(unpack_bits(words.reshape(-1)[some].view(np.uint32)))
     places = 64 * some[bits >> 6] + (bits & 63)
     return np.divmod(places, 64 * words.shape[1])
+
+
+def _by_kind(pairs: list[tuple[int, int]]) -> list[tuple[int, list[int]]]:
+    """(kind, placed node), the placed nodes of each kind together."""
+    found: dict[int, list[int]] = {}
+    for kind, u in pairs:
+        found.setdefault(kind, []).append(u)
+    return list(found.items())
 
 
 def _kept(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:
