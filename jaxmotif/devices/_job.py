@@ -286,8 +286,9 @@ class _Running:
         # Nothing is known of the first: a small one shows.
         room = unit.work / 16 if self._room is None else self._room
         at = int(np.searchsorted(starts, starts[first] + room, side="right")) - 1
-        # An item is never divided, and at least one is done.
-        at = min(max(at, first + 1), stop)
+        # Not after items without work, as in `cut`. An item is never divided, and at least one with work is done.
+        at, least = (int(np.searchsorted(starts, starts[x], side)) for x, side in ((at, "left"), (first, "right")))
+        at = min(max(at, least), stop)
         work = int(starts[at] - starts[first])
         rest = None if at == stop else Unit(Span(at, stop), unit.work - work)
         return Unit(Span(first, at), work), rest

@@ -27,7 +27,6 @@ from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.motifs._proposals import (
-    BLOCK,
     LANES,
     LIMITS,
     Draws,
@@ -51,6 +50,7 @@ PILOT = 1 << 17
 MOST_SAMPLES = 10**8
 """Draws for a wanted error, at most: the rarest classes that the pilot met would take any number."""
 SEEN = 10  # hits in the pilot of the classes that draws are planned for
+UNITS = 16  # of draws for each device, to keep all busy to the end
 EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
 PAUSE = 19  # times as long as it took to say how wide an interval is: a twentieth of the time at most
@@ -263,9 +263,8 @@ class _Work:
         """The estimate from so many draws of each proposal."""
         proposals = tuple(Proposal(limit, share) for limit, share in zip(LIMITS, shares, strict=True))
         draws = Draws(self.graph, self.size, proposals, self.seed, purpose)
-        items = int(draws.starts[-1])
-        parts = _units(items, LANES[target_of(self.selection.main).is_accelerator], len(self.selection.devices))
-        work = np.arange(items + 1, dtype=np.int64) * BLOCK
+        parts = UNITS * len(self.selection.devices)
+        work = draws.work(LANES[target_of(self.selection.main).is_accelerator])
         programs = self.size, self.memory, bucket_size(self.graph.n), bucket_size(self.graph.m)
         so_far = _SoFar(self._from)
         job = Job(name, work, parts, added_codes, "maps", name, divisible=True, programs=programs, note=so_far)
@@ -324,18 +323,6 @@ class _Work:
                 f"at most {MOST_SAMPLES:,} draws are planned; samples= makes more",
             )
         return [math.ceil(share) for share in shares], notes
-
-
-def _units(items: int, at_once: int, devices: int) -> int:
-    """Into how many units draws are cut: as many for each device, up to 16, to keep all busy to the end; and so that
-    few are drawn for nothing, where a unit is no multiple of what is drawn at once."""
-    steps = items * BLOCK / at_once
-    if steps < devices:
-        return max(1, math.ceil(steps))
-    each = min(16, math.ceil(steps / devices))
-    # Units are cut between items: some are one longer.
-    longer = min(BLOCK / at_once, 1 / 64)
-    return devices * min(range(each, each // 2, -1), key=lambda n: n * math.ceil(steps / devices / n + longer))
 
 
 class _SoFar:

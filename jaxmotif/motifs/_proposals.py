@@ -92,6 +92,13 @@ class Draws:
         """The first item of each proposal, int64; then their number."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum([-(-p.draws // BLOCK) for p in self.proposals])])
 
+    def work(self, at_once: int) -> np.ndarray:
+        """The maps before each item, then all, int64. Those drawn at once count at the last of them: units, which are
+        cut by this, are of whole steps, and nothing is drawn for nothing."""
+        item, starts, step = np.arange(self.starts[-1] + 1), self.starts, at_once // BLOCK
+        first = starts[np.searchsorted(starts, item, side="right") - 1]
+        return (item - (item - first) % step) * BLOCK
+
     def stream(self, number: int) -> int:
         """The counter's start for a proposal."""
         # Every proposal, part and size has numbers of its own: estimates of several sizes are independent.

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import jax
 import numpy as np
@@ -22,7 +22,7 @@ from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs import _estimate, _proposals
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
-from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal
+from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal, thirds
 from jaxmotif.patterns import named_pattern
 
 
@@ -172,7 +172,7 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
             yield drawn
 
     monkeypatch.setattr(_proposals.Sampler, "maps", maps)
-    monkeypatch.setattr(_estimate, "_units", lambda *given: 3)
+    monkeypatch.setattr(_estimate, "UNITS", 3)
     found = estimate_census(karate, 4, 300_000, seed=5, devices=1)
     same(alone, found)
     assert set(calls) == {1 << 15, 1 << 14}
@@ -250,15 +250,21 @@ def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("devices", [1, 2, 3, 8])
-@pytest.mark.parametrize("draws", [10**6, 10**8, 10**9, 2**30, 10**10])
-def test_little_is_drawn_for_nothing(devices, draws):
-    at_once = 1 << 22
-    items = -(-draws // _proposals.BLOCK)
-    units = cut(np.arange(items + 1) * _proposals.BLOCK, [Span(0, items)], _estimate._units(items, at_once, devices))
-    assert len(units) == 1 or len(units) % devices == 0 or len(units) < devices
-    steps = sum(-(-unit.work // at_once) for unit in units)
-    assert steps <= max(1.05 * draws / at_once, len(units))
-    assert len(units) <= 18 * devices
+@pytest.mark.parametrize("samples", [10**6, 10**8, 10**9, 2**30])
+def test_nothing_is_drawn_for_nothing(karate, devices, samples):
+    at_once, draws = 1 << 22, Draws(karate, 4, thirds(samples), 1)
+    work = draws.work(at_once)
+    units = cut(work, [Span(0, work.size - 1)], _estimate.UNITS * devices)
+    assert [unit.span.first for unit in units[1:]] == [unit.span.stop for unit in units[:-1]]
+    assert sum(unit.work for unit in units) == work[-1] >= samples
+    steps = 0
+    for unit in units:
+        for low, high in pairwise(draws.starts.tolist()):
+            items = min(high, unit.span.stop) - max(low, unit.span.first)
+            steps += -(-max(items, 0) * _proposals.BLOCK // at_once)
+    assert steps == sum(-(-proposal.draws // at_once) for proposal in draws.proposals)
+    assert len(units) <= _estimate.UNITS * devices
+    assert max(unit.work for unit in units) <= max(at_once, 1.5 * work[-1] / len(units))
 
 
 def test_wanted_error(karate):
