@@ -85,12 +85,14 @@ def subgraph_census(
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs: what
         :func:`jaxmotif.graph.as_graphs` takes, with one result for each.
-      size: 2 to 8.
+      size: 2 to 8; of two, nothing is kept.
       per_node: also count the occurrences that each node lies in, in a second pass.
-      devices: as everywhere; they share the work, of two nodes and of many graphs the first does it.
-      memory: bytes to work in, on each device.
-      checkpoint: a folder in which finished work is kept (of three nodes or more): the same call goes on there.
-      progress: show a meter.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; they share the work, but for two nodes, and for many
+        graphs, the first does it.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free).
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
+      progress: show a meter on standard error.
 
     Returns:
       The classes that occur, with their counts. For many graphs a :class:`~jaxmotif.arrays._present.PerGraph`: a row of
@@ -137,14 +139,10 @@ def subgraph_census(
     return with_smaller_steps(attempt, memory, partial(in_less, device), device)[0]
 
 
-def census_of_many(
-    graphs: Graphs, size: int, *, checkpoint: str | os.PathLike | None = None, **options: Any
-) -> PerGraph[Census]:
+def census_of_many(graphs: Graphs, size: int, **options: Any) -> PerGraph[Census]:
     """:func:`subgraph_census` of every graph of a data set."""
     from jaxmotif.census._many import count_many  # which needs this module
 
-    if checkpoint is not None:
-        raise ValueError("many graphs run batch by batch: they take no checkpoint")
     return count_many(graphs, size, **options)
 
 

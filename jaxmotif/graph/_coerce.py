@@ -150,7 +150,11 @@ def for_many(
         @functools.wraps(one)
         def door(graph: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
             graphs = as_graphs(graph)
-            return one(graph, *args, **kwargs) if graphs is None else many(graphs, *args, **kwargs)
+            if graphs is None:
+                return one(graph, *args, **kwargs)
+            if kwargs.pop("checkpoint", None) is not None:
+                raise ValueError("many graphs run batch by batch: they take no checkpoint")
+            return many(graphs, *args, **kwargs)
 
         return door
 

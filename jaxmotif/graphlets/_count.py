@@ -155,12 +155,12 @@ def graphlet_counts(
         counts, so that a triangle holds three 2-stars too.
       typed: whether directions, and labels of nodes and edges, are part of a graphlet; the connected ones are counted
         then, as :func:`jaxmotif.subgraph_census` does, induced.
-      devices: where to run, see :data:`jaxmotif.devices.Devices`. The counts are the same everywhere.
-      memory: bytes the run may use on each device beyond the graph, which then keeps its padding (default: half of
-        what is free).
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; the counts are the same everywhere.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free); the graph then keeps
+        its padding.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
-      progress: show progress on standard error when the run takes long.
+      progress: show a meter on standard error.
 
     Returns:
       The sizes of the graph and 17 counts by name (51 with ``size=5``), as Python integers. For many graphs a
@@ -345,11 +345,9 @@ def _all_copies(
 
 def _many(
     graphs: Graphs, detail: Detail, door: Callable[..., Any], columns: tuple[str, ...], size: int, induced: bool = True,
-    devices: Devices = None, memory: int | None = None,
-    checkpoint: str | os.PathLike | None = None, progress: bool = False,
+    devices: Devices = None, memory: int | None = None, progress: bool = False,
 ) -> Many:  # fmt: skip
     """What is found in many graphs; ``door``: for those that are counted one by one; ``columns``: of the values."""
-    _check_many(checkpoint)
     _check(graphs, size)
 
     def single(graph: Graph) -> tuple[dict[str, int], np.ndarray | None]:
@@ -383,9 +381,8 @@ def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: 
 
 def _many_typed(
     graphs: Graphs, detail: Detail, size: int, induced: bool = True, devices: Devices = None,
-    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
+    memory: int | None = None, progress: bool = False,
 ) -> PerGraph[Any]:  # fmt: skip
-    _check_many(checkpoint)
     _check(graphs, size, typed=True)
     _check_typed(induced)
     names, counts = typed_counts_of_many(graphs, size, devices, memory, progress)
@@ -455,11 +452,6 @@ def _is_five(graph: Graph, size: int) -> bool:
     """Whether five nodes are asked for."""
     _check(graph, size)
     return size == 5
-
-
-def _check_many(checkpoint: str | os.PathLike | None) -> None:
-    if checkpoint is not None:
-        raise ValueError("many graphs run batch by batch: they take no checkpoint")
 
 
 def _check_typed(induced: bool) -> None:

@@ -107,11 +107,11 @@ def count_matches(
       wildcard: a label of query nodes and edges that any label matches.
       domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
       time_limit: stop early, after so many seconds of search (compiling it is counted, planning is not).
-      memory: bytes to work in beyond the graph; by default half of what is free on the device (of a CPU, 512 MiB for
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free; of a CPU, 512 MiB for
         the tables).
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
-      checkpoint: a folder in which finished shares are kept: the same call made again, after whatever end, goes on
-        there and gives the same count.
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
       progress: show a meter on standard error.
       search: how to search, which changes no count (:class:`Search`).
 

@@ -173,9 +173,9 @@ def find_motifs(
         that no draw of a graph fell on has a count of 0 there.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
-      devices: as everywhere; the random graphs are divided among them.
-      memory: bytes to work in, on each device.
-      progress: show a meter.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; random graphs are divided among them.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free).
+      progress: show a meter on standard error.
 
     Returns:
       Counts, statistics, and what the random graphs are worth.

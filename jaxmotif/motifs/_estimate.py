@@ -173,10 +173,11 @@ def estimate_census(
         of 393,216 pilot draws hit. At most 100 million draws are made for it; a note says how many classes want more.
       level: of the intervals, between 0 and 1.
       seed: a seed, or ``jax.random.key(seed)``.
-      devices: as everywhere; the draws are divided among them.
-      memory: bytes to work in, on each device.
-      checkpoint: a folder for finished work; the same call goes on from there.
-      progress: show a meter, with how far the largest class's interval reaches to either side by now.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; draws are divided among them.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free).
+      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
+        there and gives the same bits.
+      progress: show a meter on standard error, with how far the largest class's interval reaches to either side by now.
 
     Returns:
       The classes drawn, with estimates, intervals and hits; ``notes`` says when enumeration would be better.

@@ -391,9 +391,9 @@ def random_graphs(
       step: ``"reject"`` (cheap, refuses switches that might clash) or ``"global"`` (decides as if one by one).
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
       start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more, else as long again.
-      devices: as everywhere; chains are divided among them.
-      memory: bytes to work in, on each device.
-      progress: show a meter.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; chains are divided among them.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free).
+      progress: show a meter on standard error.
 
     Returns:
       The graphs, with what was tried and made; ``notes`` says when chains could not move, or little.

@@ -40,9 +40,9 @@ def sample_subgraphs(
       size: 3 to 10, directed to 8.
       num: how many; a larger number begins with the same ones.
       seed: a seed, or ``jax.random.key(seed)``; the same bits on any device.
-      devices: as everywhere; one is used.
-      memory: bytes to work in.
-      progress: show a meter.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; one is used.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free).
+      progress: show a meter on standard error.
 
     Returns:
       int32 ``[num, size]``, node ids, ascending in each row; a subgraph may be drawn more than once.

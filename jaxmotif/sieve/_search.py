@@ -129,10 +129,10 @@ def find_color_motif(
       error: largest acceptable probability, for each vertex, of missing it.
       limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; the subsets are split over several.
-      memory: bytes to work in beyond the graph, on each device; by default half of what it has free.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
-      progress: whether to show progress on standard error.
+      progress: show a meter on standard error.
 
     Returns:
       What was found.
