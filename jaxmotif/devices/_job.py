@@ -287,8 +287,8 @@ class _Running:
         room = unit.work / 16 if self._room is None else self._room
         at = int(np.searchsorted(starts, starts[first] + room, side="right")) - 1
         # Not after items without work, as in `cut`. An item is never divided, and at least one with work is done.
-        at, least = (int(np.searchsorted(starts, starts[x], side)) for x, side in ((at, "left"), (first, "right")))
-        at = min(max(at, least), stop)
+        at, least = np.searchsorted(starts, starts[at]), np.searchsorted(starts, starts[first], side="right")
+        at = min(max(int(at), int(least)), stop)
         work = int(starts[at] - starts[first])
         rest = None if at == stop else Unit(Span(at, stop), unit.work - work)
         return Unit(Span(first, at), work), rest
