@@ -12,7 +12,6 @@ from typing import Any
 import jax
 
 import jaxmotif
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph import Graph, synthetic
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "undirected"
@@ -69,7 +68,7 @@ def check(name: str, counts: dict[str, int], known: dict[str, dict[str, int]]) -
 
 def best_of(function: Callable[..., Any], *args: Any, runs: int = 5, **options: Any) -> tuple[float, Any]:
     """Fewest ms of several calls after one that is not counted, each waited for; and the last result."""
-    with wide_ints():
+    with jax.enable_x64(True):
         result = jax.block_until_ready(function(*args, **options))
         seconds = []
         for _ in range(runs):
@@ -81,7 +80,7 @@ def best_of(function: Callable[..., Any], *args: Any, runs: int = 5, **options: 
 
 def back_to_back(function: Callable[..., Any], *args: Any, calls: int = 20, **options: Any) -> float:
     """Ms a call when calls follow each other without waiting: the device's time, where it exceeds the host's."""
-    with wide_ints():
+    with jax.enable_x64(True):
         jax.block_until_ready(function(*args, **options))
         started = time.perf_counter()
         jax.block_until_ready([function(*args, **options) for _ in range(calls)])

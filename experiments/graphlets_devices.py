@@ -13,11 +13,10 @@ import jax
 import numpy as np
 from graphlets_common import arguments, best_of, check, machine, network, print_table, verified
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.devices import Hybrid
 from jaxmotif.devices._select import Selection, select_devices
 from jaxmotif.graphlets import _equations as equations
-from jaxmotif.graphlets._run import hybrid_crews, prepare, run, run_units
+from jaxmotif.graphlets._run import hybrid_tunings, prepare, run, run_units
 from jaxmotif.graphlets._tuning import choose_tuning
 
 NETWORKS = ("socfb-MIT8", "socfb-Cornell5", "pgd-C500-9", "web-cnr-2000", "rmat-20")
@@ -74,11 +73,11 @@ def measure(name, graph, modes, hybrid, known) -> None:
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     for alpha in (0.0, 0.02, 0.1):
         rows.append((f"hybrid, alpha {alpha}", timed(str(alpha), hybrid._replace(hybrid=Hybrid(alpha=alpha)), runs=2)))
-    with wide_ints():
+    with jax.enable_x64(True):
         tunings = choose_tuning(nodes, edges), choose_tuning(nodes, edges, hybrid.helper)
-        crews = hybrid_crews(hybrid, *tunings)
-        ready = prepare(graph, crews[0].tuning, hybrid.main)
-        _, done = run_units(*ready, "edge", crews, False, hybrid)
+        tunings = hybrid_tunings(hybrid, *tunings)
+        ready = prepare(graph, next(iter(tunings.values())), hybrid.main)
+        _, done = run_units(*ready, "edge", tunings, False, hybrid)
     share = sum(done[len(hybrid.devices) :]) / sum(done)
     cpu_ms, gpu_ms = rows[0][1], rows[1][1]
     print_table(

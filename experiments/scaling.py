@@ -61,7 +61,6 @@ def motifs(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
 def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
     import jax
 
-    from jaxmotif.arrays._int64 import wide_ints
     from jaxmotif.devices._select import select_devices
     from jaxmotif.graph import synthetic
     from jaxmotif.graphlets._run import run
@@ -70,7 +69,7 @@ def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
     selection = select_devices(devices)
 
     def call() -> Any:
-        with wide_ints():
+        with jax.enable_x64(True):
             found = jax.block_until_ready(run(graph, "edge", selection, None, False))
         return found.sums, found.values
 

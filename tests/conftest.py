@@ -23,7 +23,6 @@ if not ON_GPU:
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
 
-from jaxmotif.arrays._int64 import wide_ints  # noqa: E402
 from jaxmotif.arrays._programs import keep_programs_in  # noqa: E402
 
 # Tracing makes many objects that last: to look through them as often as Python would takes a tenth of the time.
@@ -75,7 +74,7 @@ def few_memory_maps():
 @pytest.fixture
 def wide():
     """JAX's 64-bit mode, for functions that are part of compiled ones."""
-    with wide_ints():
+    with jax.enable_x64(True):
         yield
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxmotif.arrays._int64 import Int64, wide_ints
+from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._present import Presented
 
 NARROW = np.dtype(np.uint32)
@@ -47,7 +47,7 @@ class HeldTable(Presented):
     def _exact(self) -> jax.Array:
         """The table without padding, of its own dtype."""
         held = self.held
-        with wide_ints():
+        with jax.enable_x64(True):
             if isinstance(held, np.ndarray):
                 return jax.device_put(self.to_numpy())
             # No padding: what is held is the table.

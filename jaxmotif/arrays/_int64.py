@@ -1,8 +1,8 @@
 """64-bit exact integers, whether or not the user has switched JAX to 64 bits (contract: exact or flagged).
 
-JAX truncates int64 to int32 outside its x64 mode. :func:`wide_ints` opens that mode for a block of code, inside
-or outside a trace, without touching the global switch; :class:`Int64` carries the results across the boundary as
-two uint32 words, which every mode keeps.
+JAX truncates int64 to int32 outside its x64 mode, which ``jax.enable_x64`` opens for a block of code, inside or outside
+a trace, without touching the global switch; :class:`Int64` carries the results across the boundary as two uint32 words,
+which every mode keeps.
 """
 
 from __future__ import annotations
@@ -18,11 +18,6 @@ from jax import lax
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
-
-
-def wide_ints():
-    """Context manager in which jax arrays may be int64 and float64."""
-    return jax.enable_x64(True)
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("words",), meta_fields=())
@@ -43,8 +38,8 @@ class Int64:
 
     @classmethod
     def of(cls, values) -> Int64:
-        """From int64 (or narrower) values; call inside :func:`wide_ints` when they are traced int64."""
-        with wide_ints():
+        """From int64 (or narrower) values; call in that mode when they are traced int64."""
+        with jax.enable_x64(True):
             return cls(lax.bitcast_convert_type(jnp.asarray(values, jnp.int64), jnp.uint32))
 
     @property
@@ -55,7 +50,7 @@ class Int64:
         """The values in a floating dtype, correctly rounded from 64 bits for float32 and narrower."""
         if not jnp.issubdtype(jnp.dtype(dtype), jnp.floating):
             raise TypeError(f"Int64.astype takes a floating dtype, got {dtype}; use to_numpy() for exact integers")
-        with wide_ints():
+        with jax.enable_x64(True):
             return lax.convert_element_type(lax.bitcast_convert_type(self.words, jnp.int64), dtype)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:

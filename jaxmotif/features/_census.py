@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from jaxmotif.census._count import check_size
-from jaxmotif.census._orbits import role_counts
+from jaxmotif.census._roles import role_counts
 from jaxmotif.devices._select import Devices
 from jaxmotif.features._patterns import Features
 from jaxmotif.graph import GraphLike, as_graph

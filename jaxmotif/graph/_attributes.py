@@ -18,7 +18,7 @@ Values: TypeAlias = Union[Sequence[object], np.ndarray, "pandas.Series"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf|nan", re.I)
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
-_BOOLEANS = {"true": True, "false": False}
+BOOLEANS = {"true": True, "false": False}
 _EXACT = 2**53
 """Whole numbers below this are floats too."""
 
@@ -123,7 +123,7 @@ def from_words(words: Sequence[object]) -> np.ndarray:
     if len(texts) and all(value is None or isinstance(value, str) for value in values):
         kinds = {
             word: int(word) if _INTEGER.fullmatch(word) else float(word) for word in texts if _NUMBER.fullmatch(word)
-        } or {word: _BOOLEANS[word.lower()] for word in texts if word.lower() in _BOOLEANS}
+        } or {word: BOOLEANS[word.lower()] for word in texts if word.lower() in BOOLEANS}
         if len(kinds) == len(texts):
             values = [kinds.get(value) for value in values]
     return _typed(values)

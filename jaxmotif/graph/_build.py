@@ -11,7 +11,6 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
 from jaxmotif.graph._build_device import Ids, device_rows, enter, renumber_there
 from jaxmotif.graph._fields import (
@@ -242,7 +241,7 @@ def host_array(values: Any) -> np.ndarray:
         return np.asarray(values)
     if values.__dlpack_device__()[0] == 1:  # kDLCPU
         return np.from_dlpack(values)
-    with wide_ints():  # through JAX, which knows devices
+    with jax.enable_x64(True):  # through JAX, which knows devices
         return np.asarray(jax.dlpack.from_dlpack(values))
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import default_memory, with_smaller_steps, working_memory
@@ -464,7 +463,7 @@ def _sum_of(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.A
 
 
 def _placed(x: np.ndarray, device: jax.Device) -> jax.Array:
-    with wide_ints():
+    with jax.enable_x64(True):
         return jax.device_put(x, device)
 
 

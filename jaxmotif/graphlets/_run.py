@@ -16,7 +16,6 @@ from jaxmotif.arrays._programs import Brief
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
-from jaxmotif.devices._queue import Worker
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
@@ -70,11 +69,11 @@ def run(
         return _run_products(graph, detail, selection, sizes, show, store, narrow)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     tuning = choose_tuning(nodes, edges, device, memory, detail)
-    crews = [Crew(worker.device, tuning, [worker]) for worker in workers_on(selection)]
+    tunings = dict.fromkeys(selection.local, tuning)
     if selection.helper is not None:
-        helping = choose_tuning(nodes, edges, selection.helper, memory, detail)
-        crews = hybrid_crews(selection, tuning, helping)
-        tuning = crews[0].tuning
+        helper_tuning = choose_tuning(nodes, edges, selection.helper, memory, detail)
+        tunings = hybrid_tunings(selection, tuning, helper_tuning)
+        tuning = tunings[device]
     # What is kept, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * count
@@ -92,7 +91,7 @@ def run(
         return _with_tuning(lambda t: _run_graph(near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
     order, plan = prepare(graph, tuning, device)
     if by_units or count > 1 or int(plan.work) > long:
-        return run_units(order, plan, detail, crews, show, selection, store, narrow)[0]
+        return run_units(order, plan, detail, tunings, show, selection, store, narrow)[0]
     near = put64((order, plan), device)
     return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
 
@@ -108,7 +107,7 @@ def _run_products(
     lengths = np.diff(np.asarray(order.out_offsets))[graph.node_capacity - graph.n :].astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths**3 + 1)])
 
-    def hand(place: jax.Device) -> products.Cliques:
+    def make(place: jax.Device) -> products.Cliques:
         return products.Cliques(order, lengths, sizes, detail, place)
 
     def whole(cliques: products.Cliques) -> products.Cliques:
@@ -121,14 +120,14 @@ def _run_products(
 
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * products.rates(device).flops
     alone = len(selection.devices) == 1 and store is None and not selection.together
-    cliques, notes = hand(device), ()
+    cliques, notes = make(device), ()
     if alone and starts[-1] <= long:
         cliques, notes = with_smaller_steps(whole, cliques, less, device)
         K = cliques.sums()
     else:
         parts = max(_UNITS, 16 * len(selection.devices))
         job = Job("graphlets-cliques", starts, parts, added, "steps", "4-cliques", divisible=True)
-        done = run_job(job, hand, workers_on(selection), selection, store, show)
+        done = run_job(job, make, workers_on(selection), selection, store, show)
         padding = order.edge_capacity - int(order.num_edges)
         K, notes = put64(np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"], device), done.notes
     pairs = products.pair_sums(order, cliques.X, rows=sizes.rows, per_edge=per_edge)
@@ -186,22 +185,14 @@ def _most_work(graph: Graph) -> jax.Array:
     return jnp.where(real, smaller, 0).sum(dtype=jnp.int64)
 
 
-def hybrid_crews(selection: Selection, tuning: Tuning, helper_tuning: Tuning) -> list[Crew]:
-    """The GPUs at the regular end of the queue, the CPU's threads at the difficult one."""
+def hybrid_tunings(selection: Selection, tuning: Tuning, helper_tuning: Tuning) -> dict[jax.Device, Tuning]:
+    """Those of the GPUs, at the regular end of the queue, and of the CPU, whose threads are at the difficult one."""
     # One plan serves both kinds of device, so heavy and light must mean the same to both.
     most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill
-    tunings = {
-        device: tuning._replace(most_light=most_light, fill=fill) for device in (selection.main, *selection.local)
-    }
-    workers = workers_on(selection)
-    tunings |= {
-        worker.device: helper_tuning._replace(most_light=most_light)
-        for worker in workers
-        if worker.device not in tunings
-    }
-    return [
-        Crew(device, own, [worker for worker in workers if worker.device == device]) for device, own in tunings.items()
-    ]
+    own = tuning._replace(most_light=most_light, fill=fill)
+    tunings = dict.fromkeys((selection.main, *selection.local), own)
+    others = [worker.device for worker in workers_on(selection) if worker.device not in tunings]
+    return tunings | dict.fromkeys(others, helper_tuning._replace(most_light=most_light))
 
 
 def prepare(graph: Graph, tuning: Tuning, device: jax.Device) -> tuple[DegreeOrder, Plan]:
@@ -298,7 +289,7 @@ def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array,
 
 
 @dataclasses.dataclass(eq=False)
-class _PassHand:
+class _PassTask:
     """The sums of one pass that one worker has added up so far, on its device.
 
     Attributes:
@@ -336,32 +327,26 @@ class _PassHand:
         return None if less is None else _steps(less)
 
 
-class Crew(NamedTuple):
-    """Equal workers on one device."""
-
-    device: jax.Device
-    tuning: Tuning
-    workers: list[Worker]
-
-
 def run_units(
     order: DegreeOrder,
     plan: Plan,
     detail: Detail,
-    crews: list[Crew],
+    tunings: dict[jax.Device, Tuning],
     show: bool,
     selection: Selection,
     store: Store | None = None,
     narrow: bool = False,
 ) -> tuple[Outcome, list[int]]:
-    """Two jobs of units for crews of workers, the 4-cliques after the triangles, then the equations.
+    """Two jobs of units, the 4-cliques after the triangles, then the equations.
+
+    Args:
+      tunings: of all devices that work.
 
     Returns:
-      The outcome, and the work each worker did, crew by crew.
+      The outcome, and the work each worker did.
     """
     m, per_edge = int(order.num_edges), detail != "graph"
-    tunings = {crew.device: crew.tuning for crew in crews}
-    workers = [worker for crew in crews for worker in crew.workers]
+    workers = workers_on(selection)
     near = {device: put64((order, plan), device) for device in tunings}
     difficulty = None if selection.helper is None else span_difficulty(order, selection.hybrid.order)
     parts = max(_UNITS, 16 * len(selection.devices))
@@ -369,12 +354,12 @@ def run_units(
     def whole_pass(which: Pass, starts: np.ndarray, label: str, t: np.ndarray | None = None) -> JobResult:
         given = {device: None if t is None else put64(t, device) for device in near}
 
-        def hand(device: jax.Device) -> _PassHand:
-            return _PassHand(which, (*near[device], given[device]), m, tunings[device], per_edge)
+        def make(device: jax.Device) -> _PassTask:
+            return _PassTask(which, (*near[device], given[device]), m, tunings[device], per_edge)
 
         number = list(_NAMES).index(which) + 1
         job = Job(f"graphlets-{number}", starts, parts, added, "steps", label, difficulty, divisible=True)
-        return run_job(job, hand, workers, selection, store, show)
+        return run_job(job, make, workers, selection, store, show)
 
     def padded(found: Arrays, which: Pass) -> list[np.ndarray]:
         """Sums as the steps hold them, from those of the true arcs."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.census import Census, subgraph_census
-from jaxmotif.census._orbits import role_counts
+from jaxmotif.census._roles import role_counts
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.patterns._names import short_name

@@ -21,7 +21,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._bits import bit_of, pack_bits
-from jaxmotif.arrays._int64 import Int64, wide_ints
+from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._target import slot_sources
@@ -204,7 +204,7 @@ def search_dense(
     if lanes < 1:
         raise ValueError(f"lanes must be at least 1, got {lanes}")
     query, target = jax.tree.map(jnp.asarray, (query, target))
-    with wide_ints():
+    with jax.enable_x64(True):
         # Domains first, since the order goes by their sizes; both are data, so that one program serves every query.
         rules = _rules(query, target, wildcard)._replace(below=None if below is None else jnp.asarray(below))
         if tallied is not None:

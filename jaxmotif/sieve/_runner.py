@@ -114,9 +114,9 @@ class Sieve:
         items = min(words, _ITEMS)
         parts = self._parts(main.rows, words)
 
-        def make(device: jax.Device) -> _Hand:
+        def make(device: jax.Device) -> _Task:
             block = self._block_words(placed, draws[device], device, max(1, words // parts))
-            return _Hand(draws[device], device, words // items, block)
+            return _Task(draws[device], device, words // items, block)
 
         starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
         job = Job(f"sieve-{number}", starts, parts, xored, "subsets", f"sieving, run {number}")
@@ -159,7 +159,7 @@ class Sieve:
             words //= 2
 
 
-class _Hand:
+class _Task:
     """The XOR over the blocks that one worker has done, on its device."""
 
     def __init__(self, draw: polynomials.Draw, device: jax.Device, words_per_item: int, block: int):

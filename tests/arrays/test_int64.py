@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._int64 import Int64, wide_ints
+from jaxmotif.arrays._int64 import Int64
 
 VALUES = np.array([[0, 1, -1], [2**31, 2**32, -(2**33) - 5], [2**63 - 1, -(2**63), 2**53 + 1]])
 
@@ -28,7 +28,7 @@ def test_computed_in_a_trace_and_carried_out(x64):
     @jax.jit
     @jax.vmap
     def square(x):
-        with wide_ints():
+        with jax.enable_x64(True):
             return Int64.of(x.astype(jnp.int64) ** 2)
 
     found = square(jnp.asarray([3, -(2**30), 2**31 - 1], jnp.int32))
@@ -53,7 +53,7 @@ def test_refuses_narrow_integers():
 @pytest.mark.parametrize("global_mode", [False, True])
 def test_the_mode_is_left_as_it_was(global_mode):
     with jax.enable_x64(global_mode):
-        with wide_ints():
+        with jax.enable_x64(True):
             assert jnp.asarray(VALUES).dtype == jnp.int64
         assert jax.config.jax_enable_x64 == global_mode
         assert jnp.arange(3).dtype == ("int64" if global_mode else "int32")

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graphlets._equations import (
     MAX_DEGREE_INT64,
     edge_columns,
@@ -66,7 +65,7 @@ def test_equals_brute_force(n, edges):
 def test_jax_arrays_of_64_bits_give_the_same():
     n, edges = GRAPHS["density 0.5 of 12"]
     inputs = edge_inputs(n, edges)
-    with wide_ints():
+    with jax.enable_x64(True):
         arrays = {name: jnp.asarray(value) for name, value in inputs.items()}
         found = jax.jit(lambda arrays: edge_columns(n, len(edges), **arrays))(arrays)
         sums = jax.jit(lambda arrays: edge_sums(*(arrays[k] for k in INPUTS)))(arrays)

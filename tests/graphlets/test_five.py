@@ -14,7 +14,6 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _five as five
@@ -211,7 +210,7 @@ def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
     low = [(x + 2**60) % 2**61 - 2**60 for x in counts]
     high = [(x - y) >> 61 for x, y in zip(counts, low, strict=True)]
     for many, kind in ((4, np.int64), (6, object)):
-        with wide_ints():
+        with jax.enable_x64(True):
             found = five._Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).held(narrow=False)
         assert found.tolist() == [counts[:many]]
         assert found.dtype == kind

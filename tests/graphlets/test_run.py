@@ -15,7 +15,7 @@ from jaxmotif.devices._select import Hybrid, Selection
 from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets._equations import TERMS, join_sums
-from jaxmotif.graphlets._run import hybrid_crews
+from jaxmotif.graphlets._run import hybrid_tunings
 from jaxmotif.graphlets._split import pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
 from tests.compilations import compilations, programs
@@ -81,11 +81,11 @@ def mixed(monkeypatch):
     return Selection(tuple(devices[:2]), devices[2]), accelerated, helper
 
 
-def _in_crews(mixed, graph, hybrid):
+def _in_units(mixed, graph, hybrid):
     selection = mixed[0]._replace(hybrid=hybrid)
-    crews = hybrid_crews(selection, *mixed[1:])
-    order, plan = run.prepare(graph, crews[0].tuning, selection.devices[0])
-    outcome, done = run.run_units(order, plan, "edge", crews, False, selection)
+    tunings = hybrid_tunings(selection, *mixed[1:])
+    order, plan = run.prepare(graph, next(iter(tunings.values())), selection.devices[0])
+    outcome, done = run.run_units(order, plan, "edge", tunings, False, selection)
     work = [int(starts[-1]) for starts in pass_work(order, plan)]
     counts = {name: join_sums(pair) for name, pair in zip(TERMS, np.asarray(outcome.sums), strict=True)}
     values = np.asarray(outcome.values)[: graph.m]
@@ -106,7 +106,7 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
 
     monkeypatch.setattr(job, "run_queue", deal)
     for name, graph in CASES.items():
-        counts, values, done, work = _in_crews(mixed, build(*graph), Hybrid(workers=2))
+        counts, values, done, work = _in_units(mixed, build(*graph), Hybrid(workers=2))
         assert (counts, values) == _on_one_device("edge", name), name
         assert sum(done) == work
     assert min(done) > 0
@@ -116,7 +116,7 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
 def test_gpus_and_the_cpu_together(mixed, order):
     """Every order of the queue and every share of the work; who does what is left to chance."""
     for (name, graph), alpha in zip(CASES.items(), itertools.cycle([0.0, 0.3, 1.0])):
-        counts, values, done, work = _in_crews(mixed, build(*graph), Hybrid(order, alpha, chunk=0.1, workers=2))
+        counts, values, done, work = _in_units(mixed, build(*graph), Hybrid(order, alpha, chunk=0.1, workers=2))
         assert (counts, values) == _on_one_device("edge", name), name
         assert sum(done) == work
         assert len(done) == (2 if alpha == 0 else 4)

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets import _sparse as sparse
@@ -96,7 +95,7 @@ def test_the_least_memory_is_enough(detail):
     nothing = dict.fromkeys(("in_offsets", "in_targets", "in_slots", "node_labels", "edge_labels"))
     arrays = {"out_offsets": ints(nodes + 1), "out_targets": ints(2 * edges), "num_nodes": ints(), "num_edges": ints()}
     graph = Graph(**nothing, **arrays, directed=False)
-    with wide_ints(), jax.default_device(CPU):
+    with jax.enable_x64(True), jax.default_device(CPU):
         order, plan = jax.eval_shape(prepare, graph)
         compiled = run._run_whole.lower64(order, plan, tuning=tuning, detail=detail).compile()
     used = compiled.memory_analysis()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.arrays._int64 import wide_ints
 from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at, sum_at
 
 SIZE = 5
@@ -22,7 +21,7 @@ def platform(request):
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64"])
 def test_add(dtype):
-    with wide_ints():
+    with jax.enable_x64(True):
         start = accumulator(SIZE, jnp.dtype(dtype))
         values = np.arange(1, 8).astype(dtype) + (2**40 if dtype == "int64" else 0)
         found = add_at(start, jnp.asarray(INDEX), jnp.asarray(values))
@@ -34,7 +33,7 @@ def test_add(dtype):
 
 def test_put_is_whole():
     values = (np.arange(1, 8) << 40) + np.arange(1, 8)
-    with wide_ints():
+    with jax.enable_x64(True):
         found = np.asarray(put_at(accumulator(SIZE, jnp.int64), jnp.asarray(INDEX), jnp.asarray(values)))
     for place in range(SIZE):
         assert int(found[place]) in (values[place == INDEX] if place in INDEX else [0])

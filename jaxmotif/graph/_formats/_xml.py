@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from xml.parsers import expat
 
+from jaxmotif.graph._attributes import BOOLEANS
 from jaxmotif.graph._formats._attributed import AttributedGraph
 from jaxmotif.graph._formats._base import Contents, Format, Options, Sample
 from jaxmotif.graph._textscan import GraphFileError, TextFile
@@ -118,9 +119,6 @@ _GRAPHML: dict[str, set[str] | None] = {
 }  # fmt: skip
 
 
-_BOOLEANS = {"true": True, "false": False}
-
-
 class _GraphML(_Reader):
     def __init__(self, file: TextFile, options: Options):
         super().__init__(file, options, "graphml", _GRAPHML)
@@ -157,7 +155,7 @@ class _GraphML(_Reader):
             self.graph.node(name, own | self.attributes, line=elements.line)
         elif tag == "edge":
             ends = elements.ends(own)
-            directed = elements.choice(tag, own, "directed", _BOOLEANS) if "directed" in own else None
+            directed = elements.choice(tag, own, "directed", BOOLEANS) if "directed" in own else None
             for name in ("id", "sourceport", "targetport"):
                 own.pop(name, None)
             self.graph.edge(*ends, own | self.attributes, directed, elements.line)
