@@ -133,12 +133,11 @@ def _node_result(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, w
     return jax.tree.map(lambda x: x[:, places.nodes].T, found)
 
 
-@partial(jit64, static_argnames=("edges", "wide"))
+@partial(jit64, static_argnames=("wide",))
 def _edge_result(
-    graph: Ranked, places: Places, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array],
-    slots: tuple[jax.Array, jax.Array], *, edges: int, wide: bool,
-) -> _Limbs:  # fmt: skip
-    """``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows."""
+    graph: Ranked, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array], *, wide: bool
+) -> _Limbs:
+    """``[68, S]``, by arc."""
     arcs = _arcs(graph)
     d, p2 = _node_sums(graph)
     tau = arcs.out(sums["t"])
@@ -150,7 +149,13 @@ def _edge_result(
         **{name: sums[name] for name in ("eave", "squares", "dart", "tail", "middle", "rim")},
     )  # fmt: skip
     every = _with_leaves(arcs, d, p2, sums)
-    found = _Limbs.of(lambda of: edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims))), wide)
+    return _Limbs.of(lambda of: edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims))), wide)
+
+
+@partial(jit64, static_argnames=("edges",))
+def _once(found: _Limbs, places: Places, slots: tuple[jax.Array, jax.Array], *, edges: int) -> _Limbs:
+    """``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows. The one program that is compiled
+    for a number of edges: it is small."""
     offsets, targets = slots
     slot = jnp.arange(targets.shape[0], dtype=jnp.int32)
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
@@ -225,7 +230,7 @@ def five_node_orbits(
         adjacency = given.adjacency(given.graph)
         for b in hubs.blocks(given.lengths, given.core, given.cells, given.sizes):
             again = hubs.sum_around(again, late, given.graph, adjacency, b.ids, b.steps, width=b.size)
-        at_edges = _edge_result(given.graph, places, sums, again, slots, edges=graph.m, wide=wide)
+        at_edges = _once(_edge_result(given.graph, sums, again, wide=wide), places, slots, edges=graph.m)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 

@@ -55,29 +55,37 @@ WAYS = ((), (0,), (1,), (0, 1))
 def all_with_same_degrees(arcs: Arcs, n: int, keep: str, directed: bool = True, limit: int = 10**9) -> set[Arcs]:
     """Every graph with these degrees, dyad by dyad, giving up a branch that takes more than a node has; of an
     undirected one both arcs of every edge. More than ``limit`` end the search."""
-    wanted, found = degrees_of(arcs, keep), set()
-    pairs = list(combinations(range(n), 2))
+    found: set[Arcs] = set()
+    places = {(node, kind): 3 * node + k for node in range(n) for k, kind in enumerate(("in", "out", "both"))}
+    left = [0] * len(places)
+    for of, number in degrees_of(arcs, keep).items():
+        left[places[of]] = number
     ways = WAYS if directed else (WAYS[0], WAYS[3])
+    dyads = []  # of every pair and way: its arcs, and the places of what they take
+    for pair in combinations(range(n), 2):
+        made = [tuple(pair if w == 0 else pair[::-1] for w in way) for way in ways]
+        dyads.append([(new, [places[of] for of in degrees_of(frozenset(new), keep).elements()]) for new in made])
+    # A node that meets no later one must have all that is wanted of it.
+    ends = [3 * u if v == n - 1 else None for u, v in combinations(range(n), 2)]
 
-    def extend(number: int, graph: list[tuple[int, int]], left: Counter):
+    def extend(number: int, graph: tuple):
         if len(found) > limit:
             return
-        if number == len(pairs):
-            if not +left:
+        if number == len(dyads):
+            if not any(left):
                 found.add(frozenset(graph))
             return
-        pair = pairs[number]
-        for way in ways:
-            new = [pair if w == 0 else pair[::-1] for w in way]
-            rest = left.copy()
-            rest.subtract(degrees_of(frozenset(new), keep))
-            # What is still wanted of a node must fit the dyads it has left; each holds two of its ends at most.
-            u = pair[0]
-            late = all(rest[u, kind] <= 0 for kind in ("in", "out", "both")) if pair[1] == n - 1 else True
-            if late and all(value >= 0 for value in rest.values()):
-                extend(number + 1, graph + new, rest)
+        end = ends[number]
+        for new, taken in dyads[number]:
+            for place in taken:
+                left[place] -= 1
+            done = end is None or not any(left[end : end + 3])
+            if done and all(left[place] >= 0 for place in taken):
+                extend(number + 1, graph + new)
+            for place in taken:
+                left[place] += 1
 
-    extend(0, [], wanted)
+    extend(0, ())
     return found
 
 
