@@ -1,11 +1,12 @@
 """Calls of a size that fills a machine, once and again: building, counting, counts at each edge, a long list.
 
     python experiments/large_calls.py [--data FOLDER] [--rows rmat,hubs,parquet] [--scale 24]
+    python experiments/large_calls.py --rows passes --scale 24     # under a minute
 
-`rmat` builds an R-MAT graph of 16 rows a node from an edge array in host memory, and counts it; `hubs` counts at each
-of some 92 million edges around a thousand hubs; `parquet` writes 132 million matches of 30 nodes to a file (which needs
-pyarrow) and reads its number of rows. All with default options. Seconds, and the most that the host, and the device,
-had in use.
+`rmat` builds an R-MAT graph of 16 rows a node from an edge array in host memory, and counts it; `passes` times
+stretches of what its counts take, in G tests or wedges a second; `hubs` counts at each of some 92 million edges around
+a thousand hubs; `parquet` writes 132 million matches of 30 nodes to a file (which needs pyarrow) and reads its number
+of rows. All with default options. Seconds, and the most that the host, and the device, had in use.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,14 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxmotif
+from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.graph import Graph
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._run import prepare
+from jaxmotif.graphlets._sparse import Ranges
+from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
+from jaxmotif.kernels._codegree import heavy_cycles, light_cycles
+from jaxmotif.kernels._wedges import wedge_block
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 AT_ONCE = 1 << 22  # edges drawn together
@@ -72,6 +81,67 @@ def rmat(data: Path, scale: int) -> None:
     print(timed("graphlet_counts, again", lambda: jaxmotif.graphlet_counts(graph).counts), flush=True)
 
 
+def passes(data: Path, scale: int) -> None:
+    graph = Graph.from_edges(rmat_edges(scale))
+    graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
+    device, edges = jax.devices()[0], graph.slot_capacity // 2
+    tuning = choose_tuning(graph.node_capacity, edges, device, detail="graph")
+    order, plan = put64(prepare(graph, tuning, device), device)
+    print(f"{tuning}\n{int(plan.triangles.total):,} tests, {int(plan.wedges.heavy.total):,} heavy wedges", flush=True)
+    block, most = tuning.heavy_block, 1 << (scale + 7)
+    starts = np.asarray(plan.wedges.heavy_starts)
+
+    def found(order: Any, work: Any, first: Any, stop: Any) -> jax.Array:
+        """The wedges alone, each block's made and added up."""
+
+        def step(number: jax.Array, total: jax.Array) -> jax.Array:
+            wedges = wedge_block(order, work, first + number.astype(jnp.int64) * block, stop, block=block)
+            return total + jnp.where(wedges.valid, wedges.v ^ wedges.w, 0).sum(dtype=jnp.int32)
+
+        return jax.lax.fori_loop(0, ((stop - first + block - 1) // block).astype(jnp.int32), step, jnp.int32(0))
+
+    alone, none = jit64(found), np.zeros((), np.int64)
+    triangles = jit64(lambda order, plan, t, tests: sparse.count_triangles(order, plan, t, tests, tuning))
+    cliques = jit64(
+        lambda order, plan, t, total, tails: sparse.second_pass(
+            order, plan, t, (total,), Ranges(tails, tails, tails, tails), tuning
+        )
+    )
+    sizes = {"block": tuning.light_block, "slots": tuning.slots, "most_light": tuning.most_light}
+    hashed, light = jit64(partial(light_cycles, **sizes)), np.asarray(plan.wedges.light_starts)
+    tails, t = np.asarray(plan.triangle_starts), put64(np.zeros(edges + 1, np.int32), device)
+    for part in (0.1, 0.5, 0.9):
+        low = int(np.searchsorted(starts, part * starts[-1]))
+        stop = max(low + 1, int(np.searchsorted(starts, starts[low] + most)))
+        work, here = int(starts[stop] - starts[low]), (np.int64(starts[low]), np.int64(starts[stop]))
+        print(f"heavy nodes {low} to {stop}: {work:,} wedges", flush=True)
+        rate("wedges found, added up", work, lambda here=here: alone(order, plan.wedges.heavy, *here))
+        for rows in {tuning.rows, max(1, tuning.rows // 4)}:
+            count = jit64(partial(heavy_cycles, block=block, rows=rows))
+            nodes = np.int32(low), np.int32(stop)
+            rate(f"4-cycles, {rows} rows", work, lambda n=nodes, f=count: f(order, plan.wedges, none, *n))
+        low, stop = (int(np.searchsorted(light, part * light[-1] + more)) for more in (0, most // 16))
+        work, ends = int(light[stop] - light[low]), (np.int32(low), np.int32(stop))
+        print(f"light nodes to {stop}: {work:,} wedges", flush=True)
+        rate("4-cycles by hash", work, lambda ends=ends: hashed(order, plan.wedges, none, *ends))
+        low, stop = (int(np.searchsorted(tails, part * tails[-1] + more)) for more in (0, most // 4))
+        tests = np.int64(tails[low]), np.int64(tails[stop])
+        work = int(tests[1] - tests[0])
+        print(f"lowest nodes {low} to {stop}: {work:,} tests", flush=True)
+        rate("tests", work, lambda tests=tests: triangles(order, plan, t, tests))
+        ends = np.int32(low), np.int32(stop)
+        rate("4-cliques", work, lambda ends=ends: cliques(order, plan, t, none, ends))
+
+
+def rate(label: str, work: int, call: Callable[[], Any]) -> None:
+    seconds = []
+    for _ in range(2):
+        started = time.perf_counter()
+        jax.block_until_ready(call())
+        seconds.append(time.perf_counter() - started)
+    print(f"  {label}: {work / min(seconds) / 1e9:.2f} G a second (first {seconds[0]:.1f} s)", flush=True)
+
+
 def hubs(data: Path, scale: int) -> None:
     nodes, hubs, each = 1_000_000, 1000, 100_000
 
@@ -107,7 +177,7 @@ def parquet(data: Path, scale: int) -> None:
         assert rows == 132_350_220
 
 
-ROWS = {f.__name__: f for f in (rmat, hubs, parquet)}
+ROWS = {f.__name__: f for f in (rmat, passes, hubs, parquet)}
 
 
 def main() -> None:
