@@ -10,7 +10,7 @@ from jaxmotif.features import census_orbits, pattern_features
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import node_orbits
 from jaxmotif.patterns import Pattern, canonical_string, named_pattern
-from tests.motifs.test_census import random_graph
+from tests.census.test_count import random_graph
 
 
 def content(pattern):

@@ -11,7 +11,7 @@ from jaxmotif.census._pair_states import census_graphs, graph_edges
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree as tree
 from jaxmotif.motifs.matching_tree import plan_matching
-from tests.motifs.test_census import brute_force
+from tests.census.test_count import brute_force
 
 OPEN, ROOTS = jit64(tree.open_walks), jit64(tree.root_matches, static_argnames="capacity")
 FILL = jit64(tree.fill_matches, static_argnames=("steps", "block"))

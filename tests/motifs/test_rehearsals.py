@@ -13,8 +13,8 @@ from jaxmotif.motifs import (
     find_motifs,
     subgraph_census,
 )
-from tests.motifs.test_census import brute_force
-from tests.motifs.test_compilations import sparse_graph
+from tests.census.test_compilations import sparse_graph
+from tests.census.test_count import brute_force
 from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
 
 

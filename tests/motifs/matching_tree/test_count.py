@@ -9,7 +9,7 @@ from jaxmotif.graph import read_graph
 from jaxmotif.motifs import random_graphs
 from jaxmotif.motifs._graph_samples import sample_edges
 from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
-from tests.motifs.test_census import CPU, brute_force, random_graph
+from tests.census.test_count import CPU, brute_force, random_graph
 
 OPTIONS = {
     "directed": {"n": 12, "density": 0.2, "directed": True},

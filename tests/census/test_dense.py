@@ -7,7 +7,7 @@ import pytest
 
 from jaxmotif.census._dense import MAX_DENSE_NODES, dense_census, dense_census_classes
 from jaxmotif.graph import Graph, stack_graphs
-from tests.motifs.test_census import brute_force, random_graph
+from tests.census.test_count import brute_force, random_graph
 
 
 def test_classes_are_all_there_are():
