@@ -20,6 +20,7 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
@@ -185,7 +186,7 @@ def _largest(graph: Ranked) -> jax.Array:
 LARGEST_HOM = 2.0**57
 """Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62."""
 
-GIANT = {"cpu": 1024, "accelerator": 4096}
+GIANT = {"cpu": 1536, "accelerator": 4096}
 """Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
 
 
@@ -294,7 +295,9 @@ def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[i
     four times as many cells, in no more than a fourth of the memory that sums leave."""
     kind = "accelerator" if target_of(device).is_accelerator else "cpu"
     cells, giant = _CELLS[kind], GIANT[kind]
-    while memory is not None and cells > _LEAST_CELLS and 4 * cells * _CELL_BYTES > (memory - _ARC_BYTES * arcs) // 4:
+    if memory is None:
+        return cells, giant
+    while cells > _LEAST_CELLS and 4 * cells * _CELL_BYTES > (memory - _ARC_BYTES * arcs) // 4:
         cells //= 2
     return cells, min(giant, max(x for x in hubs.SIZES[kind] if x * x <= 4 * cells))
 
@@ -326,6 +329,7 @@ class _Given(NamedTuple):
       index: tells who is adjacent where bits of all pairs would take too much.
       sparse: whether the tables are made a block of rows at a time, and 5-cycles found path by path. Then the rows are
         shared out like the hubs, and no two workers make the same.
+      lists: given where the sums that take the tables are made row by row, instead of hub by hub.
     """
 
     graph: Ranked
@@ -342,6 +346,7 @@ class _Given(NamedTuple):
     sizes: tuple[int, ...]
     index: HashedArcs | None
     sparse: bool
+    lists: by_rows.Layout | None = None
 
     @property
     def size(self) -> int:
@@ -405,6 +410,7 @@ def _shared_out(
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     shared = len(selection.devices) > 1 or selection.helper is not None
     if store is None and not shared and cells.sum() <= long:
+        given = given._replace(lists=_lists(given, device))
         hand, notes = with_smaller_steps(_whole, _Hand(given, device), _halved, device)
         return hand.sums(), notes
     # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
@@ -421,6 +427,20 @@ def _shared_out(
         return total.sums, done.notes
     padding = given.graph.heads.shape[0] - given.arcs
     return {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}, done.notes
+
+
+def _lists(given: _Given, device: jax.Device) -> by_rows.Layout | None:
+    """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables, giants have
+    no matrix."""
+    if target_of(device).is_accelerator or given.sparse or given.giants or given.detail == "edge":
+        return None
+    matrices = hubs.blocks(given.lengths, given.core, given.cells, given.sizes)
+    adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
+    needed = given.fixed + adjacency + 2 * given.size**2 + by_rows.needed(matrices, given.arcs)
+    memory = default_memory(device) if given.memory is None else given.memory
+    if not matrices or given.most > by_rows.MOST or needed > memory or sum(b.cells for b in matrices) >= 2**31:
+        return None
+    return by_rows.layout(given.graph, matrices, given.arcs, given.lengths)
 
 
 def _row_work(given: _Given, device: jax.Device) -> np.ndarray:
@@ -493,6 +513,8 @@ class _Hand:
     def __init__(self, given: _Given, device: jax.Device, total: _Total | None = None):
         # All is put where it is worked on: what a program is compiled for follows from there.
         self.given = given._replace(graph=put64(given.graph, device), above=put64(given.above, device))
+        if given.lists is not None:
+            self.given = self.given._replace(lists=given.lists._replace(lists=put64(given.lists.lists, device)))
         self._device, self._total = device, total
         self._cells, self._rows = given.cells, given.rows(device)
         self._adjacency = self.given.adjacency(self.given.graph)
@@ -510,10 +532,12 @@ class _Hand:
         self._lowest = hubs.blocks(given.later, given.core, self._cells // 4, given.sizes)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
-            self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail), self._device)
+            kept = 0 if given.lists is None else int(given.lists.firsts[-1])
+            self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail, kept=kept), self._device)
             empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
         self._of_tables: jax.Array | None = None
+        self._of_rows: dict[str, jax.Array] = {}
         self._of_giants: tuple[dict[str, jax.Array], ...] = ()
 
     def step(self, span: Span) -> None:
@@ -526,6 +550,10 @@ class _Hand:
             self._cliques = hubs.five_cliques(
                 self._cliques, graph, edges, b.ids, b.steps, width=b.size, detail=given.detail
             )
+        if given.lists is not None:  # then this is all
+            self._by_rows(given.lists, span)
+            jax.block_until_ready((self._held, self._of_rows, self._walks, self._cliques))
+            return
         if given.sparse:
             for row in self._blocks(span):
                 self._walks = cycles.five_cycles(
@@ -553,11 +581,30 @@ class _Hand:
             self._of_giants = big.sums(graph, self._giants, self._device)
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
-    def _gather(self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool) -> None:
+    def _by_rows(self, lists: by_rows.Layout, span: Span) -> None:
+        """What all hubs give, the tables row by row."""
+        given, found = self.given, {}
+        for b, first in zip(self._hubs, lists.firsts[:-1], strict=True):
+            self._gather(None, b, _ends(0, 0), own=True, first=first)
+        t = self._held.by_name(given.detail)["t"]
+        codegree, found = by_rows.sums(
+            given.graph, lists.lists, self._held.both, self._node[0], t, np.int32(len(given.lengths)), size=given.size,
+            piece=lists.piece, detail=given.detail,
+        )  # fmt: skip
+        if given.detail == "node":
+            found["roof"] = by_rows.around_common(
+                given.graph, lists.lists, self._held.both, found["w3"], piece=lists.piece
+            )
+        self._of_rows = found
+        self._walk(codegree, 0, span)
+
+    def _gather(
+        self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool, first: np.int32 | None = None
+    ) -> None:
         given = self.given
         self._held = hubs.gather(
             self._held, tables, given.graph, self._adjacency, self._node, b.ids, b.steps, ends, width=b.size,
-            detail=given.detail, most=given.most, own=own,
+            detail=given.detail, most=given.most, own=own, first=first,
         )  # fmt: skip
 
     def _around_giants(self, known: big.Known, tables: hubs.Tables, ends: np.ndarray) -> None:
@@ -627,7 +674,7 @@ class _Hand:
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
-        given, found = self.given, self._held.by_name(self.given.detail)
+        given, found = self.given, self._held.by_name(self.given.detail) | self._of_rows
         leaving = list(self._of_giants)
         if self._giants is not None and self._of_tables is not None:
             giants, near, size = self._giants
@@ -649,6 +696,10 @@ class _Hand:
 
     def halve(self) -> str | None:
         """Fewer rows at a time, and fewer matrices."""
+        if self.given.lists is not None:
+            self.given = self.given._replace(lists=None)
+            self._clear()
+            return f"{self._rows} rows of tables"
         if self._rows <= 32 and self._cells <= _LEAST_CELLS:
             return None
         self._rows, self._cells = max(min(self._rows, self.given.size) // 2, 32), max(self._cells // 2, _LEAST_CELLS)

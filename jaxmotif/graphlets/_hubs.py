@@ -34,6 +34,9 @@ SIZES = {
 }
 """Of the matrices of neighbourhoods: few, since each is compiled for; on a CPU more, where padding takes time."""
 
+ADJACENT = 15
+"""The bit of a cell of 16 bits that says whether two nodes are adjacent, beside their common neighbours."""
+
 
 class Ranked(NamedTuple):
     """A graph whose nodes are numbered by degree, padded; int32.
@@ -71,6 +74,11 @@ class Blocks(NamedTuple):
     size: int
     ids: np.ndarray
     steps: np.int32
+
+    @property
+    def cells(self) -> int:
+        """Of all matrices."""
+        return int(self.steps) * self.ids.shape[1] * self.size**2
 
 
 @partial(jit64, static_argnames=("nodes", "arcs"))
@@ -310,11 +318,13 @@ def own_columns(detail: Detail) -> tuple[str, ...]:
 
 class Gathered(NamedTuple):
     """Int64 sums at all arcs: ``[S, K]``, columns as :func:`shared_columns` and :func:`own_columns` say; and those that
-    do not come arc by arc from the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted)."""
+    do not come arc by arc from the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted). ``both``:
+    what is kept of all matrices for :mod:`jaxmotif.graphlets._by_rows`, uint16 cells, or none."""
 
     shared: jax.Array
     own: jax.Array
     rim: jax.Array
+    both: jax.Array
 
     def by_name(self, detail: Detail) -> dict[str, jax.Array]:
         return _by_name(self, detail=detail)
@@ -329,19 +339,22 @@ def _by_name(held: Gathered, *, detail: Detail) -> dict[str, jax.Array]:
     )
 
 
-@partial(jit64, static_argnames=("arcs", "detail"))
-def nothing_gathered(*, arcs: int, detail: Detail) -> Gathered:
+@partial(jit64, static_argnames=("arcs", "detail", "kept"))
+def nothing_gathered(*, arcs: int, detail: Detail, kept: int = 0) -> Gathered:
+    """``kept``: cells of :attr:`Gathered.both`."""
     shared, own = (jnp.zeros((arcs, len(names(detail))), jnp.int64) for names in (shared_columns, own_columns))
-    return Gathered(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64))
+    return Gathered(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64), jnp.zeros(kept, jnp.uint16))
 
 
 @partial(jit64, static_argnames=("width", "detail", "most", "own"), donate_argnums=0)
 def gather(
     held: Gathered, tables: Tables | None, graph: Ranked, edges: Adjacency, node: tuple[jax.Array, jax.Array],
     ids: jax.Array, steps: jax.Array, ends: jax.Array, *, width: int, detail: Detail, most: int, own: bool,
+    first: jax.Array | None = None,
 ) -> Gathered:  # fmt: skip
     """Add what the hubs of one size give to their arcs: from the rows of the tables, if any, between ``ends``; and with
-    ``own`` what needs no tables. ``node``: degrees, and walks of length 2, of all nodes; ``most``: above all degrees.
+    ``own`` what needs no tables. ``node``: degrees, and walks of length 2, of all nodes; ``most``: above all degrees;
+    ``first``: if matrices are kept, the first cell of these.
     """
 
     def step(number: jax.Array, held: Gathered) -> Gathered:
@@ -368,8 +381,12 @@ def gather(
             held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
         if not own:
             return held
-        found = _of_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
+        both = join(near, near, 2)
+        found = _of_neighbourhoods(near, both, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
         held = held._replace(own=added(held.own, found, own_columns(detail)))
+        if first is not None:
+            cells = (both | near << ADJACENT).astype(jnp.uint16).reshape(-1)
+            held = held._replace(both=lax.dynamic_update_slice(held.both, cells, (first + number * cells.size,)))
         if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
             held = held._replace(rim=held.rim.at[_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
@@ -410,10 +427,11 @@ def _with_tables(
 
 
 def _of_neighbourhoods(
-    near: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail
+    near: jax.Array, both: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail
 ) -> dict[str, jax.Array]:
-    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone."""
-    both, size = join(near, near, 2), near.shape[1]
+    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone: who is
+    adjacent, and ``both``, common neighbours."""
+    size = near.shape[1]
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
     t, s = _total(near), _total(k)
     of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)

@@ -16,6 +16,7 @@ import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five as five
 from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets._five import five_node_orbits
@@ -77,6 +78,7 @@ def test_orbits_are_orcas(seed):
     at_nodes, at_edges, _ = five_node_orbits(built_graph, ONE, edges=True)
     assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
     assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, built_graph.edge_list()))
+    assert np.array_equal(np.asarray(five_node_orbits(built_graph, ONE).nodes), np.asarray(at_nodes))  # row by row
 
 
 @pytest.mark.parametrize("graph", [
@@ -135,6 +137,19 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch):
     again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
     assert np.array_equal(np.asarray(again)[:63], by_orca(graph))
     assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
+
+
+def test_many_blocks_of_rows_in_cache(monkeypatch):
+    """Three rows at a time, in steps of fewer pieces than these have; most of all nodes are of many pieces."""
+    monkeypatch.setattr(by_rows, "_CELLS", 300)
+    monkeypatch.setattr(by_rows, "_STEP", 128)
+    graph = nx.gnp_random_graph(70, 0.5, seed=2)
+    graph.add_edges_from([(0, 70), (0, 71), (7, 72)])  # leaves
+    made = built(graph, (80, 3000))
+    found = five_node_orbits(made, ONE).nodes
+    assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
+    counts, _ = five.five_node_counts(made, ONE)
+    assert counts.tolist() == all_counts(np, np.array(73, object), five.totals(found)).tolist()
 
 
 @pytest.mark.parametrize("seed", [4])

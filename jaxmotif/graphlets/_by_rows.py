@@ -1,0 +1,207 @@
+"""What takes the tables over pairs of nodes (:mod:`jaxmotif.graphlets._hubs`), on a CPU: some rows at a time, in cache.
+
+Matrices of neighbourhoods are padded, and reach all over tables that are much larger than a cache. Here an arc x -> u
+is a list instead, the neighbours of u, and all arcs that leave a few nodes x are done together: they write and read the
+rows of these nodes alone. What row x has in the matrix of u is kept from the pass over matrices. Sums are those at the
+reversed arc, u -> x.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._ahead import in_earnest
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Ranked
+from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.kernels._expand import take
+
+MOST = 2**12
+"""Above all degrees: products of two numbers below, and sums of 32 of these, fit 32 bits."""
+
+_CELLS, _STEP = 2**20, 2**14
+"""Of the second table at a time; cells a step."""
+
+
+class Lists(NamedTuple):
+    """In pieces, in order of the node x.
+
+    Attributes:
+      arcs, offsets: int32 ``[P]``: of each piece the arc x -> u, and where in the neighbours of u it begins.
+      starts: int32 ``[N + 1]``, the first piece of each core node.
+      first, width: int32 ``[N]``: first cell of the matrix of each node, and its rows.
+    """
+
+    arcs: jax.Array
+    offsets: jax.Array
+    starts: jax.Array
+    first: jax.Array
+    width: jax.Array
+
+
+class Layout(NamedTuple):
+    """``firsts``: cells before the matrices of each size, then of all; ``piece``: at most so many numbers each."""
+
+    lists: Lists
+    firsts: list[np.int32]
+    piece: int
+
+
+def needed(matrices: list[Blocks], arcs: int) -> int:
+    """Bytes of what is kept of matrices and of lists, at most."""
+    cells = sum(b.cells for b in matrices)
+    return 2 * cells + 12 * (arcs + cells // 16)
+
+
+@in_earnest
+def layout(graph: Ranked, matrices: list[Blocks], arcs: int, lengths: np.ndarray) -> Layout:
+    """``matrices``: of all hubs; ``arcs``: that are no padding; ``lengths``: core neighbours of each core node."""
+    tails, heads, core = np.asarray(graph.tails)[:arcs], np.asarray(graph.heads)[:arcs], int(graph.core)
+    nodes = graph.leaves.shape[0]
+    first, width, firsts = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), [0]
+    for b in matrices:
+        (place,) = np.nonzero(b.ids.reshape(-1) >= 0)
+        ids = b.ids.reshape(-1)[place]
+        first[ids], width[ids] = firsts[-1] + place * b.size**2, b.size
+        firsts.append(firsts[-1] + b.cells)
+    inside = np.flatnonzero((tails >= core) & (heads >= core)).astype(np.int32)
+    long = lengths[heads[inside] - core]
+    # Half of a piece is padding, in the mean.
+    piece = 32 if len(long) and long.mean() >= 64 else 16
+    pieces = -(-long // piece)
+    ends = np.cumsum(pieces)
+    which = np.repeat(np.arange(len(inside), dtype=np.int32), pieces)
+    offsets = (np.arange(len(which), dtype=np.int32) - (ends - pieces).astype(np.int32)[which]) * np.int32(piece)
+    before = np.concatenate([[0], ends])[np.searchsorted(tails[inside], np.arange(nodes + 1) + core)]
+    padded = (np.pad(x, (0, bucket_size(len(which)) - len(which))) for x in (inside[which], offsets))
+    lists = Lists(*map(jnp.asarray, (*padded, before.astype(np.int32), first, width)))
+    return Layout(lists, [np.int32(x) for x in firsts], piece)
+
+
+class _Pieces(NamedTuple):
+    """Some pieces: int32 ``[P]`` arcs, which are there, nodes x in the core; ``[P, piece]`` cells of lists that are
+    there, arcs u -> y, nodes y in the core, places in the matrix of u."""
+
+    arc: jax.Array
+    real: jax.Array
+    node: jax.Array
+    there: jax.Array
+    near: jax.Array
+    other: jax.Array
+    place: jax.Array
+
+
+def _pieces(graph: Ranked, at: Lists, begin: jax.Array, end: jax.Array, piece: int) -> _Pieces:
+    number = begin + jnp.arange(_STEP // piece, dtype=jnp.int32)
+    real = number < end
+    number = jnp.where(real, number, 0)
+    arc, offset = take(at.arcs, number), take(at.offsets, number)
+    hub = take(graph.heads, arc)
+    start = take(graph.offsets, hub) + take(graph.leaves, hub)
+    lane = offset[:, None] + jnp.arange(piece, dtype=jnp.int32)[None]
+    there = real[:, None] & (lane < (take(graph.offsets, hub + 1) - start)[:, None])
+    lane = jnp.where(there, lane, 0)
+    row = take(graph.back, arc) - start
+    near = start[:, None] + lane
+    place = (take(at.first, hub) + row * take(at.width, hub))[:, None] + lane
+    return _Pieces(arc, real, take(graph.tails, arc) - graph.core, there, near, take(graph.heads, near) - graph.core,
+                   place)  # fmt: skip
+
+
+@partial(jit64, static_argnames=("size", "piece", "detail"))
+def sums(
+    graph: Ranked, at: Lists, both: jax.Array, degrees: jax.Array, t: jax.Array, count: jax.Array,
+    *, size: int, piece: int, detail: Detail,
+) -> tuple[jax.Array, dict[str, jax.Array]]:  # fmt: skip
+    """The table of codegrees, uint16 ``[size, size]``, as :class:`jaxmotif.graphlets._hubs.Tables` has it; and sums at
+    all arcs, int64, by name.
+
+    ``chord`` is that of :class:`jaxmotif.graphlets._homs.Sums` only when summed around u: C(x, y) is added up over the
+    pairs of common neighbours that x and y have in the neighbourhood of u, all at u -> x.
+
+    Args:
+      both: uint16 cells of all matrices: those common neighbours, and at the bit :data:`ADJACENT` whether x and y are
+        adjacent.
+      degrees: of all nodes. t: common neighbours, at arcs. count: of core nodes.
+    """
+    rows, step, wide = max(1, _CELLS // size), _STEP // piece, detail != "graph"
+    names = ("w3", "wing", "far", "chord", "side", "arm") if wide else ("w3", "wing", "chord")
+
+    def cells(row: jax.Array, p: _Pieces) -> jax.Array:
+        return jnp.where(p.real, row, 0)[:, None] * size + jnp.where(p.there, p.other, 0)
+
+    def block(number: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        codegree, found = state
+        first = number * rows
+        begin, end = take(at.starts, first), take(at.starts, jnp.minimum(first + rows, count))
+        steps = (end - begin + (step - 1)) // step
+
+        def write(i: jax.Array, tables: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            codegree, pairs = tables
+            p = _pieces(graph, at, begin + i * step, end, piece)
+            cell = jnp.where(p.there, cells(take(graph.rows, p.node), p), size * size)
+            codegree = codegree.at[cell].add(p.there.astype(jnp.uint16), mode="drop")
+            if wide:
+                cell = jnp.where(p.there, cells(p.node - first, p), rows * size)
+                pairs = pairs.at[cell].add(_common(both, p), mode="drop")
+            return codegree, pairs
+
+        none = jnp.zeros(rows * size if wide else 1, jnp.int32)
+        codegree, pairs = lax.fori_loop(jnp.int32(0), steps, write, (codegree, none))
+
+        def read(i: jax.Array, found: jax.Array) -> jax.Array:
+            p = _pieces(graph, at, begin + i * step, end, piece)
+            shared = jnp.where(p.there, take(codegree, cells(take(graph.rows, p.node), p)).astype(jnp.int32), 0)
+            each = {"w3": shared, "wing": shared * shared, "chord": shared * _common(both, p)}
+            if wide:
+                each |= {"far": shared * take(degree, p.near), "side": shared * take(t, p.near)}
+                each["arm"] = jnp.where(p.there, take(pairs, cells(p.node - first, p)), 0)
+            total = jnp.stack([each[name].sum(axis=1, dtype=jnp.int32) for name in names], axis=-1)
+            return found.at[_reversed(graph, p)].add(total.astype(jnp.int64), mode="drop")
+
+        return codegree, lax.fori_loop(jnp.int32(0), steps, read, found)
+
+    degree, t = degrees.astype(jnp.int32).at[graph.heads].get(mode="clip"), t.astype(jnp.int32)
+    node = jnp.arange(size, dtype=jnp.int32)
+    leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0).astype(jnp.uint16)
+    row = graph.rows.at[node].get(mode="fill", fill_value=size)
+    # The diagonal has degrees.
+    codegree = jnp.zeros((size, size), jnp.uint16).at[row, node].set(leaves, mode="drop").reshape(-1)
+    found = jnp.zeros((graph.heads.shape[0], len(names)), jnp.int64)
+    codegree, found = lax.fori_loop(jnp.int32(0), (count + (rows - 1)) // rows, block, (codegree, found))
+    # A leaf of u has one common neighbour with each of its others: u.
+    inside = (graph.tails >= graph.core) & (graph.heads >= graph.core)
+    leaves = jnp.where(inside, graph.leaves.at[graph.tails].get(mode="fill", fill_value=0), 0).astype(jnp.int64)
+    sums = dict(zip(names, found.T, strict=True))
+    return codegree.reshape(size, size), sums | {x: sums[x] + leaves for x in ("w3", "wing", "far") if x in sums}
+
+
+def _common(both: jax.Array, p: _Pieces) -> jax.Array:
+    return (take(both, p.place) & ((1 << ADJACENT) - 1)).astype(jnp.int32)
+
+
+def _reversed(graph: Ranked, p: _Pieces) -> jax.Array:
+    """The arcs u -> x; past the last where there is no piece."""
+    return jnp.where(p.real, take(graph.back, p.arc), graph.heads.shape[0])
+
+
+@partial(jit64, static_argnames=("piece",))
+def around_common(
+    graph: Ranked, at: Lists, both: jax.Array, values: jax.Array, *, piece: int
+) -> jax.Array:  # fmt: skip
+    """At each arc u -> x the sum over common neighbours y of int64 ``values [S]`` at u -> y."""
+    step, end = _STEP // piece, at.starts[-1]
+
+    def some(i: jax.Array, found: jax.Array) -> jax.Array:
+        p = _pieces(graph, at, i * step, end, piece)
+        adjacent = p.there & (take(both, p.place) >> ADJACENT > 0)
+        return found.at[_reversed(graph, p)].add(jnp.where(adjacent, take(values, p.near), 0).sum(axis=1), mode="drop")
+
+    return lax.fori_loop(jnp.int32(0), (end + (step - 1)) // step, some, jnp.zeros_like(values))
