@@ -107,10 +107,10 @@ class Target:
     def having(self, d: int, carried: int | None, label: int | None) -> np.ndarray:
         """How many neighbours in a direction carry a label, or how many there are (``None``): of all nodes, or of
         those that carry ``label`` (NumPy)."""
-        found = self.degrees[d] if carried is None else self.carrying(d, carried)
-        if label is None:
-            return found
-        return self.known(("having", d, carried, label), lambda: found[self.labelled(label)])
+        if label is not None:
+            nodes = self.labelled(label)
+            return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[nodes])
+        return self.degrees[d] if carried is None else self.carrying(d, carried)
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """What is found once for as long as the index lives."""
