@@ -97,7 +97,7 @@ def timed(what: str) -> Iterator[None]:
     logger.info("%s in %.2f s", what, time.monotonic() - started)
 
 
-def add_size(parser: argparse.ArgumentParser, sizes: str = "2 to 8") -> None:
+def add_size(parser: argparse.ArgumentParser, sizes: str) -> None:
     parser.add_argument(
         "-k", "--size", type=int, default=3, metavar="K", help=f"nodes of a subgraph, {sizes} (default: %(default)s)"
     )

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.graph._build import build, host_array
 from jaxmotif.graph._container import Graph
@@ -215,7 +216,8 @@ class Graphs:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        return f"Graphs({kind}, {len(self)} graphs, {self.node_starts[-1]} nodes, {int(self.m.sum())} edges)"
+        sizes = (len(self), "graph"), (int(self.node_starts[-1]), "node"), (int(self.m.sum()), "edge")
+        return f"Graphs({', '.join([kind, *(counted(*size) for size in sizes)])})"
 
     def stack(self, which: Sequence[int] | np.ndarray | None = None, pad: Pad = "bucket") -> Graph:
         """Some graphs (default: all) as one batch on the host, whose every array has a leading axis.

@@ -15,6 +15,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._fork import using_jax
+from jaxmotif.arrays._present import counted
 from jaxmotif.graph import _convert as convert
 from jaxmotif.graph import _saved as saved
 from jaxmotif.graph._attributes import Attributes, Values, as_column, pair_keys
@@ -28,7 +29,6 @@ from jaxmotif.graph._fields import (
     Pad,
     Placement,
     capacities,
-    counted,
     pad_fields,
 )
 from jaxmotif.graph._textscan import GraphFileError

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._sizes import bucket_size
 
 Array: TypeAlias = np.ndarray | jax.Array
@@ -139,8 +140,3 @@ def pad_fields(fields: Fields, n: int, slots: int, N: int, S: int) -> Fields:
         num_nodes=fields.num_nodes,
         num_edges=fields.num_edges,
     )
-
-
-def counted(number: int, thing: str) -> str:
-    """``"1 node"``, ``"2 nodes"``."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.graph._numbering import Numbering
 
 BLOCK = 1 << 19
@@ -386,7 +387,7 @@ def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, l
         ragged = (words.counts != width) & (words.counts != 0)
         if ragged.any():
             line = int(np.argmax(ragged))
-            raise words.error(line, f"expected {count_of(width, 'column')}, found {words.counts[line]}")
+            raise words.error(line, f"expected {counted(width, 'column')}, found {words.counts[line]}")
     arrays: list[np.ndarray] = []
     for column in columns:
         which = slice(column.index, None, width)
@@ -415,7 +416,7 @@ def _fields(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, l
         except csv.Error as error:
             raise words.error(index, f"expected comma-separated fields ({error})") from None
         if len(fields) != width:
-            raise words.error(index, f"expected {count_of(width, 'column')}, found {len(fields)}")
+            raise words.error(index, f"expected {counted(width, 'column')}, found {len(fields)}")
         count += 1
         for column, values in zip(columns, picked, strict=True):
             field = fields[column.index]
@@ -452,10 +453,6 @@ def read_words(file: TextFile, count: int, what: str) -> Iterator[Words]:
         yield words
     if file.line < last:
         raise file.error(f"expected {count} lines with {what}, but the file ends {last - file.line} short", file.line)
-
-
-def count_of(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _shown(word: bytes) -> str:

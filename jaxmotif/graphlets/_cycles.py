@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.devices._memory import with_smaller_steps
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._select import select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _sparse as sparse
@@ -26,7 +26,7 @@ class EdgeCycles(NamedTuple):
     squares: np.ndarray | None
 
 
-def edge_cycles(graph: Graph, squares: bool = False, devices: Devices = None) -> EdgeCycles:
+def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
     """Counts the triangles (and 4-cycles) at each edge of an undirected graph.
 
     Example:
@@ -36,7 +36,7 @@ def edge_cycles(graph: Graph, squares: bool = False, devices: Devices = None) ->
     empty = np.zeros(graph.m, np.int64)
     if not graph.m:
         return EdgeCycles(empty, empty if squares else None)
-    device, m = select_devices(devices).main, graph.m
+    device, m = select_devices().main, graph.m
     graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
     edges = graph.slot_capacity // 2
 

@@ -120,13 +120,13 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hasha
     return ax
 
 
-def spring_layout(graph: Graph, seed: int = 0) -> np.ndarray:
+def spring_layout(graph: Graph) -> np.ndarray:
     """Places of the nodes, float64 ``[n, 2]``, the same each time.
 
     Reference:
       Fruchterman & Reingold: Graph drawing by force-directed placement, Software: Practice and Experience 21, 1991.
     """
-    places = np.random.default_rng(seed).random((graph.n, 2))
+    places = np.random.default_rng(0).random((graph.n, 2))
     edges, ideal = graph.edge_list(), 1 / max(graph.n, 1) ** 0.5
     for heat in 0.1 * (1 - np.arange(_ROUNDS) / _ROUNDS):
         apart = places[:, None] - places[None]

@@ -17,7 +17,7 @@ from jaxmotif.graph._formats import (
     _sized,
     _xml,
 )  # fmt: skip
-from jaxmotif.graph._formats._base import Contents, Format, Options, Sample, chosen_by
+from jaxmotif.graph._formats._base import Contents, Format, Options, Sample, chosen_format
 from jaxmotif.graph._formats._lists import read_any_list
 from jaxmotif.graph._textscan import TextFile
 
@@ -71,7 +71,7 @@ def recognise(file: TextFile, table: bool = False) -> str | None:
         if len(fitting) > 1:
             fitting = [entry for entry in fitting if sample.has_suffix(entry.suffixes)] or fitting
         if len(fitting) > 1:
-            names = " or ".join(chosen_by("format", entry.name) for entry in fitting)
+            names = " or ".join(chosen_format(entry.name) for entry in fitting)
             raise file.error(f"this fits more than one format; say which: {names}")
         if fitting:
             return fitting[0].name

@@ -161,15 +161,14 @@ class Format(NamedTuple):
     looks: Literal["bytes", "text", "rows"] = "text"
 
 
-def chosen_by(option: str, value: str) -> str:
-    """How an option is written in Python and on the command line.
+def chosen_format(name: str) -> str:
+    """How a format is asked for in Python and on the command line.
 
     Example:
-      >>> chosen_by("format", "sif")
+      >>> chosen_format("sif")
       'format="sif" (--input-format sif)'
     """
-    flag = "input-format" if option == "format" else option.replace("_", "-")
-    return f'{option}="{value}" (--{flag} {value})'
+    return f'format="{name}" (--input-format {name})'
 
 
 def passed_over(what: str, names: Sequence[str], remedy: str = "") -> tuple[str, ...]:

@@ -9,18 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.graph._formats._base import (
     ID,
     INT32_MAX,
     Contents,
     Format,
     Options,
-    chosen_by,
+    chosen_format,
     one_based,
     passed_over,
 )  # fmt: skip
 from jaxmotif.graph._numbering import Numbering
-from jaxmotif.graph._textscan import Column, TextFile, count_of, read_table, split_fields
+from jaxmotif.graph._textscan import Column, TextFile, read_table, split_fields
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
@@ -68,7 +69,7 @@ def read_any_list(file: TextFile, options: Options) -> Contents:
     if rows and len(rows[0].split()) == 2 and contents.names is None and not delimiter and len(edges) > 1:
         n, m = edges[0].tolist()
         if m == len(edges) - 1 and n > edges[1:].max():
-            note = f"the first row declares what follows; {chosen_by('format', 'edges')} takes it for an edge"
+            note = f"the first row declares what follows; {chosen_format('edges')} takes it for an edge"
             return Contents(edges[1:], num_nodes=n, notes=(note,), format="orca")
     return contents._replace(format={b"": "edges", b"\t": "tsv"}.get(delimiter, "csv"))
 
@@ -128,7 +129,7 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         if width < 2 or isinstance(column, str) or column >= width:
             row = file.data_line()
             wanted = "at least two columns" if width < 2 else f"a column {column!r}"
-            raise file.error(f"expected {wanted}, found {count_of(width, 'column')}", file.line, row)
+            raise file.error(f"expected {wanted}, found {counted(width, 'column')}", file.line, row)
         chosen.append(column)
     ids = [sample[column] for column in chosen[:2] if column < len(sample)]
     text = options.text_ids or not all(is_number(word) for word in ids)

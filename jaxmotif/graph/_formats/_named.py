@@ -14,7 +14,7 @@ from jaxmotif.graph._formats._base import (
     LabelColumn,
     Options,
     Sample,
-    chosen_by,
+    chosen_format,
     passed_over,
 )  # fmt: skip
 from jaxmotif.graph._formats._lists import (
@@ -99,7 +99,7 @@ def read_fanmod(file: TextFile, options: Options) -> Contents:
         node = ids[places[wrong[0]]]
         raise file.error(
             f"node {node} has two colors, {given[wrong[0]]} and {color[places[wrong[0]]]}; "
-            f"{chosen_by('format', 'edges')} passes these columns over",
+            f"{chosen_format('edges')} passes these columns over",
             first_line + int(wrong[0] % len(edges)) if file.line - first_line + 1 == len(edges) else None,
         )
     return contents._replace(
@@ -144,7 +144,7 @@ def _is_sif(sample: Sample) -> bool:
     if sources & targets or sample.has_suffix((".sif",)):
         return True
     raise sample.file.error(
-        f"the middle column may hold relations or ends of edges; say which: {chosen_by('format', 'sif')}, or "
+        f"the middle column may hold relations or ends of edges; say which: {chosen_format('sif')}, or "
         "columns=(0, 1) (--columns 0,1)"
     )
 
@@ -172,7 +172,7 @@ def _is_adjacency_list(sample: Sample) -> bool:
     if sample.whole and closed:
         raise sample.file.error(
             "the rows may be neighbours of their first words, or edges with attributes; say which: "
-            f"{chosen_by('format', 'adjlist')}, or columns=(0, 1) (--columns 0,1)"
+            f"{chosen_format('adjlist')}, or columns=(0, 1) (--columns 0,1)"
         )
     return False
 
