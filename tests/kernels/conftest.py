@@ -48,6 +48,8 @@ FORMS = {
 )
 def form(request) -> Form:
     """Plain XLA; a GPU's kernels interpreted, and translated, on a CPU; each form of them on a GPU."""
+    if request.param == "triton":
+        pytest.importorskip("jax.experimental.pallas.triton", exc_type=ImportError)
     return FORMS[request.param]
 
 
