@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Presented
+from jaxmotif.drawing import Drawing, draw_pattern
 from jaxmotif.patterns import class_columns, named_pattern
-
-if TYPE_CHECKING:
-    from jaxmotif.report import Drawing
 
 
 class OfClasses(Presented):
@@ -46,8 +43,6 @@ class OfClasses(Presented):
           >>> subgraph_census(datasets.load("karate"), 3).draw("triangle").svg().startswith("<svg")
           True
         """
-        from jaxmotif.report import draw_pattern
-
         # Strings of classes have labels as numbers; words are for readers.
         words = (None, None) if pattern in self.classes else self.label_words
         return draw_pattern(named_pattern(pattern, self.directed, *words), *self.label_words, title=pattern)

@@ -56,8 +56,8 @@ def write_drawings(
     """
     if args.svg is None:
         return
-    from jaxmotif.report import draw_pattern
-    from jaxmotif.report._drawing import MOST_NODES
+    from jaxmotif.drawing import draw_pattern
+    from jaxmotif.drawing._drawing import MOST_NODES
 
     args.svg.mkdir(parents=True, exist_ok=True)
     drawn = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}

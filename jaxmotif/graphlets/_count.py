@@ -20,6 +20,7 @@ from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integ
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many
 from jaxmotif.graph._ignored import ignored_labels
@@ -29,7 +30,7 @@ from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._tuning import run_sizes
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
 
@@ -68,9 +69,6 @@ class GraphletCounts(Presented):
         return integers(list(self.counts.values()))
 
     def _pictures(self, rows: int) -> list[str]:
-        from jaxmotif.patterns import named_pattern
-        from jaxmotif.report import draw_pattern
-
         names = list(self.counts)[:rows]
         patterns = [named_pattern(name, self.directed) for name in names]
         return [

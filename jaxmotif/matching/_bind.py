@@ -16,9 +16,10 @@ from jaxmotif.graph._attributes import Attributes, pair_keys
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
 from jaxmotif.language._compare import agree, canonical, fulfils
 from jaxmotif.language._query import Element, Place
-from jaxmotif.matching._conditions import FEW_NODES, RuledPattern, automorphisms_of, shape_of
+from jaxmotif.matching._conditions import FEW_NODES
 from jaxmotif.matching._order import fewest_candidates
 from jaxmotif.patterns import node_orbits
+from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of, shape_of
 
 Item = tuple[Any, str, Any]
 """What is asked of a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""

@@ -19,7 +19,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph
 from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
-from jaxmotif.matching._conditions import MOST_NODES, RuledPattern, automorphism_total, has_passes
+from jaxmotif.matching._conditions import MOST_NODES
 from jaxmotif.matching._divided import count_in_shares
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
@@ -28,6 +28,7 @@ from jaxmotif.matching._plan_many import plan_many
 from jaxmotif.matching._sizes import LABELS_LEAVE, TOGETHER, TOGETHER_ENTRIES, plan_sizes
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.patterns import Pattern, as_pattern
+from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, has_passes
 from jaxmotif.search import Standing, run_searches
 from jaxmotif.search._sizes import table_memory
 

@@ -19,7 +19,6 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._conditions import has_passes, that_pass
 from jaxmotif.matching._count import (
     Domains,
     MatchCount,
@@ -36,6 +35,7 @@ from jaxmotif.matching._plan import Plan
 from jaxmotif.matching._sink import Pieces, checked_sink, writing
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, padded, plan_sizes
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search import Images, Listed, Prefixes, ReadySearch, Standing, list_matches, list_prefixes
 
 

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._conditions import Asked, RuledPattern
+from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching._options import Order, Search
 from jaxmotif.matching._reduce import Measures
 from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
+from jaxmotif.patterns._ruled import RuledPattern
 
 
 class SearchOrder(NamedTuple):

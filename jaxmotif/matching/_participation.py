@@ -14,7 +14,6 @@ from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._conditions import automorphism_total, automorphisms_of, has_passes
 from jaxmotif.matching._count import (
     Domains,
     Per,
@@ -29,6 +28,7 @@ from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._plan import Plan
 from jaxmotif.matching._tally import EdgeNumbers, Found, Part, orbits, parts_of
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
 from jaxmotif.search import Standing
 
 MOST_MATCHES = 2**63 - 1

@@ -23,13 +23,13 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching._conditions import RuledPattern
 from jaxmotif.matching._count import count_matches, plan_searches
 from jaxmotif.matching._divided import Replan, count_at_a_stretch
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._plan import Plan
 from jaxmotif.matching._tally import Found
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import Standing
 
 MOST_NODES = 64

@@ -23,7 +23,7 @@ import jax
 import numpy as np
 
 from jaxmotif.matching._bit_sets import BitRows, leaf_sets
-from jaxmotif.matching._conditions import FEW_NODES, Asked, RuledPattern, ask
+from jaxmotif.matching._conditions import FEW_NODES, Asked, ask
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._placements import Layout
@@ -41,6 +41,7 @@ from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_order
 from jaxmotif.matching._target import Target
 from jaxmotif.matching._write import write
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import ReadySearch
 
 

@@ -40,7 +40,7 @@ from jaxmotif.motifs._null_models import NullModel, States
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
-from jaxmotif.motifs._tables import motifs_line, motifs_table
+from jaxmotif.motifs._tables import motifs_line, motifs_table, plot_profile
 from jaxmotif.motifs._until import Until
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 
@@ -117,8 +117,6 @@ class Motifs(OfClasses):
           ax: axes to draw on, perhaps over another network's; new ones when not given.
           label: what a legend calls it.
         """
-        from jaxmotif.report._plots import plot_profile
-
         return plot_profile(self, ax, label)
 
     @property

@@ -1,6 +1,6 @@
-"""What people look at: pages of the results of the jobs, drawings of small graphs, pictures in matplotlib."""
+"""Pages of the results of the jobs, with drawings of small graphs (those of ``jaxmotif.drawing``)."""
 
-from jaxmotif.report._drawing import Drawing, draw_pattern
+from jaxmotif.drawing import Drawing, draw_pattern
 from jaxmotif.report._reports import (
     Matched,
     census_report,

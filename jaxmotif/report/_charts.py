@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.devices._progress import short_number
-from jaxmotif.report._drawing import Drawing, as_text
+from jaxmotif.drawing._drawing import Drawing, as_text
 
 WIDTH = 960
 _WITH_PICTURES = 16  # classes that have room for a drawing under the axis

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from jaxmotif.report._drawing import as_text
+from jaxmotif.drawing._drawing import as_text
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fdfcfa; --ink: #1d1b18; --soft: #6d675e; --rule: #e5e0d8; --tint: #f6f2ec;

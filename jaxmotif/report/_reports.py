@@ -11,16 +11,16 @@ import numpy as np
 import jaxmotif
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, counted
+from jaxmotif.drawing._drawing import MOST_NODES, Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import NodeOrbits
 from jaxmotif.matching import MatchCount
 from jaxmotif.motifs import Census, Motifs
+from jaxmotif.motifs._tables import null_interval
 from jaxmotif.patterns import NODE_ORBITS, Pattern, class_columns, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.report._charts import Profile, bar, distributions, legend, profile_chart
-from jaxmotif.report._drawing import MOST_NODES, Drawing, as_text, draw_pattern
 from jaxmotif.report._page import Cell, Head, facts, number, page, paragraphs, section, table, whole
-from jaxmotif.report._plots import null_interval
 from jaxmotif.report._roles import MOST_OCCURRENCES, role_card
 from jaxmotif.report._words import citations, mixing_in_words
 from jaxmotif.sieve import ColorMotifs

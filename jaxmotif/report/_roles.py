@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.devices._select import select_devices
+from jaxmotif.drawing._drawing import as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.matching import participation_counts
-from jaxmotif.matching._conditions import RuledPattern, automorphisms_of
 from jaxmotif.patterns import Pattern, node_orbits
-from jaxmotif.report._drawing import as_text, draw_pattern
+from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of
 
 SHOWN = 5
 """Nodes a role."""

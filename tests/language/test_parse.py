@@ -10,7 +10,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.language import QueryError, parse
 from jaxmotif.language._parse import _parser
 from jaxmotif.matching._bind import bind
-from jaxmotif.matching._conditions import RuledPattern
+from jaxmotif.patterns._ruled import RuledPattern
 
 TEXTS = (
     'A -> B; B -> C [type="inhibitory", weight > 20]; A !> C; A.kind = "KC"',

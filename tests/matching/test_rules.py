@@ -8,9 +8,9 @@ import pytest
 from jaxmotif.matching import Search, count_matches, find_matches, participation_counts
 from jaxmotif.matching import _count as counting
 from jaxmotif.matching import _reduce as reducing
-from jaxmotif.matching._conditions import RuledPattern, shape_of
 from jaxmotif.matching._sizes import CPU
 from jaxmotif.patterns import automorphisms
+from jaxmotif.patterns._ruled import RuledPattern, shape_of
 from tests.matching.oracle import _injections, random_graph
 
 NODES = 9

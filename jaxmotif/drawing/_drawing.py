@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._conditions import RuledPattern
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ class Drawing(NamedTuple):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The same in matplotlib (extra ``plot``), on given axes or new ones."""
-        from jaxmotif.report._plots import plot_drawing
+        from jaxmotif.drawing._plots import plot_drawing
 
         return plot_drawing(self, ax)
 

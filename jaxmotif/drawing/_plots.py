@@ -1,4 +1,4 @@
-"""Pictures in matplotlib: a pattern, a significance profile, a graph. Needs the extra ``plot``."""
+"""Pictures in matplotlib: a pattern, a graph. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxmotif.drawing._drawing import SIDE, Drawing
 from jaxmotif.graph import Graph
-from jaxmotif.patterns import class_columns
-from jaxmotif.report._drawing import SIDE, Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from jaxmotif.motifs import Motifs
 
 ACCENT, INK, SOFT = "#b8380c", "#1d1b18", "#8a8379"
 MOST_NODES = 2000
@@ -56,34 +53,6 @@ def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
     ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
     ax.axis("off")
     return ax
-
-
-def plot_profile(found: Motifs, ax: Axes | None = None, label: str | None = None) -> Axes:
-    """The significance profile of motifs, with where 95 % of the random graphs lie."""
-    count = len(found.classes)
-    ax = axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
-    columns, s = class_columns(found.classes, found.directed), found.significance
-    # Places are names, so that a class of several networks has one place.
-    at = [str(i) if i is not None else word for i, word in zip(columns["id"], found.words, strict=True)]
-    low, high = null_interval(found)
-    ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
-    ax.bar(at, high - low, bottom=low, width=0.55, color=INK, alpha=0.1, linewidth=0, zorder=0)
-    colour = ACCENT if len(ax.lines) == 1 else None  # further networks in matplotlib's own colours
-    (line,) = ax.plot(at, s.profile, color=colour, linewidth=1.5, label=label)
-    fill = [line.get_color() if unusual else "white" for unusual in found.is_motif | found.is_anti_motif]
-    ax.scatter(at, s.profile, color=fill, edgecolor=line.get_color(), s=26, zorder=3)
-    ax.tick_params(axis="x", labelsize=8, labelbottom=count <= 40, rotation=45 if count > 16 else 0)
-    ax.set(xlabel="class", ylabel="significance profile")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
-def null_interval(found: Motifs) -> tuple[np.ndarray, np.ndarray]:
-    """Where 95 % of the random graphs lie on the scale of the profile, float64 ``[classes]`` each; NaN without a z."""
-    s = found.significance
-    low, high = np.quantile(found.random_counts, [0.025, 0.975], axis=0)
-    scale = np.where(s.scale > 0, s.scale, np.nan) * (float(np.sqrt(np.nansum(s.z**2))) or 1.0)
-    return (low - s.mean) / scale, (high - s.mean) / scale
 
 
 def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:

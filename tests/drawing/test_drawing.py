@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, query
+from jaxmotif.drawing import draw_pattern
+from jaxmotif.drawing._drawing import arrange
 from jaxmotif.matching._bind import bind
 from jaxmotif.patterns import Pattern, class_names, named_pattern
-from jaxmotif.report import draw_pattern
-from jaxmotif.report._drawing import arrange
 
 
 @pytest.mark.parametrize("directed", [True, False])

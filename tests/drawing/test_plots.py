@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, datasets
+from jaxmotif.drawing import draw_pattern
 from jaxmotif.patterns import named_pattern
-from jaxmotif.report import draw_pattern
 from tests.report.made_up import made_up
 
 matplotlib = pytest.importorskip("matplotlib")
