@@ -114,9 +114,11 @@ def begun(dyads: Dyads, size: int, limit: jax.Array) -> tuple[Tables, jax.Array,
     begins = jnp.zeros(slots, bool).at[dyads.offsets[:-1]].set(True, mode="drop")
     g = rounded((dyads.offsets[1:] - dyads.offsets[:-1]).astype(jnp.float64))
     sums = jnp.zeros((size, rows)).at[1].set(g)
-    ways = jnp.zeros((LEVELS, size, rows)).at[0, 0].set(1.0)
+    # Of the data, or a compiler would work out all these numbers itself, a second of a large graph.
+    node = jnp.where(g < 0, 0.0, 1.0)
+    ways = jnp.zeros((LEVELS, size, rows)).at[0, 0].set(node)
     ways = ways.at[0, 1].set(jnp.where(limit == 0, g, 0.0)).at[1, 1].set(g)
-    ways = ways.at[1, 0].set(jnp.where(limit == 0, 1.0, 0.0))
+    ways = ways.at[1, 0].set(jnp.where(limit == 0, node, 0.0))
     return Tables(jnp.zeros((size - 2, slots)), sums, ways, limit), g, begins
 
 
