@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jaxmotif
 from jaxmotif.cli._options import add_work_options, compiled_code_kept, use_devices
-from jaxmotif.cli._output import Report, add_output_options, check_output, choose_format, write_report
+from jaxmotif.cli._output import Report, add_output_options, check_outputs, choose_format, write_report
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -22,7 +22,7 @@ logger = logging.getLogger("jaxmotif")
 
 _NOT_IN_RESULT = frozenset((
     "command", "run", "format", "output", "occurrences", "report", "svg", "argv", "wide", "quiet", "device", "memory",
-    "cluster", "checkpoint", "cache",
+    "cluster", "checkpoint", "cache", "unwritten",
 ))  # fmt: skip
 """Options that leave every bit of the result as it is: it does not tell them."""
 
@@ -59,14 +59,11 @@ class Command(NamedTuple):
         add_output_options(parser)
         if self.works:
             add_work_options(parser, self.checkpoint)
-        parser.set_defaults(run=self._run)
+        parser.set_defaults(run=self._run, unwritten=None)
 
     def _run(self, args: argparse.Namespace) -> None:
         args.format = form = choose_format(args.format, args.output)
-        check_output(form, args.output)
-        for more in ("occurrences", "report"):
-            if getattr(args, more, None) is not None:
-                check_output("csv", getattr(args, more))
+        check_outputs(args)
         if not self.works:
             write_report(self.run(args), form, args.output, args.wide)
             return
@@ -74,6 +71,8 @@ class Command(NamedTuple):
             use_devices(args)
             report = dataclasses.replace(self.run(args), run=how(args))
         write_report(report, form, args.output, args.wide)
+        if args.unwritten is not None:
+            raise args.unwritten
 
 
 def how(args: argparse.Namespace) -> dict[str, Any]:

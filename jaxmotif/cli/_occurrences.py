@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from jaxmotif.cli._options import own_devices
-from jaxmotif.cli._output import Column, comments, pyarrow_for, whole_file
+from jaxmotif.cli._output import Column, beside_result, comments, pyarrow_for, whole_file
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
@@ -73,7 +73,7 @@ def write_occurrences(
     nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
     heads = list(known[0][0]) if known else []
     written = 0
-    with _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
+    with beside_result(args), _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
         for head, pattern in known:
             blocks = occurrences(
                 graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=own_devices(args)
@@ -81,7 +81,8 @@ def write_occurrences(
             for block in blocks:
                 write(list(head.values()), block)
                 written += len(block)
-    logger.info("%d occurrences written to %s", written, args.occurrences)
+    if args.unwritten is None:
+        logger.info("%d occurrences written to %s", written, args.occurrences)
 
 
 def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple[dict[str, Any], str]]:

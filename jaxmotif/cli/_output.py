@@ -101,14 +101,63 @@ def check_output(form: str, path: Path | None) -> None:
         raise OSError(f"cannot write {path}: {error.strerror}") from error
 
 
+def check_outputs(args: argparse.Namespace) -> None:
+    """Finds out before the work whether all its files can be written after it, and that none replaces what is read, or
+    another.
+
+    Args:
+      args: the options; ``occurrences``, ``report``, ``svg`` and ``checkpoint`` are not those of every command.
+    """
+    files = {name: getattr(args, name, None) for name in ("output", "occurrences", "report")}
+    folders = {name: getattr(args, name, None) for name in ("svg", "checkpoint")}
+    for name, path in files.items():
+        check_output(args.format if name == "output" else "csv", path)
+    for name, path in folders.items():
+        if path is not None and path.exists() and not path.is_dir():
+            raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
+    taken: dict[Path, str] = {}
+    for name, path in files.items():
+        if path is None or _is_special(path):
+            continue
+        if before := taken.get(path.resolve()):
+            raise ValueError(f"{before} and --{name} are one file; name a file for each")
+        taken[path.resolve()] = f"--{name} {path}"
+    graphs = getattr(args, "graph", None) or []
+    paths = [
+        value for name, value in vars(args).items() if isinstance(value, Path) and name not in {**files, **folders}
+    ]
+    for path in (*([graphs] if isinstance(graphs, str) else graphs), getattr(args, "query", None), *paths):
+        if path is not None and os.path.isfile(path) and (which := taken.get(Path(path).resolve())):
+            raise ValueError(f"{which}: this file is read, and would be replaced; name another")
+
+
+@contextlib.contextmanager
+def named_errors(what: str | Path) -> Iterator[None]:
+    """A disk that is full does not say of which file; who writes one does."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or (error.filename and not str(error.filename).endswith(".part")):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(what)) from error
+
+
+@contextlib.contextmanager
+def beside_result(args: argparse.Namespace) -> Iterator[None]:
+    """Of a file beside the result: that it cannot be written fails the run at its end, when the result is written."""
+    try:
+        yield
+    except OSError as error:
+        logger.warning("%s: %s; going on to the result", error.filename, error.strerror)
+        args.unwritten = error
+
+
 def write_report(report: Report, form: str, path: Path | None = None, wide: bool = False) -> None:
     """Writes a report as ``table``, ``json``, ``csv`` or ``parquet``."""
     if path is None:
-        _write(report, form, sys.stdout, wide)
-        return
-    if _is_special(path):
-        with open(path, "w", encoding="utf-8") as stream:
-            _write(report, form, stream, wide)
+        with named_errors("standard output"):
+            _write(report, form, sys.stdout, wide)
+            sys.stdout.flush()
         return
     with whole_file(path) as stream:
         _write(report, form, stream, wide)
@@ -116,15 +165,20 @@ def write_report(report: Report, form: str, path: Path | None = None, wide: bool
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """A text file to write, which appears when all of it is written, or not at all."""
+    """A text file to write, which appears when all of it is written, or not at all; or a device or a pipe."""
+    if _is_special(path):
+        with named_errors(path), open(path, "w", encoding="utf-8") as stream:
+            yield stream
+        return
     target = path.resolve()
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with open(partial, "x", encoding="utf-8", newline="") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, target)
+        with named_errors(path):
+            with open(partial, "x", encoding="utf-8", newline="") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from jaxmotif.cli._output import whole_file
+from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
     from jaxmotif.patterns import Pattern
@@ -38,9 +38,10 @@ def write_page(
     if args.report is not None:
         from jaxmotif import report
 
-        with whole_file(args.report) as stream:
-            stream.write(make(report, {"argv": args.argv, **run}))
-        logger.info("report written to %s", args.report)
+        with beside_result(args):
+            with whole_file(args.report) as stream:
+                stream.write(make(report, {"argv": args.argv, **run}))
+            logger.info("report written to %s", args.report)
 
 
 def write_drawings(
@@ -59,11 +60,13 @@ def write_drawings(
     from jaxmotif.drawing import draw_pattern
     from jaxmotif.drawing._drawing import MOST_NODES
 
-    args.svg.mkdir(parents=True, exist_ok=True)
     drawn = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
-    for name, pattern in drawn.items():
-        plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
-        draw_pattern(pattern, *words, title=name).save(args.svg / f"{plain}.svg")
-    logger.info("%d drawings written to %s", len(drawn), args.svg)
+    with beside_result(args):
+        args.svg.mkdir(parents=True, exist_ok=True)
+        for name, pattern in drawn.items():
+            plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
+            with whole_file(args.svg / f"{plain}.svg") as stream:
+                stream.write(draw_pattern(pattern, *words, title=name).document())
+        logger.info("%d drawings written to %s", len(drawn), args.svg)
     if len(drawn) < len(patterns):
         logger.warning("%d patterns of more than %d nodes are not drawn", len(patterns) - len(drawn), MOST_NODES)

@@ -88,9 +88,13 @@ class Drawing(NamedTuple):
             parts.append(f'<text x="{x:.1f}" y="{y + 3:.1f}" {style}>{as_text(_short(word))}</text>')
         return "".join(parts) + "</svg>"
 
+    def document(self) -> str:
+        """What an SVG file of it holds."""
+        return self.svg(width=256) + "\n"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an SVG file."""
-        Path(path).write_text(self.svg(width=256) + "\n", encoding="utf-8")
+        Path(path).write_text(self.document(), encoding="utf-8")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The same in matplotlib (extra ``plot``), on given axes or new ones."""

@@ -192,6 +192,8 @@ class TextFile:
         self._check_binary(block)
         if self.line == 0:
             block = block.removeprefix(b"\xef\xbb\xbf")
+            if b"\n" not in block:  # the whole file: lines as those of the old Mac OS
+                block = block.replace(b"\r", b"\n")
         if block and not block.endswith(b"\n"):
             block += b"\n"
         if not block.isascii():

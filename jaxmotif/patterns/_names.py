@@ -251,7 +251,7 @@ both ways, out of the center |
         own, other = ("directed", "undirected") if found.directed else ("undirected", "directed")
         raise ValueError(
             f"the pattern {name!r} is {own}, and here it must be {other}{_near(name, directed)}; take one of that "
-            f"kind, or read the graph as {own}"
+            f"kind, or read the graph as {own} (directed={found.directed}, --{own})"
         )
     return found
 

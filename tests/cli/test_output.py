@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jaxmotif.cli._output import Report, check_output, choose_format, write_report
+from jaxmotif.cli import main
+from jaxmotif.cli._output import Report, check_output, choose_format, whole_file, write_report
 
 HUGE = 4166416671249950000
 COUNTS = Report({"nodes": 5, "edges": 2}, {"graphlet": ["edge", "4-node-indep"], "count": [2, HUGE * HUGE]}, "counts")
@@ -185,4 +186,42 @@ def test_checking_leaves_nothing_behind(tmp_path):
 
 def test_devices_are_written_in_place():
     write_report(ROWS, "csv", Path(os.devnull))
+    with whole_file(Path(os.devnull)) as stream:
+        stream.write("a page")
     assert not Path(os.devnull).is_file()
+
+
+@pytest.fixture
+def network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JAXMOTIF_CACHE", "off")
+    Path("net.txt").write_text("0 1\n1 2\n2 0\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-o", "net.txt"], "--output net.txt: this file is read"),
+        (["--report", "./net.txt"], "--report net.txt: this file is read"),
+        (["-o", "x.html", "--report", "x.html"], "--output x.html and --report are one file"),
+        (["--checkpoint", "net.txt"], "--checkpoint net.txt: is a file; name a folder"),
+        (["--svg", "net.txt"], "--svg net.txt: is a file; name a folder"),
+        (["--node-labels", "labels.txt", "-o", "labels.txt"], "--output labels.txt: this file is read"),
+    ],
+)
+def test_no_file_replaces_what_is_read_or_another(network, capsys, options, said):
+    Path("labels.txt").write_text("0 a\n1 a\n2 b\n")
+    assert main(["graphlets", "net.txt", *options]) == 1
+    assert said in capsys.readouterr().err
+    assert Path("net.txt").read_text() == "0 1\n1 2\n2 0\n"
+    assert sorted(os.listdir()) == ["labels.txt", "net.txt"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, capsys):
+    assert main(["match", "triangle", "net.txt", "--report", "/dev/full", "-o", "out.csv"]) == 1
+    assert "triangle,6," in Path("out.csv").read_text()
+    assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: /dev/full: No space left on device"
+    assert main(["match", "triangle", "net.txt", "-o", "/dev/full"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: /dev/full: No space left on device"

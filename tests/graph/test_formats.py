@@ -110,6 +110,7 @@ REFUSED = {
     "two LADs": ("3\n2 1 2\n2 1 0\n2 1 0\n", "more than one format.*lad.*lad-labelled"),
     "tgf": ("1 A\n2 B\n#\n1 2\n", "Trivial Graph Format"),
     "xgmml": ('<?xml version="1.0"?>\n<graph label="x"></graph>\n', "XGMML"),
+    "web page": ("<!DOCTYPE html>\n<html><body>404</body></html>\n", "a web page .HTML.*open it in a browser"),
     "adjacency data": ('{"directed": false, "adjacency": [[]]}', "other JSON"),
     "ucinet": ("dl n = 3 format = edgelist1\ndata:\n1 2\n", "UCINET"),
     "graph6": (">>graph6<<A_\n", "graph6"),

@@ -97,10 +97,10 @@ def read_format(caplog, path, **options):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("wrap", ["plain", "gzip", "crlf", "bom", "no-final-newline"])
+@pytest.mark.parametrize("wrap", ["plain", "gzip", "crlf", "cr", "bom", "no-final-newline"])
 def test_formats(name, wrap, write, caplog):
     text, format, directed = SAMPLES[name]
-    content = text.replace("\n", "\r\n").encode() if wrap == "crlf" else text.encode()
+    content = text.replace("\n", {"crlf": "\r\n", "cr": "\r"}.get(wrap, "\n")).encode()
     content = b"\xef\xbb\xbf" + content if wrap == "bom" else content
     content = content.rstrip(b"\n") if wrap == "no-final-newline" and name[:5] != "metis" else content
     path = write(gzip.compress(content) if wrap == "gzip" else content)

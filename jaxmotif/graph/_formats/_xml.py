@@ -225,6 +225,10 @@ def _root(sample: Sample) -> str | None:
     return found[1].decode().lower() if found else ""
 
 
+def _is_page(sample: Sample) -> bool:
+    return re.match(rb"\s*<(!doctype\s+html|html)\b", sample.head, re.I) is not None
+
+
 FORMATS = (
     Format(
         "graphml", "GraphML (yEd, igraph, networkx)", "those declared",
@@ -235,7 +239,12 @@ FORMATS = (
         lambda sample: _root(sample) == "gexf", (".gexf",),
     ),
     Format(
-        "xml", "other XML, such as XGMML", "", None, lambda sample: _root(sample) not in (None, "graphml", "gexf"),
+        "html", "a web page (HTML)", "", None, _is_page, (".html", ".htm"),
+        "open it in a browser: it may say why there was nothing to download, or where",
+    ),
+    Format(
+        "xml", "other XML, such as XGMML", "", None,
+        lambda sample: not _is_page(sample) and _root(sample) not in (None, "graphml", "gexf"),
         (".xml", ".xgmml"), "export it as GraphML, SIF or a table of edges",
     ),
 )  # fmt: skip
