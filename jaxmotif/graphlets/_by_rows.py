@@ -19,7 +19,7 @@ from jax import lax
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Ranked
+from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Gathered, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.kernels._expand import take
 
@@ -47,11 +47,13 @@ class Lists(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """``firsts``: cells before the matrices of each size, then of all; ``piece``: at most so many numbers each."""
+    """``firsts``: cells before the matrices of each size, then of all; ``piece``: how many numbers one has at most;
+    ``kind``: of numbers that codegrees fit."""
 
     lists: Lists
     firsts: list[np.int32]
     piece: int
+    kind: np.dtype
 
 
 def needed(matrices: list[Blocks], arcs: int) -> int:
@@ -82,7 +84,8 @@ def layout(graph: Ranked, matrices: list[Blocks], arcs: int, lengths: np.ndarray
     before = np.concatenate([[0], ends])[np.searchsorted(tails[inside], np.arange(nodes + 1) + core)]
     padded = (np.pad(x, (0, bucket_size(len(which)) - len(which))) for x in (inside[which], offsets))
     lists = Lists(*map(jnp.asarray, (*padded, before.astype(np.int32), first, width)))
-    return Layout(lists, [np.int32(x) for x in firsts], piece)
+    kind = np.uint8 if np.diff(np.asarray(graph.offsets)).max() < 2**8 else np.uint16
+    return Layout(lists, [np.int32(x) for x in firsts], piece, np.dtype(kind))
 
 
 class _Pieces(NamedTuple):
@@ -115,21 +118,19 @@ def _pieces(graph: Ranked, at: Lists, begin: jax.Array, end: jax.Array, piece: i
                    place)  # fmt: skip
 
 
-@partial(jit64, static_argnames=("size", "piece", "detail"))
+@partial(jit64, static_argnames=("size", "piece", "kind", "detail"))
 def sums(
-    graph: Ranked, at: Lists, both: jax.Array, degrees: jax.Array, t: jax.Array, count: jax.Array,
-    *, size: int, piece: int, detail: Detail,
+    graph: Ranked, at: Lists, held: Gathered, degrees: jax.Array, count: jax.Array,
+    *, size: int, piece: int, kind: np.dtype, detail: Detail,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:  # fmt: skip
-    """The table of codegrees, uint16 ``[size, size]``, as :class:`jaxmotif.graphlets._hubs.Tables` has it; and sums at
-    all arcs, int64, by name.
+    """The table of codegrees ``[size, size]`` in its ``kind``, as :class:`jaxmotif.graphlets._hubs.Tables` has it; and
+    sums at all arcs, int64, by name.
 
     ``chord`` is that of :class:`jaxmotif.graphlets._homs.Sums` only when summed around u: C(x, y) is added up over the
     pairs of common neighbours that x and y have in the neighbourhood of u, all at u -> x.
 
     Args:
-      both: uint16 cells of all matrices: those common neighbours, and at the bit :data:`ADJACENT` whether x and y are
-        adjacent.
-      degrees: of all nodes. t: common neighbours, at arcs. count: of core nodes.
+      held: what matrices gave. degrees: of all nodes. count: of core nodes.
     """
     rows, step, wide = max(1, _CELLS // size), _STEP // piece, detail != "graph"
     names = ("w3", "wing", "far", "chord", "side", "arm") if wide else ("w3", "wing", "chord")
@@ -147,7 +148,7 @@ def sums(
             codegree, pairs = tables
             p = _pieces(graph, at, begin + i * step, end, piece)
             cell = jnp.where(p.there, cells(take(graph.rows, p.node), p), size * size)
-            codegree = codegree.at[cell].add(p.there.astype(jnp.uint16), mode="drop")
+            codegree = codegree.at[cell].add(p.there.astype(kind), mode="drop")
             if wide:
                 cell = jnp.where(p.there, cells(p.node - first, p), rows * size)
                 pairs = pairs.at[cell].add(_common(both, p), mode="drop")
@@ -168,12 +169,13 @@ def sums(
 
         return codegree, lax.fori_loop(jnp.int32(0), steps, read, found)
 
-    degree, t = degrees.astype(jnp.int32).at[graph.heads].get(mode="clip"), t.astype(jnp.int32)
+    both, t = held.both, held.own[:, own_columns(detail).index("t")].astype(jnp.int32)
+    degree = degrees.astype(jnp.int32).at[graph.heads].get(mode="clip")
     node = jnp.arange(size, dtype=jnp.int32)
-    leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0).astype(jnp.uint16)
+    leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0).astype(kind)
     row = graph.rows.at[node].get(mode="fill", fill_value=size)
     # The diagonal has degrees.
-    codegree = jnp.zeros((size, size), jnp.uint16).at[row, node].set(leaves, mode="drop").reshape(-1)
+    codegree = jnp.zeros((size, size), kind).at[row, node].set(leaves, mode="drop").reshape(-1)
     found = jnp.zeros((graph.heads.shape[0], len(names)), jnp.int64)
     codegree, found = lax.fori_loop(jnp.int32(0), (count + (rows - 1)) // rows, block, (codegree, found))
     # A leaf of u has one common neighbour with each of its others: u.

@@ -258,7 +258,8 @@ def _given(
 ) -> tuple[_Given, Places, float]:
     """The graph as the passes take it, where its nodes and slots went, and a bound of all results."""
     nodes = graph.node_capacity
-    ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=graph.slot_capacity)
+    on_host = None if target_of(device).is_accelerator else hubs.sorted_on_host(*map(np.asarray, slots))
+    ranked, places = hubs.ranked(*slots, on_host, nodes=nodes, arcs=graph.slot_capacity)
     starts, leaves, later, core, largest = jax.device_get(
         # One wait for all that sizes depend on.
         (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
@@ -583,13 +584,12 @@ class _Hand:
 
     def _by_rows(self, lists: by_rows.Layout, span: Span) -> None:
         """What all hubs give, the tables row by row."""
-        given, found = self.given, {}
+        given = self.given
         for b, first in zip(self._hubs, lists.firsts[:-1], strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
-        t = self._held.by_name(given.detail)["t"]
         codegree, found = by_rows.sums(
-            given.graph, lists.lists, self._held.both, self._node[0], t, np.int32(len(given.lengths)), size=given.size,
-            piece=lists.piece, detail=given.detail,
+            given.graph, lists.lists, self._held, self._node[0], np.int32(len(given.lengths)), size=given.size,
+            piece=lists.piece, kind=lists.kind, detail=given.detail,
         )  # fmt: skip
         if given.detail == "node":
             found["roof"] = by_rows.around_common(
@@ -661,7 +661,7 @@ class _Hand:
     def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
         """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows."""
         given, rows, nodes = self.given, self._rows, len(self.given.lengths)
-        narrow = hubs.short if given.most <= 2**16 and codegree.dtype != jnp.uint16 else lambda table: table
+        narrow = hubs.short if given.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
         which = (self._up, self._up_starts[span.first], self._up_starts[span.stop])
         # Each is a product of two rows: a block of rows meets every other one.
