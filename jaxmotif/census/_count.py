@@ -2,72 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._present import Column, PerGraph, counted
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes, count_participation
 from jaxmotif.census._job import divided_census
-from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, degree_rank
+from jaxmotif.census._many import count_many
+from jaxmotif.census._pair_states import SMALLEST, CensusGraphs, census_graphs, check_size, degree_rank
 from jaxmotif.census._sizes import in_less, plan
-from jaxmotif.census._tables import OfClasses
+from jaxmotif.census._tables import Census
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
+from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import for_many
-from jaxmotif.patterns import class_columns
-
-SMALLEST, LARGEST = 2, 8
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Census(OfClasses):
-    """Counts of connected induced subgraphs by class.
-
-    Attributes:
-      size: nodes of a subgraph.
-      directed: whether classes tell directions.
-      classes: canonical strings, ascending: the lexicographically smallest row-major 0/1 adjacency over all node orders
-        (with labels as :func:`jaxmotif.patterns.canonical_string` writes them).
-      counts: int64 ``[classes]``, occurrences (node sets).
-      per_node: int64 ``[n, classes]``, occurrences that each node lies in, or ``None`` when not asked for.
-      label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
-    """
-
-    size: int
-    directed: bool
-    classes: tuple[str, ...]
-    counts: np.ndarray
-    per_node: np.ndarray | None = None
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
-
-    @property
-    def total(self) -> int:
-        """All connected induced subgraphs of this size."""
-        return int(self.counts.sum())
-
-    def _line(self) -> str:
-        return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"
-
-    def table(self) -> dict[str, Column]:
-        return {**class_columns(self.classes, self.directed), "count": self.counts}
-
-    def as_dict(self) -> Mapping[str, int]:
-        """Counts by class."""
-        return dict(zip(self.classes, self.counts.tolist(), strict=True))
-
-
-@for_many(lambda graphs, *args, **options: census_of_many(graphs, *args, **options))
+@for_many(lambda graphs, *args, **options: count_many(graphs, *args, alone=subgraph_census, **options))
 def subgraph_census(
     graph: GraphLike,
     size: int,
@@ -139,31 +96,9 @@ def subgraph_census(
     return with_smaller_steps(attempt, memory, partial(in_less, device), device)[0]
 
 
-def census_of_many(graphs: Graphs, size: int, **options: Any) -> PerGraph[Census]:
-    """:func:`subgraph_census` of every graph of a data set."""
-    from jaxmotif.census._many import count_many  # which needs this module
-
-    return count_many(graphs, size, **options)
-
-
 def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
     # In the order of their strings, whatever order they were met in.
     found = [i for i in np.argsort(classes).tolist() if counts[i]]
     names = tuple(classes[i] for i in found)
     words = graph.node_label_names, graph.edge_label_names
     return Census(size, graph.directed, names, counts[found], None if nodes is None else nodes[:, found], words)
-
-
-def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
-    """Raises unless subgraphs of this size can be counted (``more_bits``: of a graph's number)."""
-    if not SMALLEST <= size <= LARGEST:
-        raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}")
-    alphabet = Alphabet.of(graph)
-    bits = alphabet.code_bits(size) + more_bits
-    last = alphabet.label_bits + (size - 1) * alphabet.state_bits
-    # Codes have 63 bits, and a node's own are shifted in as one word.
-    if bits > 63 or last > 31:
-        raise ValueError(
-            f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
-            f"labels takes {bits} bits a subgraph, {last} for its last node; the limits are 63 and 31: use fewer labels"
-        )

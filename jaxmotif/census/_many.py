@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import jax
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._count import Census, check_size, subgraph_census
 from jaxmotif.census._enumerate import count_classes, count_participation
-from jaxmotif.census._pair_states import CPU_SAMPLE, Alphabet, mixed_graphs
+from jaxmotif.census._pair_states import CPU_SAMPLE, Alphabet, check_size, mixed_graphs
 from jaxmotif.census._sizes import plan
+from jaxmotif.census._tables import Census
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graphs
@@ -24,9 +24,9 @@ MOST_NODES = 1024
 
 def count_many(
     graphs: Graphs, size: int, *, per_node: bool = False, devices: Devices = None, memory: int | None = None,
-    progress: bool = False,
+    progress: bool = False, alone: Callable[..., Census],
 ) -> PerGraph[Census]:  # fmt: skip
-    """What :func:`jaxmotif.subgraph_census` gives for many graphs; arguments as there."""
+    """What :func:`jaxmotif.subgraph_census` gives for many graphs, arguments as there; ``alone``: for large ones."""
     check_size(graphs, size)
     device = select_devices(devices).main
     together = np.flatnonzero((graphs.n <= MOST_NODES) & (graphs.slots <= CPU_SAMPLE.slots // 2))
@@ -46,7 +46,7 @@ def count_many(
             rows.append((part, counts, nodes))
             bar.advance(part.size)
         for i in sorted(set(range(len(graphs))) - set(together.tolist())):
-            found[i] = subgraph_census(graphs[i], size, per_node=per_node, devices=devices, memory=memory)
+            found[i] = alone(graphs[i], size, per_node=per_node, devices=devices, memory=memory)
             bar.advance()
     return _result(graphs, size, classifier.classes, rows, found)
 

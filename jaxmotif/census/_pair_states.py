@@ -19,6 +19,9 @@ from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Dyads
 
+SMALLEST, LARGEST = 2, 8
+"""Nodes of the subgraphs that are counted."""
+
 
 class Room(NamedTuple):
     """Entries of arrays over nodes, neighbours and pairs of nodes."""
@@ -98,6 +101,21 @@ class Codes(NamedTuple):
     entries: int
     state_bits: int
     label_bits: int
+
+
+def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
+    """Raises unless subgraphs of this size can be counted (``more_bits``: of a graph's number)."""
+    if not SMALLEST <= size <= LARGEST:
+        raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}")
+    alphabet = Alphabet.of(graph)
+    bits = alphabet.code_bits(size) + more_bits
+    last = alphabet.label_bits + (size - 1) * alphabet.state_bits
+    # Codes have 63 bits, and a node's own are shifted in as one word.
+    if bits > 63 or last > 31:
+        raise ValueError(
+            f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
+            f"labels takes {bits} bits a subgraph, {last} for its last node; the limits are 63 and 31: use fewer labels"
+        )
 
 
 def degree_rank(graph: Graph) -> np.ndarray:

@@ -1,11 +1,14 @@
-"""How results that tell classes show themselves."""
+"""The results that tell classes, and how they show themselves."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
+import numpy as np
+
 from jaxmotif.arrays._label_words import in_words
-from jaxmotif.arrays._present import Presented
+from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.drawing import Drawing, draw_pattern
 from jaxmotif.patterns import class_columns, named_pattern
 
@@ -49,3 +52,40 @@ class OfClasses(Presented):
 
     def _pictures(self, rows: int) -> list[str]:
         return [self.draw(str(text)).svg(width=48) for text in self.table()["class"][:rows]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Census(OfClasses):
+    """Counts of connected induced subgraphs by class.
+
+    Attributes:
+      size: nodes of a subgraph.
+      directed: whether classes tell directions.
+      classes: canonical strings, ascending: the lexicographically smallest row-major 0/1 adjacency over all node orders
+        (with labels as :func:`jaxmotif.patterns.canonical_string` writes them).
+      counts: int64 ``[classes]``, occurrences (node sets).
+      per_node: int64 ``[n, classes]``, occurrences that each node lies in, or ``None`` when not asked for.
+      label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
+    """
+
+    size: int
+    directed: bool
+    classes: tuple[str, ...]
+    counts: np.ndarray
+    per_node: np.ndarray | None = None
+    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
+
+    @property
+    def total(self) -> int:
+        """All connected induced subgraphs of this size."""
+        return int(self.counts.sum())
+
+    def _line(self) -> str:
+        return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"
+
+    def table(self) -> dict[str, Column]:
+        return {**class_columns(self.classes, self.directed), "count": self.counts}
+
+    def as_dict(self) -> Mapping[str, int]:
+        """Counts by class."""
+        return dict(zip(self.classes, self.counts.tolist(), strict=True))

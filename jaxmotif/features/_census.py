@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from jaxmotif.census._count import check_size
+from jaxmotif.census._pair_states import check_size
 from jaxmotif.census._roles import role_counts
 from jaxmotif.devices._select import Devices
 from jaxmotif.features._patterns import Features

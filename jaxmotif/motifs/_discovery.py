@@ -20,9 +20,9 @@ from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._count import LARGEST, check_size, subgraph_census
+from jaxmotif.census._count import subgraph_census
 from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import Alphabet, content_of, in_one_room, likely_subgraphs
+from jaxmotif.census._pair_states import LARGEST, Alphabet, check_size, content_of, in_one_room, likely_subgraphs
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on

@@ -19,7 +19,7 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier, decode, normal_codes
-from jaxmotif.census._count import LARGEST as LARGEST_COUNTED
+from jaxmotif.census._pair_states import LARGEST as LARGEST_COUNTED
 from jaxmotif.census._pair_states import Alphabet, Codes, content_of
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._job import Job, run_job, workers_on
