@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +38,6 @@ LANES = BLOCK, 1 << 22  # drawn at once by a CPU and by an accelerator
 LANE_BYTES = 1 << 10
 NO_CODE = np.uint64(0xFFFFFFFFFFFFFFFF)
 MERGE_AT = 1 << 16  # (code, times) entries that have come to the host before they are merged
-T = TypeVar("T")
 
 
 _begun = jit64(kernel.begun, static_argnames="size")
@@ -191,7 +190,7 @@ class Sampler:
         return float(np.asarray(self.tables(limit).total))
 
     def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array]]:
-        """Codes and nodes of the maps ``first .. stop`` of a proposal, so many at a time (:func:`one_ahead`)."""
+        """Codes and nodes of the maps ``first .. stop`` of a proposal, so many at a time."""
         proposal, draws = self.draws.proposals[number], self.draws
         tables, stream = self.tables(proposal.limit), np.uint64(draws.stream(number))
         shared = np.float64(proposal.draws if draws.together else 0)
@@ -231,42 +230,65 @@ def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Ma
     return Maps(tables.prefix, nodes, roots, total, tables.limit)
 
 
-def one_ahead(begun: Iterable[T]) -> Iterator[T]:
-    """The same, each only when the next has been begun, too: a device that computes has more to do."""
-    last: list[T] = []
-    for one in begun:
-        yield from last
-        last = [one]
-    yield from last
+class _Begun(NamedTuple):
+    """Maps that are being drawn: of which proposal, how many, of how many maps, and what waits for the different codes
+    and how often each was drawn."""
+
+    number: int
+    drawn: int
+    maps: float
+    counted: Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 class DrawTask:
-    """Counts the codes of what is drawn, on a device."""
+    """Counts the codes of what is drawn, on a device.
+
+    The next maps are drawn while the host looks at those before, from one stretch to the next too: of the last stretch
+    all is held apart until it is whole, so that of one that runs out of memory, and is done again, nothing counts.
+    """
 
     def __init__(self, draws: Draws, device: jax.Device, memory: int | None, later: bool = False):
         self.sampler = Sampler(draws, device, memory, later)
         self._on_host = not target_of(device).is_accelerator
-        self._parts: list[Arrays] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self._parts: list[Arrays] = []  # of stretches that are whole
+        self._last: list[Arrays] = []  # of the one after these, but for what is still drawn
+        self._ahead: _Begun | None = None
 
     def take(self, edges: Edges | LaneSample, seed: int) -> None:
         """Begins anew with another graph, as its sampler does."""
-        self._parts = []
+        self._clear()
         self.sampler.take(edges, seed)
 
     def step(self, span: Span) -> None:
-        parts: list[Arrays] = []
-        # The next are drawn while the host looks at these.
-        for number, drawn, maps, counted in one_ahead(self._counted(span)):
-            codes, times = counted()
-            here = np.arange(len(self.sampler.draws.proposals)) == number
-            of_proposals = {"drawn": here * drawn, "accepted": here * times.sum(), "maps": np.where(here, maps, 0.0)}
-            parts = _bounded([*parts, {"codes": codes, "times": times, **of_proposals}])
-        # Only now: of a step that runs out of memory nothing counts, as it is done again.
-        self._parts = _bounded([*self._parts, *parts])
+        last: list[Arrays] = []
+        ahead: _Begun | None = None
+        for begun in self._begun(span):
+            if ahead is None:
+                self._settle()
+            else:
+                last = _bounded([*last, self._waited(ahead)])
+            ahead = begun
+        self._last, self._ahead = last, ahead
 
-    def _counted(self, span: Span) -> Iterator[tuple[int, int, float, Callable[[], tuple[np.ndarray, np.ndarray]]]]:
-        """Of some maps at a time: their proposal, how many they are, how many maps there are, and what waits for the
-        different codes and how often each was drawn."""
+    def _settle(self) -> None:
+        """Waits for the end of the last stretch."""
+        if self._ahead is not None:
+            self._parts = _bounded([*self._parts, *self._last, self._waited(self._ahead)])
+            self._last, self._ahead = [], None
+
+    def _waited(self, begun: _Begun) -> Arrays:
+        codes, times = begun.counted()
+        here = np.arange(len(self.sampler.draws.proposals)) == begun.number
+        return {
+            "codes": codes, "times": times, "drawn": here * begun.drawn, "accepted": here * times.sum(),
+            "maps": np.where(here, begun.maps, 0.0),
+        }  # fmt: skip
+
+    def _begun(self, span: Span) -> Iterator[_Begun]:
+        """The maps of a stretch, some at a time."""
         draws, starts = self.sampler.draws, self.sampler.draws.starts.tolist()
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
@@ -277,7 +299,7 @@ class DrawTask:
                     counted = partial(_sorted_codes, codes)
                 else:
                     counted = grouped_codes(codes, self.sampler.graphs.alphabet.codes, draws.size)
-                yield number, drawn, self.sampler.total(proposal.limit), counted
+                yield _Begun(number, drawn, self.sampler.total(proposal.limit), counted)
 
     @property
     def parts(self) -> tuple[Arrays, ...]:
@@ -285,8 +307,11 @@ class DrawTask:
         return tuple(self._parts)
 
     def collect(self) -> Arrays:
-        parts, self._parts = self._parts, []
-        return added_codes(*parts)
+        try:
+            self._settle()
+            return added_codes(*self._parts)
+        finally:  # of what fails here all is done again
+            self._clear()
 
     def halve(self) -> str | None:
         less = self.sampler.smaller(self.sampler.lanes)

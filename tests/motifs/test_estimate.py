@@ -179,6 +179,28 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
     assert "16384 maps at a time" in found.notes[0]
 
 
+@pytest.mark.parametrize("for_good", [False, True])
+def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, monkeypatch):
+    alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
+    monkeypatch.setattr(_estimate, "UNITS", 3)
+    whole, seen, lost = _proposals._sorted_codes, [], []
+
+    def sorted_codes(drawn):
+        seen.append(drawn)
+        if len(seen) == 4:  # the last of the first unit, in the second
+            lost.append(drawn)
+        if any(drawn is x for x in lost) and (for_good or len(seen) == 4):
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+        return whole(drawn)
+
+    monkeypatch.setattr(_proposals, "_sorted_codes", sorted_codes)
+    found = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    same(alone, found)
+    assert len(lost) == 1
+    assert "16384 maps at a time" in found.notes[0]
+
+
 def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
     draws = Draws(karate, 4, tuple(Proposal(limit, 20_000) for limit in LIMITS), 11)
     counted = []
