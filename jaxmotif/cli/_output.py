@@ -89,7 +89,7 @@ def check_output(form: str, path: Path | None) -> None:
             raise ValueError("Parquet is not for a terminal: name a file with --output")
     if path is None:
         return
-    try:
+    with _early_errors(path):
         if path.is_dir():
             raise IsADirectoryError(21, "is a directory")
         if path.exists() and not os.access(path, os.W_OK):
@@ -97,6 +97,12 @@ def check_output(form: str, path: Path | None) -> None:
         if not _is_special(path):
             with tempfile.TemporaryFile(dir=path.resolve().parent):
                 pass
+
+
+@contextlib.contextmanager
+def _early_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise OSError(f"cannot write {path}: {error.strerror}") from error
 
@@ -113,8 +119,15 @@ def check_outputs(args: argparse.Namespace) -> None:
     for name, path in files.items():
         check_output(args.format if name == "output" else "csv", path)
     for name, path in folders.items():
-        if path is not None and path.exists() and not path.is_dir():
+        if path is None:
+            continue
+        if path.exists() and not path.is_dir():
             raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
+        with (
+            _early_errors(path),
+            tempfile.TemporaryFile(dir=next(p for p in (path, *path.absolute().parents) if p.exists())),
+        ):
+            pass
     taken: dict[Path, str] = {}
     for name, path in files.items():
         if path is None or _is_special(path):
