@@ -26,7 +26,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 def blocks(page: Path, kind: str) -> list[tuple[int, str]]:
     """The blocks of a kind in a page: the line that each begins in, and its text."""
-    text = page.read_text()
+    text = page.read_text("utf-8")
     found = [match for match in FENCE.finditer(text) if match[2] == kind]
     return [(text.count("\n", 0, match.start()) + 1, textwrap.dedent(match[3])) for match in found]
 
@@ -78,7 +78,7 @@ def test_the_reference_has_what_a_package_exports(package):
 
 
 def test_files_that_the_readme_links_to_are_there():
-    links = re.findall(r"\]\(([^):]+)\)", (DOCS.parent / "README.md").read_text())
+    links = re.findall(r"\]\(([^):]+)\)", (DOCS.parent / "README.md").read_text("utf-8"))
     assert links
     assert all((DOCS.parent / link).exists() for link in links)
 

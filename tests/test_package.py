@@ -94,7 +94,9 @@ def test_readme_examples_run():
 
 
 def test_readme_has_two_set_up_commands():
-    commands = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("python3 -m venv")]
+    commands = [
+        line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line.startswith("python3 -m venv")
+    ]
     assert len(commands) == 2
     assert "jaxmotif graphlets" in commands[0]
     assert commands[1].endswith("pytest")
