@@ -18,7 +18,7 @@ from jaxmotif.matching import Search, find_matches
 from jaxmotif.matching import _sink as sinks
 
 QUERY = nx.path_graph(4)
-TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.1, seed=2))
+TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.15, seed=2))
 
 
 def read(path):
@@ -100,7 +100,7 @@ def add(self, block):
     if not left[0]:
         os.kill(os.getpid(), signal.SIGKILL)
 sinks.Pieces.add = add
-target = nx.gnp_random_graph(40, 0.1, seed=2)
+target = nx.gnp_random_graph(40, 0.15, seed=2)
 find_matches(nx.path_graph(4), target, sink=sys.argv[1], checkpoint=sys.argv[2])
 """
     path, folder = tmp_path / "hits.parquet", tmp_path / "kept"
