@@ -134,6 +134,8 @@ def _wildcard(label: str | None, labels: dict[str, int]) -> int | None:
 
 def query_paths(text: str) -> list[Path]:
     """The query files a user named: one, or those of a folder by name; none, where no file has that name."""
+    if not text.strip():  # as a path, it would be this folder
+        raise ValueError("the query is empty; name a file, a folder or a pattern, or write a query such as 'A -> B'")
     path = Path(text)
     if not path.is_dir():
         return [path] if path.exists() else []

@@ -139,7 +139,8 @@ def check_outputs(args: argparse.Namespace) -> None:
     paths = [
         value for name, value in vars(args).items() if isinstance(value, Path) and name not in {**files, **folders}
     ]
-    for path in (*([graphs] if isinstance(graphs, str) else graphs), getattr(args, "query", None), *paths):
+    words = [getattr(args, name, None) for name in ("query", "colors")]
+    for path in (*([graphs] if isinstance(graphs, str) else graphs), *words, *paths):
         if path is not None and os.path.isfile(path) and (which := taken.get(Path(path).resolve())):
             raise ValueError(f"{which}: this file is read, and would be replaced; name another")
 

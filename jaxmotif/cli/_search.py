@@ -58,6 +58,8 @@ def _run(args: argparse.Namespace) -> Report:
         direction = "any"
         logger.info("directions ignored; --direction says otherwise")
     colors = read_colors(args.colors, graph)
+    if missing := [color for color in args.motif if not any(color in (own or ()) for own in colors)]:
+        logger.warning("no vertex has the color %s: nothing will be found", ", nor ".join(map(repr, missing)))
     # What a file says in digits alone is a number.
     number = graph.edge_label_names is None
     only = args.only and [int(label) if number and label.isdecimal() else label for label in args.only]

@@ -84,6 +84,8 @@ def test_a_query_by_name(capsys, tmp_path):
 
 
 def test_mistakes(capsys, files):
+    assert main(["match", "", str(files / "target.txt")]) == 1  # as a variable of a shell that is not set
+    assert "the query is empty" in capsys.readouterr().err
     assert main(["match", str(files / "queries"), str(files / "target.txt"), "--limit", "3"]) == 1
     assert "lists the matches of one query" in capsys.readouterr().err
     assert main(["match", str(files / "target.txt"), str(files / "target.txt"), "--wildcard", "pink"]) == 1

@@ -208,6 +208,7 @@ def network(tmp_path, monkeypatch):
         (["--checkpoint", "net.txt"], "--checkpoint net.txt: is a file; name a folder"),
         (["--svg", "net.txt"], "--svg net.txt: is a file; name a folder"),
         (["--node-labels", "labels.txt", "-o", "labels.txt"], "--output labels.txt: this file is read"),
+        (["--svg", "/dev/null/svg"], "cannot write /dev/null/svg"),
     ],
 )
 def test_no_file_replaces_what_is_read_or_another(network, capsys, options, said):

@@ -57,6 +57,10 @@ def test_table_and_csv(capsys, files):
     ]
 
 
+def test_a_color_of_no_vertex_is_told(capsys, files):
+    assert "no vertex has the color 'pink'" in run(capsys, files, "--motif", "pink:2,red:1").err
+
+
 def test_no_match(capsys, files):
     shown = run(capsys, files, "--motif", "blue:2", "--format", "json").out
     assert result_of(shown) == {
