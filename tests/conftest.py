@@ -2,7 +2,6 @@
 
 import gc
 import os
-import threading
 import warnings
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -55,29 +54,6 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish():
     gc.freeze()  # what was imported stays
-    if not ON_GPU and version("jax").startswith("0.10."):
-        _one_program_for_all_devices()
-
-
-def _one_program_for_all_devices() -> None:
-    """Has the cache on disk give what was compiled for one of the four devices to the others, whose threads wait."""
-    from jax._src import cache_key, compiler
-
-    hash_options, compile_or_get, lock = (
-        cache_key._hash_serialized_compile_options, compiler.compile_or_get_cached, threading.Lock()
-    )  # fmt: skip
-
-    def without_a_device(state, options, strip_device_assignment=False):
-        places = options.device_assignment
-        alone = places is not None and places.replica_count() * places.computation_count() == 1
-        hash_options(state, options, strip_device_assignment=alone)
-
-    def in_turn(*args, **kwargs):
-        with lock:
-            return compile_or_get(*args, **kwargs)
-
-    cache_key._hash_serialized_compile_options = without_a_device
-    compiler.compile_or_get_cached = in_turn
 
 
 @pytest.fixture(scope="module", autouse=True)
