@@ -311,8 +311,8 @@ def _as_held(counts: jax.Array, *, narrow: bool) -> jax.Array:
 _CELLS = {"cpu": 2**18, "accelerator": 2**22}
 """Of matrices of neighbourhoods at a time."""
 _LEAST_CELLS = 2**14
-_CELL_BYTES, _ARC_BYTES = 100, 320
-"""What a step takes for a cell, and sums for an arc."""
+_CELL_BYTES, _ARC_BYTES = 100, 400
+"""What a step takes for a cell, and for an arc sums (168, and as many again when they are named) and lists of paths."""
 
 
 class _Given(NamedTuple):
@@ -577,7 +577,9 @@ class _Hand:
                 self._around_giants(self._giants, tables, ends)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
-            del tables  # before the next are made
+            # Before the next are made: a device keeps what it still reads.
+            jax.block_until_ready((self._held, self._walks, self._of_tables))
+            del tables
         if self._giants is not None and last:
             self._of_giants = big.sums(graph, self._giants, self._device)
         jax.block_until_ready((self._held, self._walks, self._cliques))
