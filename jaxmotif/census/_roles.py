@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from jaxmotif.census._job import Work, in_parts
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, content_of, degree_rank
 from jaxmotif.census._sizes import Sizes, in_less, plan
 from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
@@ -49,13 +51,16 @@ def role_counts(
     # One for all devices of a process: a form that one has met is known to all.
     classifier = Classifier(Alphabet.of(graph), size)
 
-    def count(graphs: CensusGraphs, sizes: Sizes, part: Part | None = None) -> Arrays:
-        return _found(graph, graphs, size, per, classifier, sizes, part)
+    def count(
+        graphs: CensusGraphs, sizes: Sizes, part: Part | None = None, advance: Callable[[int], None] = lambda rows: None
+    ) -> Arrays:
+        counts = count_classes(graphs, size, classifier, sizes, advance, part)[0]
+        return _placed(graph, graphs, per, classifier, counts, sizes, part)
 
     def attempt(memory: int | None) -> Arrays:
         sizes, matrix_bytes = plan(device, memory)
-        with jax.default_device(device):
-            return count(census_graphs(graph, None, matrix_bytes, device), sizes)
+        with jax.default_device(device), meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
+            return count(census_graphs(graph, None, matrix_bytes, device), sizes, advance=bar.advance)
 
     if size > 2 and (selection.several or checkpoint is not None):
         store = store_for(checkpoint, selection.together, lambda: ("roles", *content_of(graph), size, per))
@@ -68,13 +73,12 @@ def role_counts(
     return tuple(roles[name][int(number)] for name, number in names), found["nodes"]
 
 
-def _found(
-    graph: Graph, graphs: CensusGraphs, size: int, per: Literal["node", "edge"], classifier: Classifier, sizes: Sizes,
-    part: Part | None,
+def _placed(
+    graph: Graph, graphs: CensusGraphs, per: Literal["node", "edge"], classifier: Classifier, counts: np.ndarray,
+    sizes: Sizes, part: Part | None,
 ) -> Arrays:  # fmt: skip
     """What :func:`jaxmotif.census._job.added_classes` adds up, with roles in the place of classes: each is called by
-    its class and its number there, so that names ascend as classes do."""
-    counts = count_classes(graphs, size, classifier, sizes, part=part)[0]
+    its class and its number there, so that names ascend as classes do. ``counts``: of the classes, in this part."""
     forms, index = classifier.known
     names = classifier.classes  # others may have met more since: these are not in this part
     met = sorted(names[i] for i in np.flatnonzero(counts).tolist())
@@ -82,7 +86,7 @@ def _found(
     roles = [f"{name} {number:02}" for name in met for number in range(len(places[name].roles))]
     first = dict(zip(met, np.cumsum([0, *(len(places[name].roles) for name in met)]).tolist(), strict=False))
     columns = _columns(classifier, forms, names, index, places, first, 1 if per == "node" else 2)
-    values = count_places(graphs, size, forms, columns, len(roles), sizes, part)
+    values = count_places(graphs, classifier.size, forms, columns, len(roles), sizes, part)
     number = degree_rank(graph)
     rows = number if per == "node" else _slots(graphs, number[graph.edge_list()])
     return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}

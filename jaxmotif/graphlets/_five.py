@@ -409,8 +409,7 @@ def _shared_out(
     device = selection.main
     cells = given.lengths.astype(np.int64) ** 2 + 1
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
-    shared = len(selection.devices) > 1 or selection.helper is not None
-    if store is None and not shared and cells.sum() <= long:
+    if store is None and not selection.several and cells.sum() <= long:
         given = given._replace(lists=_lists(given, device))
         hand, notes = with_smaller_steps(_whole, _Hand(given, device), _halved, device)
         return hand.sums(), notes

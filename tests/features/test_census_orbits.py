@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from jaxmotif.devices import _progress
 from jaxmotif.features import census_orbits, pattern_features
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import node_orbits
@@ -101,3 +102,11 @@ def test_nothing_and_bad_options():
     for options, message in (({"size": 1}, "size"), ({"size": 9}, "size"), ({"size": 3, "per": "graph"}, "per must")):
         with pytest.raises(ValueError, match=message):
             census_orbits(Graph.from_edges([(0, 1)], 3), **options)
+
+
+def test_progress_is_shown_on_one_device_too(capsys, monkeypatch):
+    monkeypatch.setattr(_progress, "PLAIN_SECONDS", 0.0)
+    graph = random_graph(8, 0.5, 1, False)
+    for shown in (True, False):
+        census_orbits(graph, 3, devices=1, progress=shown)
+        assert ("census" in capsys.readouterr().err) == shown
