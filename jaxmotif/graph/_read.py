@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.graph._attributes import Attributes, from_words
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._formats import READABLE, UnusedOption, read_contents
@@ -52,13 +53,14 @@ def read_graph(
     by exactly m rows of ids below n is taken for ORCA's, with a note. Name the format of METIS from a pipe.
 
     Tables of edges may start with a row of column names: one with usual names (source and target, from and to, ...),
-    one of words above a row with numbers, or one that an option names. What is passed over, such as weights, times
-    and attributes, is named in ``report.notes`` and in the log.
+    one of words above a row with numbers, or one that an option names; a comment above may name them, too. What is
+    passed over, such as weights, times and attributes, is named in ``report.notes`` and in the log, and so is a first
+    row that may be a header or an edge.
 
-    Ids of a table are integers if those of the first row are, else text. Nodes of a table are numbered in the order of
-    their ids, text by code point; ``node_names`` of the result holds the names or ids of the file unless they are
-    0..n-1. Labels that all are numbers keep them; other labels are numbered in their order as text, and
-    ``node_label_names`` and ``edge_label_names`` of the result say which word each number stands for.
+    Ids of a table are integers if those of the first row are, else text, and text if they begin with zeros. Nodes of a
+    table are numbered in the order of their ids, text by code point; ``node_names`` of the result holds the names or ids
+    of the file unless they are 0..n-1. Labels that all are numbers keep them; other labels are numbered in their order
+    as text, and ``node_label_names`` and ``edge_label_names`` of the result say which word each number stands for.
 
     Args:
       path: the file; gzip is known by its first bytes, not by its name.
@@ -228,7 +230,7 @@ def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, 
         known = [word for word in words if word is not None]
         if len(known) < len(words):
             missing = str(names[words.index(None)])
-            raise file.error(f"{len(words) - len(known)} nodes have no label here, first {missing[:30]!r}")
+            raise file.error(f"{counted(len(words) - len(known), 'node')} without a label here, first {missing[:30]!r}")
         if others:
             notes.append(f"{file.path}: {others} rows for nodes that are not in the graph (or a header)")
     return options.labels().of(known)

@@ -78,6 +78,7 @@ class TextFile:
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
         self.line = 0
+        self.comment = b""  # the last one before the rows that ``first_rows`` saw
         self._rest = b""
         self._raw = open(self.path, "rb")  # noqa: SIM115 (closed by __exit__)
         self._packed = None
@@ -162,6 +163,8 @@ class TextFile:
                     rows.append(line)
                     if len(rows) == count:
                         break
+                elif not rows and line.strip():
+                    self.comment = line
             if rows or last:
                 return rows
             self.line += block.count(b"\n")

@@ -152,7 +152,7 @@ def graphlet_counts(
       induced: whether nodes that a graphlet does not join must not be joined in the graph. Without it every subgraph
         counts, so that a triangle holds three 2-stars too.
       typed: whether directions, and labels of nodes and edges, are part of a graphlet; the connected ones are counted
-        then, as :func:`jaxmotif.subgraph_census` does, induced.
+        then, as :func:`jaxmotif.subgraph_census` does, induced. A graph that has neither is counted as without it.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; the counts are the same everywhere.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free); the graph then keeps
         its padding.

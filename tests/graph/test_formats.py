@@ -1,6 +1,7 @@
 """Files of other programs: each read as what it is, or refused by name; nothing misread in silence."""
 
 import gzip
+import io
 import logging
 import os
 
@@ -103,6 +104,12 @@ def test_the_files_that_people_have(shared_data):
             assert named_edges(read_graph(path, directed=True)) == edges, path
 
 
+def npy_bytes(values):
+    stream = io.BytesIO()
+    np.save(stream, np.array(values))
+    return stream.getvalue()
+
+
 # Files of no format, or of two, or that are no plain graph: content, what the message must name.
 REFUSED = {
     "relation or end": ("A x B\nC y D\n", "relations or ends of edges.*sif.*--columns 0,1"),
@@ -129,6 +136,15 @@ REFUSED = {
                "</graphml>", "a graph inside a node"),
     "hierarchy": ('<gexf><graph><nodes><node id="a"><nodes/></node></nodes></graph></gexf>', "hierarchy"),
     "banner with a mistake": ("%%MatrixMarkt matrix coordinate real general\n3 3 1\n1 2 5\n", "expected a banner"),
+    "matrix of 0 and 1": ("0 1 1\n1 0 1\n1 1 0\n", "adjacency matrix.*from_scipy"),
+    "weighted matrix": ("0,3,1,0\n3,0,2,0\n1,2,0,2.5\n0,0,2.5,0\n", "adjacency matrix"),
+    "matrix with a header": ("A,B,C\n0,1,1\n1,0,1\n1,1,0\n", "adjacency matrix"),
+    "matrix of pandas": (",A,B\nA,0,1\nB,1,0\n", "adjacency matrix"),
+    "matrix of R": ('"A" "B"\n"A" 0 1\n"B" 1 0\n', "adjacency matrix"),
+    "workbook": (lambda: zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}), "Excel.*CSV"),
+    "old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office.*CSV"),
+    "pdf": (b"%PDF-1.4\n%\xe2\xe3\n", "PDF"),
+    "npy of weights": (npy_bytes([[0, 1.5], [1, 2]]), "float64 of shape .2, 2.; Graph.from_scipy"),
     "matrix": ("*Vertices 2\n*Matrix\n0 1\n1 0\n", r"matrix \(\*Matrix\)"),
     "undeclared end": ('<graphml><graph edgedefault="directed"><node id="a"/><edge source="a" target="b"/></graph>'
                        "</graphml>", "node 'b', which the file does not declare"),
@@ -146,6 +162,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name, write):
     content, message = REFUSED[name]
+    content = content() if callable(content) else content
     with pytest.raises(GraphFileError, match=message):
         read_graph(write(content))
 
@@ -223,7 +240,7 @@ def test_node_labels_from_a_file_or_an_attribute(write):
     assert labels_of(graph)[0] == ["x", "y", "x"]
     assert any("2 rows for nodes that are not in the graph" in note for note in graph.report.notes)
     wrong = (
-        ("A x\nB y\n", "1 nodes have no label here, first 'C'", None),
+        ("A x\nB y\n", "1 node without a label here, first 'C'", None),
         ("A x\nA y\nB y\nC z\n", "another label, 'x'", 2),
         ("A x y\n", "a node and its", 1),
     )
@@ -470,6 +487,42 @@ def run_mutants(samples, number, seed, folder):
 def test_a_number_among_words_makes_no_header(write):
     assert read_graph(write("A act B\nB act 53\nC act A\n")).report.format == "sif"
     assert read_graph(write("x y w\nA B 0.5\nB C NA\n")).m == 2
+
+
+@pytest.mark.parametrize("header", [
+    "Gene A,Gene B", "protein_1,protein_2", "regulator,target", "pre_pt_root_id,post_pt_root_id",
+    "Entrez Gene Interactor A,Entrez Gene Interactor B",
+])  # fmt: skip
+def test_usual_names_of_columns(header, write):
+    assert named_edges(read_graph(write(f"{header}\nYA,YB\nYB,YC\n"))) == {("YA", "YB"), ("YB", "YC")}
+
+
+def test_a_first_row_that_may_be_a_header_is_told(write):
+    def notes(content, **options):
+        return " ".join(read_graph(write(content), **options).report.notes)
+
+    assert "columns=('TF', 'site') (--columns 'TF,site')" in notes("TF,site\nlacI,lacZ\nlacI,lacY\n")
+    assert "site" not in notes("TF,site\nlacI,lacZ\nlacI,lacY\n", columns=("TF", "site"))
+    assert "first row" not in notes("a,b\nb,c\nc,d\n")
+    toys = "node1 node2\nnode2 node3\nnode3 node1\n"
+    assert read_graph(write(toys)).m == 3  # what the next rows have, too, is no name of a column
+    late = "node1,node2\n" + "".join(f"x{i},x{i + 1}\n" for i in range(9)) + "node2,x1\n"
+    assert "'node2' is taken for the name of a column" in notes(late)
+    assert "the first row, 3 2, is taken for an edge" in notes("3 2\n1 2\n2 3\n")
+
+
+def test_a_comment_may_name_the_columns(write):
+    title = "#Interaction ID\tEntrez Gene Interactor A\tEntrez Gene Interactor B\tSystem\tSymbol A\tSymbol B\n"
+    rows = "7\t10\t20\tAffinity Capture-MS\tX\tY\n8\t20\t30\tTwo-hybrid\tY\tZ\n"
+    assert named_edges(read_graph(write(title + rows))) == {(10, 20), (20, 30)}
+    symbols = read_graph(write(title + rows), columns=("Symbol A", "Symbol B"), edge_label="System")
+    assert labels_of(symbols)[1] == {("X", "Y"): "Affinity Capture-MS", ("Y", "Z"): "Two-hybrid"}
+
+
+def test_ids_keep_their_zeros(write):
+    assert named_edges(read_graph(write("007 08\n08 7\n"))) == {("007", "08"), ("08", "7")}
+    assert read_graph(write("source,target\n12,3\n0012,3\n")).m == 2
+    assert read_graph(write("0 1\n1 20\n")).node_names.tolist() == [0, 1, 20]
 
 
 def test_mutated_files(samples, tmp_path):

@@ -29,7 +29,10 @@ def read_npy(file: TextFile, options: Options) -> Contents:
     """An integer array of edges ``[E, 2]``."""
     array = _array(file, file.data())
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
-        remedy = "transpose it" if array.ndim == 2 and array.shape[0] == 2 else "Graph.from_scipy takes a matrix"
+        integers = array.dtype.kind in "iu"
+        remedy = (
+            "transpose it" if integers and array.ndim == 2 and len(array) == 2 else "Graph.from_scipy takes a matrix"
+        )
         raise file.error(
             f"expected edges, integers of shape (E, 2), found {array.dtype} of shape {array.shape}; {remedy}"
         )
@@ -190,6 +193,8 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+            if "xl/workbook.xml" in archive.namelist():
+                raise file.error("this is an Excel workbook, which is not read; save the sheet as CSV (UTF-8)")
             if not entries:
                 raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
             file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))

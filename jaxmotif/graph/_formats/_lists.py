@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,15 +21,21 @@ from jaxmotif.graph._formats._base import (
     passed_over,
 )  # fmt: skip
 from jaxmotif.graph._numbering import Numbering
-from jaxmotif.graph._textscan import Column, TextFile, read_table, split_fields
+from jaxmotif.graph._textscan import Column, GraphFileError, TextFile, read_table, split_fields
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 HEADER_ROWS = 8
 """Rows that finding column names looks at."""
 MISSING = {b"", b"na", b"nan", b"null", b"none", b"inf", b"-inf", b"-", b".", b"?"}
-_SOURCES = {"source", "src", "from", "pre", "node1", "node_1", "id1", "id_1", "fromnodeid", "protein1"}
-_TARGETS = {"target", "tgt", "dst", "to", "post", "node2", "node_2", "id2", "id_2", "tonodeid", "protein2"}
+_TWO = "(node|id|protein|gene)"
+_SOURCE = re.compile(
+    rf"source|src|from|pre|from(node)?id|regulator|tf|pre(pt)?rootid|bodyidpre|{_TWO}[1a]|.*interactora"
+)
+_TARGET = re.compile(
+    rf"target|tgt|dst|to|post|to(node)?id|targetgene|post(pt)?rootid|bodyidpost|{_TWO}[2b]|.*interactorb"
+)
+_LEADING_ZERO = re.compile(rb"0\d+")
 
 
 class Layout(NamedTuple):
@@ -62,8 +68,10 @@ def read_tsv(file: TextFile, options: Options) -> Contents:
 
 def read_any_list(file: TextFile, options: Options) -> Contents:
     """An edge list whose first row shows the separator; ORCA's header ``n m`` is recognised by what follows it."""
-    rows = file.first_rows(1)
+    rows = file.first_rows(HEADER_ROWS)
     delimiter = delimiter_of(rows[0]) if rows else b""
+    if not delimiter and _tabs_tell(rows, file.comment):
+        delimiter = b"\t"
     contents = read_list(file, options, delimiter)
     edges = contents.edges
     if rows and len(rows[0].split()) == 2 and contents.names is None and not delimiter and len(edges) > 1:
@@ -71,7 +79,18 @@ def read_any_list(file: TextFile, options: Options) -> Contents:
         if m == len(edges) - 1 and n > edges[1:].max():
             note = f"the first row declares what follows; {chosen_format('edges')} takes it for an edge"
             return Contents(edges[1:], num_nodes=n, notes=(note,), format="orca")
+        if m == len(edges) - 1 and n >= edges.max() and edges.min() > 0:
+            note = f"the first row, {n} {m}, is taken for an edge; if it declares nodes and edges, leave it out"
+            contents = contents._replace(notes=(*contents.notes, note))
     return contents._replace(format={b"": "edges", b"\t": "tsv"}.get(delimiter, "csv"))
+
+
+def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
+    """Whether rows of numbers are between tabs, since other blanks are within fields, or a comment names as many."""
+    tabs = {row.count(b"\t") for row in rows}
+    if len(tabs) != 1 or 0 in tabs:
+        return False
+    return len({len(row.split()) for row in rows}) > 1 or (comment.count(b"\t") in tabs and tabs != {1})
 
 
 def delimiter_of(row: bytes) -> bytes:
@@ -117,10 +136,16 @@ def looks_like_konect(line: bytes) -> bool:
 def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
     """The rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
     rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
+    if options.columns is None and _is_titled_matrix(rows):
+        raise _matrix_error(file)
     layout = layout_of(rows, options)
+    data = rows
     if layout.header is not None:
         file.data_line()
-    data = rows[layout.header is not None :]
+        data = rows[1:]
+    elif rows and len(above := fields_of(file.comment.lstrip(b"#% "), delimiter)) == len(rows[0]):
+        titled = layout_of([above], options)  # a comment that names the columns, as BioGRID's
+        layout = layout if titled.header is None else titled
     if not data:
         return Contents(np.zeros((0, 2), np.int64))
     width, sample = len(rows[0]), data[0]
@@ -131,8 +156,9 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
             wanted = "at least two columns" if width < 2 else f"a column {column!r}"
             raise file.error(f"expected {wanted}, found {counted(width, 'column')}", file.line, row)
         chosen.append(column)
-    ids = [sample[column] for column in chosen[:2] if column < len(sample)]
-    text = options.text_ids or not all(is_number(word) for word in ids)
+    ids = [[row[column] for column in chosen[:2] if column < len(row)] for row in data]
+    text = options.text_ids or not all(is_number(word) for word in ids[0])
+    text = text or any(_LEADING_ZERO.fullmatch(word) for row in ids for word in row)  # 007 is not 7
     names = Numbering() if text else None
     labels = options.labels()
     wanted = [Column(column, "an id" if text else ID, lowest, numbering=names) for column in chosen[:2]]
@@ -149,7 +175,58 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         edge_columns=columns if options.attributes else None,
         notes=() if options.attributes else _unread(layout.header, sample, chosen),
     )  # fmt: skip
-    return contents if names is None else sorted_names(contents, names.known)
+    if names is None:
+        if options.columns is None and options.edge_label is None and _is_matrix(data, len(table), width):
+            raise _matrix_error(file)
+        return contents
+    notes = (*contents.notes, *_first_row_notes(layout, contents.edges, names.known, sample, chosen))
+    return sorted_names(contents._replace(notes=notes), names.known)
+
+
+def _is_matrix(rows: list[list[bytes]], count: int, width: int) -> bool:
+    """Whether a table of numbers is a matrix: as square, of 0 and 1, or beyond 3 x 3 with zeros on the diagonal."""
+    if not count == width > 2:
+        return False
+    hollow = width > 3 and all(is_number(cell) for row in rows for cell in row)
+    return all(cell in (b"0", b"1") for row in rows for cell in row) or (
+        hollow and all(row[i : i + 1] == [b"0"] for i, row in enumerate(rows))
+    )
+
+
+def _is_titled_matrix(rows: list[list[bytes]]) -> bool:
+    """Whether the first words of the rows are those of the first row, as pandas and R write matrices."""
+    head = [] if not rows else rows[0][1:] if rows[0][0] == b"" else rows[0]
+    titles = [row[0] for row in rows[1:]]
+    return len(titles) > 1 and titles == head[: len(titles)] and len(rows[1]) == len(head) + 1
+
+
+def _matrix_error(file: TextFile) -> GraphFileError:
+    return file.error(
+        "this looks like an adjacency matrix, which is not read from text: Graph.from_scipy takes one (numpy.loadtxt, "
+        "pandas.read_csv); columns=(0, 1) (--columns 0,1) reads a table of edges all the same"
+    )
+
+
+def _first_row_notes(
+    layout: Layout, edges: np.ndarray, known: Mapping[str, int], sample: list[bytes], chosen: list[int]
+) -> tuple[str, ...]:
+    """What to know of a first row that may be names of columns, or an edge."""
+    if layout.header is not None:
+        nodes = [layout.header[column] for column in chosen[:2] if layout.header[column] in known]
+        return tuple(f"{word!r} is taken for the name of a column, and a node is called so, too" for word in nodes[:1])
+    ends = [sample[column].decode() for column in chosen[:2]]
+    places = [known.get(end) for end in ends]
+    if (
+        len(edges) < 3
+        or None in places
+        or places[0] == places[1]
+        or any((edges[1:] == place).any() for place in places)
+    ):
+        return ()
+    return (
+        f"the first row, {ends[0]!r} and {ends[1]!r}, is taken for an edge, though no other row has either; if these "
+        f"name columns: columns={tuple(ends)} (--columns '{','.join(ends)}')",
+    )
 
 
 def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
@@ -191,9 +268,10 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
         label = columns[2]
     fields = [field.decode() for field in rows[0]] if rows else []
     named = [column for column in (*(columns or ())[:2], label) if isinstance(column, str)]
-    low = [field.lower() for field in fields]
-    usual = [next((i for i, field in enumerate(low) if field in names), None) for names in (_SOURCES, _TARGETS)]
-    has_usual = None not in usual
+    low = [re.sub(r"[\s_.-]", "", field.lower()) for field in fields]
+    usual = [next((i for i, field in enumerate(low) if names.fullmatch(field)), None) for names in (_SOURCE, _TARGET)]
+    titles = {rows[0][i] for i in usual if i is not None}
+    has_usual = None not in usual and not any(field in titles for row in rows[1:] for field in row)
 
     def place(column: int | str) -> int | str:
         return fields.index(column) if isinstance(column, str) and column in fields else column

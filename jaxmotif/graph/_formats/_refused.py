@@ -12,6 +12,8 @@ _BYTES: dict[str, tuple[str, bytes, tuple[str, ...], str]] = {
     "matlab": ("MATLAB's mat", rb"MATLAB 5\.0", (".mat",), "scipy.io.loadmat and Graph.from_scipy take it"),
     "hdf5": ("HDF5 (h5ad, MATLAB 7.3)", rb"\x89HDF", (".h5", ".h5ad"), "h5py and Graph.from_edges take it"),
     "gt": ("graph-tool's gt", rb"\xe2\x9b\xbe gt", (".gt",), "save it as GraphML"),
+    "excel": ("an old Office file", rb"\xd0\xcf\x11\xe0", (".xls",), "save the sheet as CSV (UTF-8)"),
+    "pdf": ("PDF", rb"%PDF-", (".pdf",), _TABLE),
     "pickle": ("a pickle, which may run any program", rb"\x80[\x02-\x05]", (".pkl", ".pickle"), "Graph.from_networkx"),
     "zstd": ("zstd-compressed", rb"\x28\xb5\x2f\xfd", (".zst",), "unpack it first"),
     "bzip2": ("bzip2-compressed", rb"BZh[1-9]", (".bz2",), "unpack it first"),
