@@ -58,7 +58,7 @@ def read_graph(
     row that may be a header or an edge.
 
     Ids of a table are integers if those of the first row are, else text, and text if they begin with zeros. Nodes of a
-    table are numbered in the order of their ids, text by code point; ``node_names`` of the result holds the names or ids
+    table are numbered in the order of their ids, text by code point; ``node_names`` of the result holds names or ids
     of the file unless they are 0..n-1. Labels that all are numbers keep them; other labels are numbered in their order
     as text, and ``node_label_names`` and ``edge_label_names`` of the result say which word each number stands for.
 
