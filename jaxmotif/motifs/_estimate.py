@@ -50,7 +50,7 @@ PILOT = 1 << 17
 MOST_SAMPLES = 10**8
 """Draws for a wanted error, at most: the rarest classes that the pilot met would take any number."""
 SEEN = 10  # hits in the pilot of the classes that draws are planned for
-UNITS = 16  # of draws for each device, to keep all busy to the end
+UNITS = 64  # of draws for each device: at the end it waits for a unit of another at most
 EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
 PAUSE = 19  # times as long as it took to say how wide an interval is: a twentieth of the time at most
