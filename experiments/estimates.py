@@ -19,7 +19,6 @@ draws a second of each kind of tree, what an accelerator takes to group their co
 with checkpoints, kills it, and goes on: the hits are those of one that was not killed.
 """
 
-import itertools
 import logging
 import os
 import subprocess
@@ -150,8 +149,10 @@ def speed(scale, sizes):
             jax.block_until_ready(sampler.tables(limit))
             tables = time.perf_counter() - begun
             begun, cpu = time.perf_counter(), time.process_time()
-            for (before, _), (codes, _) in itertools.pairwise(sampler.maps(which, 0, number)):
+            before = codes
+            for codes, _ in sampler.maps(which, 0, number):
                 jax.block_until_ready(before)  # the next are under way
+                before = codes
             jax.block_until_ready(codes)
             wall, cpu = time.perf_counter() - begun, time.process_time() - cpu
             begun = time.perf_counter()
