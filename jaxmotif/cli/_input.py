@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +131,23 @@ def load_graph(
     return graph
 
 
-def data_rows(file: TextFile) -> Iterator[tuple[int, str]]:
-    """The lines of a text file that are neither blank nor comments (``#``), with their numbers."""
+def node_rows(file: TextFile, known: Container[str]) -> Iterator[tuple[int, str, list[str], str]]:
+    """The lines of a text file about nodes that are neither blank nor comments (``#``).
+
+    Fields are between tabs, blanks, commas or semicolons: whichever is the first that leaves the name of a node before
+    it. Names that hold one may be quoted.
+
+    Yields:
+      The line's number, its text, its fields, and what is between these.
+    """
+    from jaxmotif.graph._formats._lists import fields_of
+
     for first, block in file.blocks():
-        for line, text in enumerate(block.decode().splitlines(), first):
-            if text.strip() and not text.lstrip().startswith("#"):
-                yield line, text
+        for line, text in enumerate(block.split(b"\n"), first):
+            if not text.strip() or text.lstrip().startswith(b"#"):
+                continue
+            split = {mark: [field.decode() for field in fields_of(text.strip(), mark.encode())] for mark in "\t ,;"}
+            split[" "] = [field for field in split[" "] if field]
+            fitting = [mark for mark, fields in split.items() if len(fields) > 1] or [" "]
+            mark = next((mark for mark in fitting if split[mark][0] in known), fitting[0])
+            yield line, text.decode(), split[mark], mark

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import refuse
-from jaxmotif.cli._input import data_rows
+from jaxmotif.cli._input import node_rows
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -85,7 +85,7 @@ def kept(args: argparse.Namespace, graph: Graph) -> str | NullModel:
 
 
 def _of_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
-    """The words after every node's name in a text file, plain or gzip; ``#`` begins a comment.
+    """What is after every node's name in a text file, plain or gzip.
 
     Raises:
       GraphFileError: a line that is not of that form, or a node twice.
@@ -96,8 +96,7 @@ def _of_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
     names = list(map(str, range(graph.n) if graph.node_names is None else graph.node_names.tolist()))
     found: dict[str, list[str]] = {}
     with TextFile(path) as file:
-        for line, text in data_rows(file):
-            fields = text.split()
+        for line, text, fields, _ in node_rows(file, set(names)):
             if len(fields) < 2 or (width is not None and len(fields) != 1 + width) or fields[0] in found:
                 raise file.error("expected a node, once, and what it has", line, text)
             found[fields[0]] = fields[1:]

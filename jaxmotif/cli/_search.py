@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_seed, how, limit, timed
-from jaxmotif.cli._input import add_input_options, data_rows, load_graph, network_name
+from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
 
@@ -134,6 +134,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     Raises:
       GraphFileError: a line that is not of that form.
     """
+    from jaxmotif.arrays._present import counted
     from jaxmotif.graph._textscan import TextFile
 
     names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
@@ -141,10 +142,10 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     colors: list[frozenset[str] | None] = [None] * graph.n
     unknown = 0
     with TextFile(path) as file:
-        for line, text in data_rows(file):
-            fields = text.split(None, 1)
-            own = frozenset(color.strip() for color in fields[1].split(",")) if len(fields) == 2 else frozenset()
-            if not own or "" in own:
+        for line, text, fields, mark in node_rows(file, numbers):
+            rest = (" " if mark == " " else ",").join(fields[1:])
+            own = frozenset(color.strip() for color in rest.split(","))
+            if "" in own:
                 raise file.error("expected `vertex color[,color...]`", line, text)
             number = numbers.get(fields[0])
             if number is None:
@@ -152,7 +153,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
             else:
                 colors[number] = own | (colors[number] or frozenset())
     if unknown:
-        logger.info("%s: %d lines for vertices that are not in the graph", path, unknown)
+        logger.info("%s: %s for vertices that are not in the graph", path, counted(unknown, "line"))
     return colors
 
 

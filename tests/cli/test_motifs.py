@@ -117,6 +117,12 @@ def test_what_else_random_graphs_keep(tmp_path, capsys):
         (("distances", "--positions", nodes, "--bins", "0.5"), "each of 2 classes of length"),
     ):  # fmt: skip
         assert words in document(capsys, *options, "--keep", *keep, "--degrees", "degree")["null_model"]
+    edges.write_text("a b\tb\nb\tc\nc\td\nd\ta b\na b\tc\n")
+    for rows in ("a b\t1\nb\t2\nc\t1\nd\t2\n", "node,x\na b,1\nb,2\nc,1\nd,2\n"):
+        nodes.write_text(rows)
+        found = document(capsys, *options, "--keep", "distances", "--positions", nodes, "--bins", "0.5")
+        assert "each of 2 classes of length" in found["null_model"]
+    edges.write_text("a b\nb c\nc d\nd a\na c\n")
     nodes.write_text("a 1\nb x\nc 1\n")
     for keep, words in (
         (("labels",), "labels of neither nodes nor edges"), (("blocks",), "add --blocks FILE"),

@@ -72,7 +72,18 @@ def test_zipped_colors_and_vertices_without_edges(capsys, files):
     (files / "c.txt").write_bytes(gzip.compress((files / "c.txt").read_bytes() + b"zoe red\n"))
     shown = run(capsys, files, "--motif", "red:2,blue:1", "--format", "json")
     assert json.loads(shown.out)["vertices"] == ["a", "b", "c"]
-    assert "1 lines for vertices that are not in the graph" in shown.err
+    assert "1 line for vertices that are not in the graph" in shown.err
+
+
+@pytest.mark.parametrize("rows", [
+    "a b\tred\nc\tblue,red\n", '"a b" red\nc blue, red\n',
+    "vertex,color\na b,red\nc,blue,red\n", "a b;red\r\nc;blue,red\r\n",
+])  # fmt: skip
+def test_colors_of_names_with_blanks(capsys, files, rows):
+    (files / "g.txt").write_text("a b\tc\nc\td\n")
+    (files / "c.txt").write_bytes(rows.encode())
+    shown = run(capsys, files, "--motif", "red:1,blue:1", "--format", "json").out
+    assert json.loads(shown)["vertices"] == ["a b", "c"]
 
 
 @pytest.mark.parametrize("line", ["a", "a red,,blue", "a ,"])
