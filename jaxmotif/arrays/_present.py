@@ -7,6 +7,7 @@ import html
 import itertools
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -103,6 +104,10 @@ class PerGraph(Presented, Generic[R]):
 
     def __iter__(self) -> Iterator[R]:
         return map(self.single, range(len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what makes the results may not be written, the results themselves may
+        results, keys = tuple(self), partial(dict, dict(self.keys()))
+        return PerGraph, (self.columns, self.values, self.starts, self.notes, results.__getitem__, keys)
 
     def rows(self, i: int) -> np.ndarray:
         """The rows of graph ``i``."""

@@ -1,5 +1,7 @@
 """Results as text, HTML, data frames and arrays."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,22 @@ def test_an_array_where_it_is_one(name):
     assert np.asarray(result).dtype == np.int64
     np.testing.assert_array_equal(np.asarray(result), values)
     assert np.asarray(result, np.float64).dtype == np.float64
+
+
+@pytest.mark.parametrize("count", [
+    jaxmotif.graphlet_counts, jaxmotif.edge_graphlets, lambda graphs: jaxmotif.node_orbits(graphs, typed=True),
+    lambda graphs: jaxmotif.count_matches("edge", graphs), lambda graphs: jaxmotif.subgraph_census(graphs, 3),
+])  # fmt: skip
+def test_results_of_many_graphs_are_pickled(count):
+    labels = {"node_labels": [0, 1, 1]}
+    many = count([jaxmotif.Graph.from_edges([(0, 1), (1, 2)], **labels), jaxmotif.Graph.from_edges([(0, 2)], **labels)])
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(many))))
+    np.testing.assert_array_equal(np.asarray(again), np.asarray(many))
+    assert again.to_pandas().equals(many.to_pandas())
+    for one, other in zip(again, many, strict=True):
+        assert {key: list(column) for key, column in one.table().items()} == {
+            key: list(column) for key, column in other.table().items()
+        }
 
 
 def test_no_silent_array_of_one_object():
