@@ -215,10 +215,11 @@ def _wanted(samples: int | None, error: float | None, level: float) -> int:
     """How many draws are asked for, where no error is; raises for options out of range."""
     if samples is not None and error is not None:
         raise ValueError("give samples, or the error wanted, not both")
-    for name, value in (("error", error), ("level", level)):
-        if value is not None and not isinstance(value, numbers.Real):
+    given = {"level": level} if error is None else {"level": level, "error": error}
+    for name, value in given.items():
+        if not isinstance(value, numbers.Real):
             raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
-        if value is not None and not 0 < value < 1:
+        if not 0 < value < 1:
             raise ValueError(f"{name} must be between 0 and 1, got {value}")
     return DEFAULT_SAMPLES if samples is None else checked_draws(samples, "samples")
 

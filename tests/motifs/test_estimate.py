@@ -23,7 +23,7 @@ from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs import _estimate, _proposals
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
 from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal, thirds
-from jaxmotif.patterns import named_pattern
+from jaxmotif.patterns import Pattern, canonical_string, named_pattern
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +85,32 @@ def test_trees_of_complete_graphs():
     assert trees(~np.eye(8, dtype=bool)[None], 1).tolist() == [40320]
 
 
+def of_twelve_nodes():
+    edges = np.argwhere(np.triu(np.random.default_rng(4).random((12, 12)) < 0.6, 1))
+    return Graph.from_edges(edges, 12, node_labels=np.arange(12) % 2)
+
+
+def exact_counts(graph, size):
+    """By enumeration; of sizes that no census counts, of all sets of nodes."""
+    if size <= 8:
+        return subgraph_census(graph, size).as_dict()
+    near, labels = adjacency(graph) > 0, np.asarray(graph.node_labels)
+    shapes = (Pattern(near[np.ix_(s, s)], labels[list(s)], None, False) for s in combinations(range(graph.n), size))
+    return Counter(canonical_string(shape) for shape in shapes if len(shape.components()) == 1)
+
+
 @pytest.mark.parametrize(
-    ("make", "size"),
-    [(lambda: datasets.load("karate"), 4), (lambda: datasets.load("karate"), 6), (labelled_digraph, 3)],
+    ("make", "size", "samples"),
+    [
+        (lambda: datasets.load("karate"), 4, 100_000),
+        (lambda: datasets.load("karate"), 6, 100_000),
+        (labelled_digraph, 3, 100_000),
+        (of_twelve_nodes, 10, 200_000),
+    ],
 )
-def test_hits_are_those_expected_of_the_exact_counts(make, size):
-    graph, samples = make(), 100_000
-    exact = subgraph_census(graph, size).as_dict()
+def test_hits_are_those_expected_of_the_exact_counts(make, size, samples):
+    graph = make()
+    exact = exact_counts(graph, size)
     found = estimate_census(graph, size, samples, seed=7)
     assert set(found.classes) <= set(exact)
     shapes = [named_pattern(text, graph.directed).adjacency for text in exact]
@@ -296,6 +315,13 @@ def test_wanted_error(karate):
     same(found, estimate_census(karate, 3, error=0.02, seed=2, devices=2))
 
 
+def test_an_error_out_of_reach(karate, monkeypatch):
+    monkeypatch.setattr(_estimate, "MOST_SAMPLES", 3000)
+    found = estimate_census(karate, 4, error=0.02, seed=2)
+    assert 3000 <= sum(found.samples) <= 3002
+    assert re.match(r"[3-6] classes of 6 may have wider intervals than error=0.02", found.notes[0])
+
+
 def test_subgraphs_are_uniform(karate):
     num = 20_000
     drawn = sample_subgraphs(karate, 3, num, seed=4)
@@ -331,6 +357,7 @@ def test_no_component_of_the_size():
         ({"error": 1.0}, ValueError, "error must be between 0 and 1"),
         ({"error": "0.1"}, TypeError, "error must be a number between 0 and 1, got '0.1'"),
         ({"level": 0.0}, ValueError, "level must be between 0 and 1"),
+        ({"level": None}, TypeError, "level must be a number between 0 and 1, got None"),
         ({"seed": 2**64}, ValueError, "seed"),
         ({"memory": 1000}, ValueError, "allow at least"),
     ],
