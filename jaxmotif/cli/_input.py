@@ -35,7 +35,10 @@ class _FormatNames:
 def add_input_options(parser: argparse.ArgumentParser, positional: bool = True) -> None:
     """The options of all commands that read graphs; ``positional``: and the graph itself, as ``args.graph``."""
     if positional:
-        parser.add_argument("graph", metavar="FILE|DATASET", help="a graph file, plain or .gz, or a bundled network")
+        parser.add_argument(
+            "graph", metavar="FILE|DATASET",
+            help="a graph file, plain or .gz (-: standard input), or a bundled network",
+        )  # fmt: skip
     group = parser.add_argument_group("reading files")
     group.add_argument(
         "--input-format", choices=_FormatNames(), default="auto", metavar="NAME",
@@ -121,7 +124,8 @@ def load_graph(
         "pad": None if getattr(args, "memory", None) else "bucket",
     }  # fmt: skip
     if path is None:
-        graph = read_graph(resolve(args.graph), node_labels=args.node_labels, **chosen, **options)
+        source = Path("/dev/stdin") if args.graph == "-" else resolve(args.graph)
+        graph = read_graph(source, node_labels=args.node_labels, **chosen, **options)
     else:
         try:
             graph = read_graph(resolve(path), **chosen, **options)

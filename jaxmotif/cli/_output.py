@@ -62,7 +62,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format", choices=FORMATS, help="default: what the name of the output file ends in, else a table"
     )
-    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write here instead of standard output")
+    group.add_argument(
+        "-o", "--output", type=lambda text: None if text == "-" else Path(text), metavar="FILE",
+        help="write here instead of standard output (-)",
+    )  # fmt: skip
     group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 
 import pytest
 
@@ -99,3 +100,18 @@ def test_a_query_needs_no_columns(tmp_path, capsys):
     words = [str(tmp_path / word) if "." in word else word for word in words]
     assert main([*words, "--format", "json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out)["matches"] == 2
+
+
+def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.txt").write_text("a b\nb c\n")
+    kept = os.dup(0)
+    with open("graph.txt") as file:
+        os.dup2(file.fileno(), 0)
+    try:
+        assert main(["graphlets", "-", "--format", "json", "-o", "-"]) == 0
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+    assert json.loads(capsys.readouterr().out)["nodes"] == 3
+    assert os.listdir() == ["graph.txt"]
