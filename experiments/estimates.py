@@ -116,6 +116,8 @@ def coverage(name, size, samples, seeds):
         band = (expected >= a) & (expected < b)
         if band.any():
             parts.append(f"{a}-{b}: {inside[:, band].mean():.3f} ({band.sum()})")
+    if (missed := hits == 0).any():
+        parts.append(f"not drawn: {inside[missed].mean():.4f} of {missed.sum()}")
     pooled = (hits.sum(axis=0) - seeds * expected)[expected * seeds >= 5] / np.sqrt(
         seeds * expected[expected * seeds >= 5]
     )
