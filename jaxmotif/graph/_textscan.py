@@ -292,12 +292,14 @@ class Words:
             lane &= _FIRST.take(length - 8 * k, mode="clip")
         return lanes, length <= 8 * LANES
 
-    def integers(self, which: slice | np.ndarray, what: str) -> np.ndarray:
-        """The chosen words as int64; digits only, at most 18 of them."""
+    def integers(self, which: slice | np.ndarray, what: str, zeros: bool = True) -> np.ndarray:
+        """The chosen words as int64; digits only, at most 18 of them, and no zero before others unless ``zeros``."""
         starts, ends = self.starts[which], self.ends[which]
         length = ends - starts
         values = np.zeros(len(starts), np.int64)
         bad = length > MAX_DIGITS
+        if not zeros:
+            bad |= (length > 1) & (self.buffer[starts] == ord("0"))
         for done in range(0, min(int(length.max(initial=0)), MAX_DIGITS), 8):
             # Eight digits at a time, the last one in the highest byte, zeros before the word's first.
             digits = self._eights[ends + (_PAD - 8 - done)]
@@ -334,13 +336,14 @@ class Words:
 
 
 class Column(NamedTuple):
-    """A column to read: integers in ``low..high``, or words numbered by ``numbering``."""
+    """A column to read: integers in ``low..high``, not ``zeros`` first if False, or words numbered by ``numbering``."""
 
     index: int
     what: str
     low: int = 0
     high: int | None = None
     numbering: Numbering | None = None
+    zeros: bool = True
 
     def holds(self, value):
         """Whether integers (or arrays of them) are in range."""
@@ -399,7 +402,7 @@ def _spaced(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, l
         if column.numbering is not None:
             arrays.append(column.numbering.codes_of(words, which))
             continue
-        values = words.integers(which, column.what)
+        values = words.integers(which, column.what, column.zeros)
         held = column.holds(values)
         if not held.all():
             row = int(np.argmin(held))
@@ -426,6 +429,7 @@ def _fields(words: Words, width: int, columns: Sequence[Column]) -> tuple[int, l
         for column, values in zip(columns, picked, strict=True):
             field = fields[column.index]
             digits = field.isdigit() and len(field) <= MAX_DIGITS
+            digits = digits and (column.zeros or len(field) == 1 or field[:1] != b"0")
             good = field if column.numbering is not None else digits and column.holds(int(field))
             if not good:
                 raise words.error(index, f"expected {column.wanted()}, found {_shown(field)} in")

@@ -523,6 +523,17 @@ def test_ids_keep_their_zeros(write):
     assert named_edges(read_graph(write("007 08\n08 7\n"))) == {("007", "08"), ("08", "7")}
     assert read_graph(write("source,target\n12,3\n0012,3\n")).m == 2
     assert read_graph(write("0 1\n1 20\n")).node_names.tolist() == [0, 1, 20]
+    for mark in " ,":  # far below the rows that the choice is made from
+        late = "".join(f"{i}{mark}{i + 1}\n" for i in range(40)) + f"007{mark}50\n"
+        for quoted in (late, late.replace("39", '"39"')):
+            with pytest.raises(GraphFileError, match=r"line 41: .*text_ids=True.*found '007'"):
+                read_graph(write(quoted.replace('"', "") if mark == " " else quoted))
+        assert ("007", "50") in named_edges(read_graph(write(late), text_ids=True))
+
+
+def test_labels_keep_their_zeros(write):
+    graph = read_graph(write("1 2 01\n2 3 1\n3 4 01\n"), edge_label=2)
+    assert labels_of(graph)[1] == {(1, 2): "01", (2, 3): "1", (3, 4): "01"}
 
 
 def test_mutated_files(samples, tmp_path):

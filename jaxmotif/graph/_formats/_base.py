@@ -17,7 +17,7 @@ INT32_MAX = 2**31 - 1
 ID = "a non-negative integer id (text_ids=True or --text-ids takes any text)"
 SAMPLE = 64
 """Rows that recognising a format looks at."""
-_DIGITS = re.compile(r"\d{1,10}")
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,9}")
 
 NodeNames = np.ndarray | Callable[[np.ndarray], np.ndarray]
 """Names of the ids: an array, or a function from ids to names where an array of all would be long."""

@@ -161,7 +161,7 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
     text = text or any(_LEADING_ZERO.fullmatch(word) for row in ids for word in row)  # 007 is not 7
     names = Numbering() if text else None
     labels = options.labels()
-    wanted = [Column(column, "an id" if text else ID, lowest, numbering=names) for column in chosen[:2]]
+    wanted = [Column(column, "an id" if text else ID, lowest, None, names, zeros=False) for column in chosen[:2]]
     wanted += [Column(column, "an edge label", numbering=labels.numbering) for column in chosen[2:]]
     others = [column for column in range(width) if column not in chosen[:2]] if options.attributes else []
     wanted += [Column(column, "a value", numbering=Numbering()) for column in others]
