@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from networks import directed, instance, parse_with_data, undirected
+
 Call = Callable[[], Any]
 
 
@@ -34,7 +35,7 @@ def graphlets(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
     from jaxmotif.graph import synthetic
 
     for name in ("email-Enron",) if small else ("email-Enron", "web-cnr-2000"):
-        graph = jaxmotif.read_graph(data / "undirected" / f"{name}.edges.gz", pad="bucket")
+        graph = undirected(data, name)
         yield f"counts {name}", lambda graph=graph: jaxmotif.graphlet_counts(graph).counts
         yield f"per edge {name}", lambda graph=graph: whole(jaxmotif.edge_graphlets(graph))
         yield f"per node {name}", lambda graph=graph: whole(jaxmotif.node_orbits(graph))
@@ -55,9 +56,7 @@ def matching(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
     if not small:
         names += ["graemlin_helicobacter_L1/semi_e8_0", "string_yeast_u32/sparse_e8_0", "cmap_1a0g_a/sparse_e32_0"]
     for name in names:
-        folder, file = name.split("/")
-        target = jaxmotif.read_graph(data / "labelled" / folder / "target.txt.gz", pad="bucket")
-        query = jaxmotif.read_graph(data / "labelled" / folder / "queries" / f"{file}.txt")
+        query, target = instance(data, name)
         yield f"count {name}", lambda q=query, t=target: jaxmotif.count_matches(q, t).count
         if not small:
             yield f"list {name}", lambda q=query, t=target: jaxmotif.count_matches(q, t, **listing).count
@@ -68,11 +67,7 @@ def motifs(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
 
     import jaxmotif
 
-    def read(name: str) -> Any:
-        return jaxmotif.read_graph(data / "directed" / f"{name}.edges", directed=True, pad="bucket")
-
-    yeast = read("yeast")
-    ppi = jaxmotif.read_graph(data / "directed" / "yeastppi_listed.edges", directed=True, pad="bucket")
+    yeast, ppi = (directed(data, name) for name in ("yeast", "yeastppi_listed"))
     size = 4 if small else 6
     yield f"census yeastppi k={size}", lambda: jaxmotif.subgraph_census(ppi, size).as_dict()
     key = jax.random.key(0)
@@ -125,13 +120,12 @@ def work(job: str, data: Path, small: bool, seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="+", type=Path)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--jobs", default=",".join(JOBS))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=2.0, help="for the warm calls of a row")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parse_with_data(parser)
     if args.worker:
         work(args.worker, args.data, args.small, args.seconds)
         return

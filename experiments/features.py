@@ -1,10 +1,11 @@
 """What features cost: of molecule-like graphs, of the nodes of email-Enron; similarities of nodes; networkx.
 
-    python experiments/features.py [--graphs 100000] [--enron FILE --known graphlets5.json] [--polblogs FILE]
+    python experiments/features.py [--graphs 100000] [--data FOLDER]
 
 Results are checked first: a sample of molecules by backtracking, email-Enron by the stored counts of its graphlets,
 similarities by NumPy. A row: seconds of the first call, of these XLA's compiling, its programs, and the best of up to
-three more calls, wall and CPU seconds. Rows with a dash are parts of the one above them.
+three more calls, wall and CPU seconds. Rows with a dash are parts of the one above them. --enron, --known and
+--polblogs name files elsewhere.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
+from networks import data_folder, parse_with_data
 
 import jaxmotif
 from jaxmotif.features import Features, all_patterns, gdv_similarity, pattern_features
@@ -125,14 +127,12 @@ def of_molecules(number: int) -> None:
     row("5 labelled patterns at nodes", lambda: pattern_features(graphs, LABELLED, per="node"))
 
 
-def of_enron(file: str, known: str | None) -> None:
+def of_enron(file: Path, known: Path) -> None:
     graph = jaxmotif.read_graph(file)
     sizes = {name: size for size in (3, 4, 5) for name in all_patterns(size)}
 
     def check(found: Features) -> None:
-        if known is None:
-            return
-        counts = json.loads(Path(known).read_text())["graphs"]["email-Enron"]["counts"]
+        counts = json.loads(known.read_text())["graphs"]["email-Enron"]["counts"]
         sums = dict.fromkeys(sizes, 0)
         for column, total in zip(found.columns, found.values.sum(axis=0).tolist(), strict=True):
             sums[column.split(":")[0]] += total
@@ -159,7 +159,7 @@ def of_similarities(nodes: int = 10_000) -> None:
     row(f"GDV similarity of {nodes} x {nodes} nodes, on the device", lambda: gdv_similarity(orbits), check=check)
 
 
-def of_networkx(polblogs: str) -> None:
+def of_networkx(polblogs: Path) -> None:
     import networkx as nx
 
     graph = nx.read_edgelist(polblogs, create_using=nx.DiGraph, nodetype=int)
@@ -174,24 +174,25 @@ def of_networkx(polblogs: str) -> None:
     row("the same by networkx", lambda: nx.triadic_census(graph))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", type=int, default=100_000)
-    parser.add_argument("--enron", help="the network, as rows of edges")
-    parser.add_argument("--known", help="counts of its graphlets of five nodes, as JSON")
-    parser.add_argument("--polblogs", help="the network as rows of arcs")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--enron", type=Path, help="the network, as rows of edges")
+    parser.add_argument("--known", type=Path, help="counts of its graphlets of five nodes, as JSON")
+    parser.add_argument("--polblogs", type=Path, help="the network as rows of arcs")
+    options = parse_with_data(parser)
     jax.monitoring.register_event_duration_secs_listener(hear)
     print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}\n")
     print(
         "| what | first call, s | compiling, s | programs | wall, s | CPU, s | aim, s |\n|---|---|---|---|---|---|---|"
     )
     of_similarities()
-    if options.enron is not None:
-        of_enron(options.enron, options.known)
+    of_enron(
+        options.enron or data_folder(options.data, "undirected") / "email-Enron.edges.gz",
+        options.known or data_folder(options.data, "undirected") / "graphlets5.json",
+    )
     of_molecules(options.graphs)
-    if options.polblogs is not None:
-        of_networkx(options.polblogs)
+    of_networkx(options.polblogs or data_folder(options.data, "directed") / "polblogs.edges")
 
 
 if __name__ == "__main__":

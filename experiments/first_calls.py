@@ -28,7 +28,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from networks import directed, instance, parse_with_data, undirected
+
 EVENTS = "/jax/core/compile/"
 
 
@@ -43,22 +44,18 @@ def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
     import jaxmotif
     from jaxmotif.graph import synthetic
 
-    def read(name: str, directed: bool) -> jaxmotif.Graph:
-        folder = "directed" if directed else "undirected"
-        return jaxmotif.read_graph(next((data / folder).glob(f"{name}.edges*")), directed=directed)
-
     if job.startswith("motifs"):
         size, number = (3, 100) if small else (3, 1000) if job == "motifs3" else (6, 1000)
-        graph = read("yeast", directed=True)
+        graph = directed(data, "yeast")
         return lambda: jaxmotif.find_motifs(graph, size, number)
     if job == "census":
-        graph = read("yeastppi_listed", directed=True)
+        graph = directed(data, "yeastppi_listed")
         return lambda: jaxmotif.subgraph_census(graph, 3 if small else 6)
     if job == "estimate":
-        graph = read("yeast", directed=True)
+        graph = directed(data, "yeast")
         return lambda: jaxmotif.estimate_census(graph, 4 if small else 7)
     if job == "estimate8":
-        large = read("karate" if small else "email-Enron", directed=False)
+        large = undirected(data, "karate" if small else "email-Enron")
         return lambda: jaxmotif.estimate_census(large, 4 if small else 8)
     if job == "sieve":
         n, k = (64, 6) if small else (1 << 10, 20)
@@ -66,11 +63,9 @@ def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
         regular = synthetic.random_regular(n, k, seed=1)
         return lambda: jaxmotif.find_color_motif(regular, colors, dict.fromkeys(range(k), 1), 0, limit=0)
     if job == "match":
-        folder = data / "labelled" / "string_yeast_u32"
-        target = jaxmotif.read_graph(folder / "target.txt.gz")
-        query = jaxmotif.read_graph(folder / "queries" / "sparse_e8_0.txt")
+        query, target = instance(data, "string_yeast_u32/sparse_e8_0")
         return lambda: jaxmotif.count_matches(query, target)
-    graph = read("karate" if small else "email-Enron", directed=False)
+    graph = undirected(data, "karate" if small else "email-Enron")
     if job == "graphlets":
         return lambda: jaxmotif.graphlet_counts(graph)
     return lambda: jax.block_until_ready(jaxmotif.node_orbits(graph, size=5).values)
@@ -122,11 +117,10 @@ def work(job: str, data: Path, shapes: bool, small: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join(JOBS))
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--shapes", action="store_true", help="also what each program is given")
     parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parse_with_data(parser)
     if args.worker:
         work(args.jobs[0], args.data, args.shapes, args.small)
         return

@@ -36,6 +36,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from networks import data_folder, parse_with_data
 
 import jaxmotif
 from jaxmotif.graph import stack_graphs
@@ -46,7 +47,6 @@ from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets import dense_node_orbits
 from jaxmotif.patterns._totals import copies
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 BARS = {
     "wiki-Vote": 30, "socfb-MIT8": 60, "socfb-Cornell5": 200, "email-Enron": 120, "pgd-C500-9": 200,
     "soc-Slashdot0902": 300, "web-cnr-2000": 6000,
@@ -271,17 +271,16 @@ def small_graphs(count: int = 1000, nodes: int = 30) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--gpu-bars", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--escape", action="store_true")
     parser.add_argument("--devices", type=lambda text: [int(x) for x in text.split(",")])
     parser.add_argument("--memory", type=float)
     parser.add_argument("--seconds", type=float, default=110)
-    args = parser.parse_args()
+    args = parse_with_data(parser)
     end = time.perf_counter() + args.seconds
     device = jax.devices()[0]
-    folder = args.data / "undirected"
+    folder = data_folder(args.data, "undirected")
     stored = json.loads((folder / "graphlets5.json").read_text())["graphs"]
     print(f"{device.device_kind}, jax {jax.__version__}\n")
     if args.gpu_bars:

@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from networks import data_folder, parse_with_data, undirected
 
-import jaxmotif
 from jaxmotif.graph import Graph, synthetic
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "undirected"
 
 
 def arguments(doc: str | None, networks: Sequence[str]) -> argparse.Namespace:
     """The command line of an experiment: which networks, from where."""
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("networks", nargs="*", default=list(networks), help="default: %(default)s")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of NAME.edges.gz and graphlets.json")
-    return parser.parse_args()
+    return parse_with_data(parser)
 
 
 def network(name: str, data: Path) -> Graph:
@@ -35,7 +32,7 @@ def network(name: str, data: Path) -> Graph:
         return synthetic.barabasi_albert(1000, 184, seed=1, pad="bucket")
     if name == "geometric-1k":
         return geometric(1000, 150_000)
-    return jaxmotif.read_graph(data / f"{name}.edges.gz", format="edges", pad="bucket")
+    return undirected(data, name)
 
 
 def geometric(n: int, m: int) -> Graph:
@@ -50,7 +47,9 @@ def geometric(n: int, m: int) -> Graph:
 
 def verified(data: Path) -> dict[str, dict[str, int]]:
     """Known counts by network."""
-    path = data / "graphlets.json"
+    if not data.is_dir():  # of synthetic graphs alone nothing is known
+        return {}
+    path = data_folder(data, "undirected") / "graphlets.json"
     if not path.exists():
         return {}
     return {name: entry["counts"] for name, entry in json.loads(path.read_text())["graphs"].items()}

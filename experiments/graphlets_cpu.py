@@ -13,6 +13,7 @@ import time
 
 import jax
 from graphlets_common import arguments, check, machine, network, print_table, verified
+from networks import data_folder
 
 import jaxmotif
 
@@ -26,7 +27,7 @@ def main() -> None:
     options = arguments(__doc__, NETWORKS)
     jax.config.update("jax_platforms", "cpu")
     known = verified(options.data)
-    peers = json.loads((options.data / "graphlets.json").read_text())["graphs"]
+    peers = json.loads((data_folder(options.data, "undirected") / "graphlets.json").read_text())["graphs"]
     rows = []
     for name in options.networks:
         graph = network(name, options.data)

@@ -26,7 +26,8 @@ from typing import Any
 import jax
 import numpy as np
 from figure_data import FIGURES, write_figure
-from graphlets_common import DATA, check, machine, network, print_table, verified
+from graphlets_common import check, machine, network, print_table, verified
+from networks import parse_with_data
 
 import jaxmotif
 from jaxmotif.devices import Hybrid
@@ -57,9 +58,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("row", choices=tuple(NETWORKS))
     parser.add_argument("networks", nargs="*", help="default: those of the row")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of NAME.edges.gz and graphlets.json")
     parser.add_argument("--out", type=Path, default=FIGURES, help="folder of the JSON (default: %(default)s)")
-    options = parser.parse_args()
+    options = parse_with_data(parser)
     names, known = options.networks or list(NETWORKS[options.row]), verified(options.data)
     if options.row != "work" and jax.default_backend() != "gpu":
         raise SystemExit(f"{options.row} needs a GPU")
@@ -137,7 +137,7 @@ def sides(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
 def recorded(call: Callable[[], object]) -> Log:
     """The units of a call, in the last of its runs."""
     log: Log = []
-    step, begin = _run._PassHand.step, _run.run_units
+    step, begin = _run._PassTask.step, _run.run_units
 
     def noted(self: Any, span: Span) -> None:
         started = time.perf_counter()
@@ -149,11 +149,11 @@ def recorded(call: Callable[[], object]) -> Log:
         log.clear()
         return begin(*args, **options)
 
-    _run._PassHand.step, _run.run_units = noted, anew
+    _run._PassTask.step, _run.run_units = noted, anew
     try:
         call()
     finally:
-        _run._PassHand.step, _run.run_units = step, begin
+        _run._PassTask.step, _run.run_units = step, begin
     return log
 
 

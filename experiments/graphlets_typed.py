@@ -1,24 +1,34 @@
 """Directed graphlets of 2 to 4 nodes: CPU seconds of the three doors, which agree by their sums.
 
-python experiments/graphlets_typed.py NETWORK.edges ...
+    python experiments/graphlets_typed.py [NETWORK ...] [--data FOLDER]
+
+NETWORK is one of the directed ones, or a file.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 from graphlets_common import machine, print_table
+from networks import directed, parse_with_data
 
 import jaxmotif
 from jaxmotif import Graph
 
+NETWORKS = ("yeast", "celegans_cect_varshney", "polblogs")
+
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    args = parse_with_data(parser)
     rows = []
-    for path in sys.argv[1:]:
-        graph = jaxmotif.read_graph(path, directed=True)
+    for path in args.networks:
+        file = Path(path).is_file()
+        graph = jaxmotif.read_graph(path, directed=True) if file else directed(args.data, path)
         seconds = []
         for door in (jaxmotif.graphlet_counts, jaxmotif.node_orbits, jaxmotif.edge_graphlets):
             door(graph, typed=True)

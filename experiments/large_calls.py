@@ -23,6 +23,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from networks import instance, parse_with_data
 
 import jaxmotif
 from jaxmotif.arrays._compile import jit64, put64
@@ -34,7 +35,6 @@ from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
 from jaxmotif.kernels._codegree import heavy_cycles, light_cycles
 from jaxmotif.kernels._wedges import wedge_block
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 AT_ONCE = 1 << 22  # edges drawn together
 
 
@@ -165,9 +165,7 @@ def hubs(data: Path, scale: int) -> None:
 def parquet(data: Path, scale: int) -> None:
     import pyarrow.parquet
 
-    folder = data / "labelled" / "cmap_1a0g_a"
-    target = jaxmotif.read_graph(folder / "target.txt.gz")
-    query = jaxmotif.read_graph(folder / "queries" / "sparse_e32_0.txt")
+    query, target = instance(data, "cmap_1a0g_a/sparse_e32_0")
     timed("counted", lambda: jaxmotif.count_matches(query, target).count)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "matches.parquet"
@@ -182,10 +180,9 @@ ROWS = {f.__name__: f for f in (rmat, passes, hubs, parquet)}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--rows", default="rmat,hubs,parquet")
     parser.add_argument("--scale", type=int, default=24)
-    args = parser.parse_args()
+    args = parse_with_data(parser)
     print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}\n| | s | host GiB | device GiB |\n|---|---|---|---|")
     for name in args.rows.split(","):
         ROWS[name](args.data, args.scale)

@@ -17,13 +17,12 @@ grass_lanes_*.json.
 import argparse
 import json
 import time
-from pathlib import Path
 
 import jax
 import numpy as np
 from figure_data import backend, machine, write_figure
+from networks import data_folder, instance, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import Search
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._plan import make_plan
@@ -95,14 +94,13 @@ def write_figures(rows, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("--block", type=int, help="lanes of a step (default: 2^14 on a CPU, 2^20 on a GPU)")
     parser.add_argument("--threads", type=int, default=256, help="lanes of a thread block")
     parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search")
     parser.add_argument("--total", type=float, default=1e9, help="begin no further instance after so many seconds")
     parser.add_argument("--count", action="store_true", help="leaves in closed form, symmetry broken")
-    args = parser.parse_args()
-    known = json.loads((args.folder / "matches.json").read_text())["targets"]
+    args = parse_with_data(parser, bare=True)
+    known = json.loads((data_folder(args.data, "labelled") / "matches.json").read_text())["targets"]
     on_cpu = jax.default_backend() == "cpu"
     block = args.block or (2**14 if on_cpu else 2**20)
     begun, rows = time.perf_counter(), []
@@ -114,8 +112,8 @@ def main():
             print(f"left out after {args.total:g} s: {name} {kind}")
             continue
         folder, file = name.split("/")
-        target = index_target(read_graph(args.folder / folder / "target.txt.gz", pad="bucket"))
-        query = Pattern.from_graph(read_graph(args.folder / folder / "queries" / f"{file}.txt"))
+        query, graph = instance(args.data, name)
+        query, target = Pattern.from_graph(query), index_target(graph)
         how = Search(leaves=args.count, symmetry=args.count, block=block, lookahead=False)
         options = Options(induced=kind == "induced", search=how)
         [(plan, _)] = plan_many([make_plan(query, target, None, options, jax.devices()[0])])

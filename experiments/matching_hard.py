@@ -5,11 +5,10 @@ Run: python experiments/matching_hard.py FOLDER [--seconds S]   (FOLDER holds ma
 
 import argparse
 import time
-from pathlib import Path
 
 import jax
+from networks import instance, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import Search, count_matches
 
 # milliseconds on an H200 machine: EGSM and T-DFS (GPU, listing), DAF (one CPU core, counting)
@@ -47,20 +46,17 @@ def measure(query, target, repeats, **options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of each search")
     parser.add_argument("--block", type=int)
     parser.add_argument("--only", default="", help="instances whose name holds this")
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
     print("| instance | mode | count | right | first s | ms | plan ms | search ms | steps | G/s | EGSM | T-DFS | DAF |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, (count, *rivals) in RIVALS.items():
         if args.only not in name:
             continue
-        folder, file = name.split("/")
-        target = read_graph(args.folder / folder / "target.txt.gz", pad="bucket")
-        query = read_graph(args.folder / folder / "queries" / f"{file}.txt")
+        query, target = instance(args.data, name)
         for mode in ("count", "list"):
             if mode == "list" and count > 2e10:
                 continue

@@ -11,13 +11,12 @@ Run: python experiments/matching_open.py FOLDER [--seconds S] [--probes P] [--pr
 
 import argparse
 import time
-from pathlib import Path
 
 import jax
 import numpy as np
 from figure_data import backend, machine, write_figure
+from networks import instance, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import count_matches
 from jaxmotif.matching._conditions import ask
 from jaxmotif.matching._options import Options
@@ -88,9 +87,7 @@ def probe(prepared, rng, probes):
 
 def measure(folder, name, kind, args):
     """A search of some seconds, and the estimate of its size."""
-    target, query = name.split("/")
-    target = read_graph(folder / target / "target.txt.gz", pad="bucket")
-    query = read_graph(folder / name.split("/")[0] / "queries" / f"{query}.txt")
+    query, target = instance(folder, name)
     options = Options(induced=kind == "induced")
     index = index_target(target, by_degree=True, on_host=True)
     [(prepared, _)] = plan_many([prepare(Pattern.from_graph(query), index, options)])
@@ -143,12 +140,11 @@ def write(rows, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=600.0, help="of search, each")
     parser.add_argument("--probes", type=int, default=2**16)
     parser.add_argument("--probe-seconds", type=float, default=10.0, help="most time for the probes of an instance")
     parser.add_argument("--only", default="", help="instances whose name holds this")
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     print(f"{machine()}, jax {jax.__version__}, {args.seconds:g} s each\n")
     print(
         "| instance | nodes searched + leaves | matches so far | candidates tested | expected (standard error) | why |"
@@ -158,7 +154,7 @@ def main():
     for name, kind in OPEN:
         if args.only not in f"{name} {kind}":
             continue
-        rows.append(row := measure(args.folder, name, kind, args))
+        rows.append(row := measure(args.data, name, kind, args))
         print(
             f"| {row['name']} | {row['core']} + {row['leaves']} | {row['count']:,} | {row['tested']:,} "
             f"| {row['candidates']:.2e} ({row['error']:.1e}) | {reason(row)} |", flush=True,

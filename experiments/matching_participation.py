@@ -6,11 +6,10 @@ Run: python experiments/matching_participation.py FOLDER TARGET/QUERY[/induced] 
 
 import argparse
 import time
-from pathlib import Path
 
 import jax
+from networks import instance, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import Search, count_matches, participation_counts
 
 
@@ -23,23 +22,21 @@ def timed(function, *args, **options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("instances", nargs="+")
     parser.add_argument("--seconds", type=float, default=60.0)
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     print(f"CPU seconds on {jax.devices()[0].device_kind}, jax {jax.__version__}\n")
     print("| instance | matches | count | count by visiting | participation, nodes | edges | nodes / visiting |")
     print("|---|---|---|---|---|---|---|")
     for name in args.instances:
-        folder, file, *induced = name.split("/")
-        target = read_graph(args.folder / folder / "target.txt.gz", pad="bucket")
-        query = read_graph(args.folder / folder / "queries" / f"{file}.txt")
-        found, counting = timed(count_matches, query, target, bool(induced))
+        query, target = instance(args.data, name)
+        induced = name.endswith("/induced")
+        found, counting = timed(count_matches, query, target, induced)
         visited, visiting = timed(
-            count_matches, query, target, bool(induced), time_limit=args.seconds, search=Search(leaves=False)
+            count_matches, query, target, induced, time_limit=args.seconds, search=Search(leaves=False)
         )
-        nodes, by_node = timed(participation_counts, query, target, bool(induced))
-        edges, by_edge = timed(participation_counts, query, target, bool(induced), of="edge")
+        nodes, by_node = timed(participation_counts, query, target, induced)
+        edges, by_edge = timed(participation_counts, query, target, induced, of="edge")
         assert (nodes.sum(axis=0) == found.count).all()
         assert (edges.sum(axis=0) == found.count).all()
         over = "" if visited.exact else "over "

@@ -12,11 +12,10 @@ import json
 import pstats
 import time
 from math import exp, log
-from pathlib import Path
 
 import jax
+from networks import data_folder, instance, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import count_matches
 
 EASY = 0.5
@@ -38,28 +37,26 @@ def known_instances(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("instances", nargs="*")
     parser.add_argument("--calls", type=int, default=8)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--profile", action="store_true")
-    args = parser.parse_args()
-    known = known_instances(args.folder)
+    args = parse_with_data(parser, bare=True)
+    known = known_instances(data_folder(args.data, "labelled"))
     easy = [name for name, (_, least) in known.items() if least < EASY]
     profile, ratios, milliseconds = cProfile.Profile(), [], []
     print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}\n")
     print("| instance | nodes | matches | wall ms | CPU ms | best other, CPU ms | CPU / best |")
     print("|---|---|---|---|---|---|---|")
     for name in args.instances or easy[:: args.every]:
-        folder, file, *induced = name.split("/")
-        target = read_graph(args.folder / folder / "target.txt.gz", pad="bucket")
-        query = read_graph(args.folder / folder / "queries" / f"{file}.txt")
+        query, target = instance(args.data, name)
+        induced = name.endswith("/induced")
         times = []
         for call in range(args.calls):
             if args.profile and call:
                 profile.enable()
             started, used = time.perf_counter(), time.process_time()
-            found = count_matches(query, target, bool(induced))
+            found = count_matches(query, target, induced)
             times.append((time.perf_counter() - started, time.process_time() - used))
             profile.disable()
         wall, cpu = (1e3 * min(column) for column in zip(*times, strict=True))

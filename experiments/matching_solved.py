@@ -19,8 +19,8 @@ from pathlib import Path
 
 import jax
 import numpy as np
+from networks import data_folder, instance, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import count_matches
 
 
@@ -71,14 +71,13 @@ def _timed(work, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("rows", type=Path)
     parser.add_argument("--seconds", type=float, default=600.0, help="limit of each search")
     parser.add_argument("--here", action="store_true", help="time python-igraph and networkx too")
     parser.add_argument("--only", default="", help="targets whose name holds this")
     parser.add_argument("--easy", type=float, help="only what some program solved in so many seconds")
-    args = parser.parse_args()
-    targets = json.loads((args.folder / "matches.json").read_text())["targets"]
+    args = parse_with_data(parser, bare=True)
+    targets = json.loads((data_folder(args.data, "labelled") / "matches.json").read_text())["targets"]
     done = {(row["target"], row["query"], row["semantics"]) for row in read_rows(args.rows)}
     for name, queries in targets.items():
         wanted = [
@@ -88,10 +87,8 @@ def main():
             if args.only in name and (name, file, kind) not in done
             and (args.easy is None or min(known["cpu_s"].values(), default=float("inf")) <= args.easy)
         ]  # fmt: skip
-        if wanted:
-            target = read_graph(args.folder / name / "target.txt.gz", pad="bucket")
         for file, kind, known in wanted:
-            query = read_graph(args.folder / name / "queries" / f"{file}.txt")
+            query, target = instance(args.data, f"{name}/{file}")
             row = {"target": name, "query": file, "semantics": kind} | measure(query, target, kind, known, args)
             with args.rows.open("a") as out:
                 out.write(json.dumps(row) + "\n")

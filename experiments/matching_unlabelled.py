@@ -6,11 +6,10 @@ Run: python experiments/matching_unlabelled.py FOLDER   (FOLDER holds email-Enro
 import argparse
 import itertools
 import time
-from pathlib import Path
 
 import jax
+from networks import parse_with_data, undirected
 
-from jaxmotif.graph import read_graph
 from jaxmotif.matching import count_matches
 from jaxmotif.patterns import Pattern
 
@@ -25,14 +24,13 @@ G2MINER = {"email-Enron": (0.24, 0.92, 1.1, 0.54), "socfb-MIT8": (0.8, 5.8, 10, 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
     print(
         "| graph | pattern | occurrences | total ms | search ms | steps | G2Miner ms |\n|---|---|---|---|---|---|---|"
     )
     for name, rivals in G2MINER.items():
-        target = read_graph(args.folder / f"{name}.edges.gz", pad="bucket")
+        target = undirected(args.data, name)
         for (pattern, edges), rival in zip(PATTERNS.items(), rivals, strict=True):
             best = float("inf")
             for _ in range(4):

@@ -1,14 +1,15 @@
 """The most memory that each job ever has in use on a GPU, beside the budget it is given.
 
-    python experiments/memory.py FOLDER
+    python experiments/memory.py [--data FOLDER]
 
-FOLDER holds email-Enron.edges.gz, directed/ and labelled/ networks. Every row runs in a process of its own, with an
+Every row runs in a process of its own, with an
 allocator that takes as much as is asked for. It runs twice, and the second time compiles nothing: while XLA compiles
 a matrix product, it tries out what is fast, in memory of its own.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from networks import directed, instance, parse_with_data, undirected
 
 MIB = 2**20
 ROWS = [
@@ -34,19 +37,18 @@ def job(name: str, data: Path, memory: int) -> Callable[[], Any]:
 
     device = jax.devices()[0]
     if name == "graphlets":
-        graph = jaxmotif.read_graph(data / "email-Enron.edges.gz", pad=None).to_device(device)
+        graph = undirected(data, "email-Enron").to_device(device)
         return lambda: jaxmotif.edge_graphlets(graph, memory=memory)
     if name == "matching":
-        folder = data / "labelled" / "graemlin_helicobacter_L1"
-        target = jaxmotif.read_graph(folder / "target.txt.gz").to_device(device)
-        query = jaxmotif.read_graph(folder / "queries" / "semi_e8_0.txt")
+        query, target = instance(data, "graemlin_helicobacter_L1/semi_e8_0")
+        target = target.to_device(device)
         search = Search(leaves=False, symmetry=False)
         return lambda: jaxmotif.count_matches(query, target, memory=memory, search=search)
     if name == "sieve":
         sieve = Sieve(16, None, memory)
         placed = sieve.place(regular(1 << 14, 16))
         return lambda: sieve.values(placed, jax.random.key(0))
-    graph = jaxmotif.read_graph(data / "directed" / "yeast.edges", directed=True).to_device(device)
+    graph = directed(data, "yeast").to_device(device)
     return {
         "census": lambda: jaxmotif.subgraph_census(graph, 6, memory=memory),
         "motifs": lambda: jaxmotif.find_motifs(graph, 5, 200, memory=memory),
@@ -64,8 +66,11 @@ def measure(name: str, data: Path, memory: int) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) > 2:
-        measure(sys.argv[2], Path(sys.argv[1]), int(sys.argv[3]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--row", nargs=2, help=argparse.SUPPRESS)
+    args = parse_with_data(parser, bare=True)
+    if args.row:
+        measure(args.row[0], args.data, int(args.row[1]))
         return
     print("| job | budget MiB | most in use MiB |\n|---|---|---|")
     for name, budget in ROWS:
@@ -75,7 +80,7 @@ def main() -> None:
                 "JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
                 "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
             }  # fmt: skip
-            command = [sys.executable, __file__, sys.argv[1], name, str(budget * MIB)]
+            command = [sys.executable, __file__, "--data", str(args.data), "--row", name, str(budget * MIB)]
             for _ in range(2):
                 run = subprocess.run(command, env=environment, capture_output=True, text=True)
         last = run.stdout.split()

@@ -1,26 +1,29 @@
 """The census of every stored network and size against the stored counts, timed (second call, compiled).
 
-    python experiments/motifs_census.py DATA [LARGEST]
+    python experiments/motifs_census.py [LARGEST] [--data FOLDER]
 
-DATA holds the directed networks as NAME.edges and census.json; larger censuses than LARGEST subgraphs are passed over.
+FOLDER holds the directed networks as NAME.edges and census.json; larger censuses than LARGEST subgraphs are passed
+over.
 """
 
+import argparse
 import json
-import sys
 import time
-from pathlib import Path
 
 import jax
+from networks import data_folder, directed, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.motifs import subgraph_census
 
 if __name__ == "__main__":
-    data, largest = Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 1e12
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("largest", nargs="?", type=float, default=1e12)
+    args = parse_with_data(parser, bare=True)
+    data, largest = data_folder(args.data, "directed"), args.largest
     print(f"jax {jax.__version__}, {jax.devices()[0].device_kind}\n")
     print("| network | k | subgraphs | classes | equal | s | M/s |\n|---|---|---|---|---|---|---|")
     for name, sizes in json.loads((data / "census.json").read_text())["graphs"].items():
-        graph = read_graph(data / f"{name}.edges", directed=True)
+        graph = directed(data, name)
         for size, want in sizes.items():
             if want["total"] > largest:
                 continue

@@ -10,10 +10,10 @@ process time on a CPU, which other programs disturb less, wall-clock time on a G
 import argparse
 import time
 from functools import partial
-from pathlib import Path
 
 import jax
 import numpy as np
+from networks import data_folder, parse_with_data
 
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
@@ -178,16 +178,15 @@ def first_phase(networks, size, num):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("data", type=Path)
     parser.add_argument("--size", type=int, default=4 if ON_CPU else 5)
     parser.add_argument("--random", type=int, default=20 if ON_CPU else 100)
     parser.add_argument("--most", type=float, default=2.5e5 if ON_CPU else 1e8)
     parser.add_argument("--sweep", default="yeast" if ON_CPU else "yeastppi_listed")
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     timer = "process" if ON_CPU else "wall-clock"
     print(f"jax {jax.__version__}, {DEVICE.device_kind}, k = {args.size}, {args.random} random graphs, {timer} seconds")
     networks = {}
-    for path in sorted(args.data.glob("*.edges")):
+    for path in sorted(data_folder(args.data, "directed").glob("*.edges")):
         graph = read_graph(path, directed=True)
         for size in range(3, args.size + 1):  # small ones first: a network that is too large is soon known
             census = subgraph_census(graph, size)

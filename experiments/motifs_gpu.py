@@ -1,18 +1,18 @@
 """Census, random graphs and discovery on a GPU: right against stored counts, and how fast.
 
-    python experiments/motifs_gpu.py DATA
+    python experiments/motifs_gpu.py [--data FOLDER]
 
-DATA holds the networks as NAME.edges and census.json. Every line is the second call (compiled).
+FOLDER holds the networks as NAME.edges and census.json. Every line is the second call (compiled).
 """
 
+import argparse
 import json
-import sys
 import time
 from functools import partial
-from pathlib import Path
 
 import jax
 import numpy as np
+from networks import data_folder, parse_with_data
 
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.motifs import find_motifs, random_graphs, subgraph_census
@@ -40,7 +40,7 @@ def timed(run):
 def main(data):
     print(jax.__version__, jax.devices()[0].device_kind)
     graphs = {p.stem: read_graph(p, directed=True) for p in sorted(data.glob("*.edges"))}
-    stored = json.loads((data / "census.json").read_text())
+    stored = json.loads((data / "census.json").read_text())["graphs"]
     for name, sizes in stored.items():
         for size, want in sizes.items():
             found, seconds = clock(f"census {name} {size}", partial(subgraph_census, graphs[name], int(size)))
@@ -67,4 +67,4 @@ def main(data):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(data_folder(parse_with_data(argparse.ArgumentParser(description=__doc__), bare=True).data, "directed"))

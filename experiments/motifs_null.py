@@ -1,19 +1,18 @@
 """Means and deviations in random graphs against independent programs, and how long chains must be.
 
-    python experiments/motifs_null.py DATA [R]
+    python experiments/motifs_null.py [R] [--data FOLDER]
 
-DATA holds the directed networks as NAME.edges and null_models.json.
+FOLDER holds the directed networks as NAME.edges and null_models.json.
 """
 
+import argparse
 import json
-import sys
 import time
-from pathlib import Path
 
 import jax
 import numpy as np
+from networks import data_folder, directed, parse_with_data
 
-from jaxmotif.graph import read_graph
 from jaxmotif.motifs import find_motifs
 
 SAME = {f"plain C++ switching, {keep}, 100 attempts/edge": keep for keep in ("bidegree", "degree")}
@@ -27,7 +26,7 @@ def agreement(data, num):
         path = data / f"{name}.edges"
         if not path.exists():
             continue
-        graph = read_graph(path, directed=True)
+        graph = directed(data, name)
         for size, runs in sizes.items():
             for program, keep in SAME.items():
                 run = runs.get("r1000", {}).get(program)
@@ -56,7 +55,7 @@ def mixing(data, num):
     print("\n| network | step | attempts | accepted | statistic | mean +- error | lag correlation | double-length z |")
     print("|---|---|---|---|---|---|---|---|")
     for name in ("yeast", "ecoli_alon423", "celegans_cect_varshney"):
-        graph = read_graph(data / f"{name}.edges", directed=True)
+        graph = directed(data, name)
         for step, lengths in (("reject", (1, 2, 5, 10, 20, 40)), ("global", (1, 2, 5, 10))):
             for attempts in lengths:
                 found = [find_motifs(graph, k, num, jax.random.key(2), attempts=attempts, step=step) for k in (3, 4)]
@@ -73,7 +72,7 @@ def mixing(data, num):
 
 
 def nulls(data, num):
-    graph = read_graph(data / "celegans_cect_varshney.edges", directed=True)
+    graph = directed(data, "celegans_cect_varshney")
     print("\n| triad | count | z, bidegree | z, degree |\n|---|---|---|---|")
     both = [find_motifs(graph, 3, num, jax.random.key(3), keep) for keep in ("bidegree", "degree")]
     for i, name in enumerate(both[0].names):
@@ -82,7 +81,10 @@ def nulls(data, num):
 
 
 if __name__ == "__main__":
-    folder, graphs = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graphs", nargs="?", type=int, default=1000)
+    args = parse_with_data(parser, bare=True)
+    folder, graphs = data_folder(args.data, "directed"), args.graphs
     print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {graphs} random graphs\n")
     agreement(folder, graphs)
     nulls(folder, graphs)

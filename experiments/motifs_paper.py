@@ -19,18 +19,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 
 import jax
 import motifs_engines as engines
 import numpy as np
 from figure_data import FIGURES, write_figure
+from networks import directed, parse_with_data
 
-from jaxmotif.graph import Graph, read_graph
+from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs.matching_tree import plan_matching
 
@@ -115,7 +114,7 @@ class Row:
         self.devices = jax.devices()[: args.devices or 1]
 
     def graph(self, name: str) -> Graph:
-        return read_graph(self.args.data / f"{name}.edges", directed=True)
+        return directed(self.args.data, name)
 
     def find(self, graph: Graph, size: int, num: int) -> tuple[float, Motifs]:
         return timed(partial(find_motifs, graph, size, num, 0, devices=self.devices), self.args.once)
@@ -289,13 +288,11 @@ ROWS = {
 def main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("row", choices=ROWS)
-    data = Path(os.environ.get("JAXMOTIF_DATA", Path(__file__).resolve().parents[1] / "shared" / "data")) / "directed"
-    parser.add_argument("data", nargs="?", type=Path, default=data)
     for name in ("random", "size", "devices"):
         parser.add_argument(f"--{name}", type=int)
     for name in ("once", "small"):
         parser.add_argument(f"--{name}", action="store_true")
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     started = time.perf_counter()
     ROWS[args.row](Row(args))
     told(args.row, "in all", time.perf_counter() - started)

@@ -1,20 +1,19 @@
 """Random graphs against long sequential chains, written here without the library, one move at a time.
 
-    python experiments/motifs_sequential.py DATA [R [NETWORK ...]]
+    python experiments/motifs_sequential.py [R [NETWORK ...]] [--data FOLDER]
 
-DATA holds the directed networks as NAME.edges. Each of four chains starts at the network; after 100 attempted moves an
-edge it is read every 20 an edge. A move switches two one-way arcs, or two reciprocated pairs, or turns the heads of
+FOLDER holds the directed networks as NAME.edges. Each of four chains starts at the network; after 100 attempted moves
+an edge it is read every 20 an edge. A move switches two one-way arcs, or two reciprocated pairs, or turns the heads of
 three one-way arcs, and is made when all new dyads are free. R random graphs of the library are compared with them.
 """
 
-import sys
-from pathlib import Path
+import argparse
 
 import jax
 import numpy as np
+from networks import directed, parse_with_data
 from scipy import sparse
 
-from jaxmotif.graph import read_graph
 from jaxmotif.motifs import random_graphs
 
 CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
@@ -104,13 +103,13 @@ def main(data, num, networks):
     print("| network | statistic | count | sequential, sd | step, attempts per edge | random graphs, sd | z |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for name in networks:
-        graph = read_graph(data / f"{name}.edges", directed=True)
+        graph = directed(data, name)
         arcs = graph.edge_list()
         readings = [list(chain(arcs, graph.n, seed)) for seed in range(CHAINS)]
         counts = statistics(arcs, graph.n)
         for step, attempts in SETTINGS:
             sample = random_graphs(graph, num, jax.random.key(4), step=step, attempts=attempts)
-            drawn = [statistics(sample.edges(i)[0], graph.n) for i in range(num)]
+            drawn = [statistics(one.edge_list(), graph.n) for one in sample]
             for statistic, count in counts.items():
                 x = np.array([s[statistic] for s in drawn])
                 y = np.array([[s[statistic] for s in chain] for chain in readings])
@@ -126,4 +125,8 @@ def main(data, num, networks):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000, sys.argv[3:] or NETWORKS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graphs", nargs="?", type=int, default=1000)
+    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    args = parse_with_data(parser, bare=True)
+    main(args.data, args.graphs, args.networks)

@@ -7,24 +7,23 @@ N-th class from class I on, so that a long listing goes in N pieces)
 
 import argparse
 import time
-from pathlib import Path
 
 import jax
+from networks import data_folder, parse_with_data
 
 from jaxmotif import occurrences, read_graph, subgraph_census
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("--size", type=int, default=3)
     parser.add_argument("--most", type=float, default=3e7)
     parser.add_argument("--part", default="0/1", metavar="I/N")
-    args = parser.parse_args()
+    args = parse_with_data(parser, bare=True)
     part, parts = map(int, args.part.split("/"))
     print(f"CPU seconds on {jax.devices()[0].device_kind}, jax {jax.__version__}\n")
     print("| network | size | classes | occurrences | differ | census | listing |\n|---|---|---|---|---|---|---|")
-    for path in sorted(args.folder.glob("*.edges")):
+    for path in sorted(data_folder(args.data, "directed").glob("*.edges")):
         graph = read_graph(path, directed=True)
         started = time.process_time()
         census = subgraph_census(graph, args.size)

@@ -18,13 +18,13 @@ from typing import Any
 import jax
 import numpy as np
 from batches import SETS, small_graphs
+from networks import data_folder, directed, instance, parse_with_data, undirected
 
 import jaxmotif
 from jaxmotif.graph import Graph, synthetic
 from jaxmotif.matching import Search
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, Chains, plan_chains
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Row = tuple[str, float | None, Callable[[], Any]]  # name, bar in ms, call
 EDGE_BARS = {
     "email-Enron": (5, 5), "socfb-Cornell5": (15, 14), "pgd-C500-9": (13, 11), "web-cnr-2000": (28, 20),
@@ -33,12 +33,12 @@ EDGE_BARS = {
 
 
 def graphlets(data: Path) -> Iterator[Row]:
-    verified = json.loads((data / "undirected" / "graphlets.json").read_text())["graphs"]
+    verified = json.loads((data_folder(data, "undirected") / "graphlets.json").read_text())["graphs"]
     for name, (per_edge, counts) in EDGE_BARS.items():
         if name.startswith("R-MAT"):
             graph = synthetic.rmat(20, 8, seed=1, isolated="drop", pad="bucket")
         else:
-            graph = jaxmotif.read_graph(data / "undirected" / f"{name}.edges.gz")
+            graph = undirected(data, name)
         if name in verified:
             found = jaxmotif.graphlet_counts(graph).counts
             known = {key: value for key, value in verified[name].items() if key in found}
@@ -74,15 +74,10 @@ def batches(data: Path) -> Iterator[Row]:
 
 
 def matching(data: Path) -> Iterator[Row]:
-    def load(name: str) -> tuple[Graph, Graph]:
-        folder, file = name.split("/")
-        target = jaxmotif.read_graph(data / "labelled" / folder / "target.txt.gz")
-        return jaxmotif.read_graph(data / "labelled" / folder / "queries" / f"{file}.txt"), target
-
-    query, target = load("string_yeast_u32/sparse_e8_0")
+    query, target = instance(data, "string_yeast_u32/sparse_e8_0")
     yield "find_matches yeast_u32/sparse_e8_0, limit=1000", 20, lambda: jaxmotif.find_matches(query, target, limit=1000)
     yield "find_matches, 10^7 rows", 250, lambda: jaxmotif.find_matches(query, target, limit=10**7)
-    small, host = load("graemlin_helicobacter_L1/semi_e8_0")
+    small, host = instance(data, "graemlin_helicobacter_L1/semi_e8_0")
     visit = Search(leaves=False, symmetry=False)
     yield "count by visiting helicobacter_L1/semi_e8_0", None, lambda: jaxmotif.count_matches(small, host, search=visit)
     yield (
@@ -113,7 +108,7 @@ def sieve(data: Path) -> Iterator[Row]:
 
 
 def motifs(data: Path) -> Iterator[Row]:
-    yeast = jaxmotif.read_graph(data / "directed" / "yeast.edges", directed=True)
+    yeast = directed(data, "yeast")
     yield "random_graphs yeast r=1000", 36.7, lambda: jaxmotif.random_graphs(yeast, 1000, 0)
     rng = np.random.default_rng(0)
     large = Graph.from_edges(rng.integers(0, 17_179, (124_700, 2)), 17_179, directed=True)
@@ -138,8 +133,7 @@ def dense(data: Path) -> Iterator[Row]:
 
 
 def stream(data: Path) -> Iterator[Row]:
-    target = jaxmotif.read_graph(data / "labelled" / "string_yeast_u32" / "target.txt.gz")
-    query = jaxmotif.read_graph(data / "labelled" / "string_yeast_u32" / "queries" / "dense_e32_0.txt")
+    query, target = instance(data, "string_yeast_u32/dense_e32_0")
     with tempfile.TemporaryDirectory() as folder:
         yield (
             "find_matches 10^7 rows to Parquet",
@@ -153,10 +147,9 @@ ROWS = {f.__name__: f for f in (graphlets, batches, matching, sieve, motifs, den
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--rows", default="graphlets,batches,matching,sieve,motifs,dense")
     parser.add_argument("--seconds", type=float, default=3.0)
-    args = parser.parse_args()
+    args = parse_with_data(parser)
     device = jax.devices()[0]
     print(f"{device.device_kind}, jax {jax.__version__}\n| public call | first | best | bar |\n|---|---|---|---|")
     for name in args.rows.split(","):
@@ -170,7 +163,7 @@ def main() -> None:
                     times.append(1e3 * (time.perf_counter() - clock))
                 shown = "" if bar is None else f"{bar:.0f}"
                 print(f"| {title} | {times[0]:.0f} | {min(times[1:]):.1f} | {shown} |", flush=True)
-        except Exception as error:  # the other rows are still of use
+        except (Exception, SystemExit) as error:  # the other rows are still of use
             print(f"| {name} | {type(error).__name__}: {str(error)[:200]} |||", flush=True)
 
 

@@ -1,6 +1,6 @@
 """What the program withstands: signals, odd files, many sizes, processes of a cluster that disagree.
 
-    python experiments/robustness.py SUBJECT [NUMBER [JOB]]
+    python experiments/robustness.py SUBJECT [NUMBER [JOB]] [--data FOLDER]
 
 Run in the folder above. Subjects: terminations, interrupts, mutants, hostile, star, calls, sizes, cluster; the number
 is of terminations or interrupts of each job, of mutants, or of rounds of calls. Prints what
@@ -10,6 +10,7 @@ move them; seeds are fixed.
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import re
@@ -24,7 +25,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-DATA = Path(os.environ.get("JAXMOTIF_DATA", "../shared/data"))
+from networks import data_folder, parse_with_data
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -95,14 +97,15 @@ def result(path: Path) -> str:
     return re.sub(r"(?m)^(\d-cycle,\d+),[\d.]+,[\d.]+,", r"\1,", path.read_text())
 
 
-def terminations(number: int = 20, *names: str) -> None:
+def terminations(data: Path, number: int = 20, *names: str) -> None:
     """Chains of four SIGTERMs: a run is told to end, resumed, told again, ... and at last finished. What all runs of a
     chain took beyond one that is not disturbed, but for starting, is what its four signals lost together."""
+    arcs, edges = (data_folder(data, kind) for kind in ("directed", "undirected"))
     jobs = {
-        "graphlets": ["graphlets", DATA / "undirected/web-cnr-2000.edges.gz", "--per", "node"],
-        "match": ["match", "6-cycle", DATA / "directed/yeastppi_listed.edges"],
-        "motifs": ["motifs", DATA / "directed/yeast.edges", "--size", 5, "--random", 90, "--directed"],
-        "search": ["search", DATA / "undirected/facebook_combined.edges.gz", "--motif", "r:5,g:5,b:4", "--colors"],
+        "graphlets": ["graphlets", edges / "web-cnr-2000.edges.gz", "--per", "node"],
+        "match": ["match", "6-cycle", arcs / "yeastppi_listed.edges"],
+        "motifs": ["motifs", arcs / "yeast.edges", "--size", 5, "--random", 90, "--directed"],
+        "search": ["search", edges / "facebook_combined.edges.gz", "--motif", "r:5,g:5,b:4", "--colors"],
     }
     print("| job | alone, CPU s | start | signals | exit 143 | same result | lost by four, CPU s | latest end, s |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
@@ -181,7 +184,7 @@ def interrupts(number: int = 12, *names: str) -> None:
             print(f"| {name} | {alone.cpu:.1f} | {statuses.total()} | {text} | {late:.1f} |", flush=True)
 
 
-def mutants(number: int = 5000) -> None:
+def mutants(data: Path, number: int = 5000) -> None:
     """Samples of every format and the files that people have, as they are and then with one thing changed each."""
     import numpy as np
 
@@ -190,12 +193,12 @@ def mutants(number: int = 5000) -> None:
     from tests.graph.format_samples import Sample, library_samples, text_samples
 
     samples = text_samples() | library_samples()
-    for path in sorted((DATA / "formats").iterdir()):
+    for path in sorted((data / "formats").iterdir()):
         if path.suffix not in (".md", ".dl"):
             read = read_graph(path).report
             assert read is not None
             samples[path.name] = Sample(path.read_bytes(), read.format, (), None, path.suffix)
-    formats.test_the_files_that_people_have(DATA)
+    formats.test_the_files_that_people_have(data)
     rng, tally, names = np.random.default_rng(2026), Counter[str](), sorted(samples)
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(number):
@@ -327,11 +330,12 @@ def sizes() -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def cluster() -> None:
+def cluster(data: Path) -> None:
     """Two processes that were given different things, and two of which one is killed."""
-    base = ["motifs", DATA / "directed/yeast.edges", "--size", 3, "--random", 100, "--quiet", "--directed"]
+    arcs = data_folder(data, "directed")
+    base = ["motifs", arcs / "yeast.edges", "--size", 3, "--random", 100, "--quiet", "--directed"]
     others = {
-        "input": ["motifs", DATA / "directed/ecoli_alon423.edges", *base[2:]],
+        "input": ["motifs", arcs / "ecoli_alon423.edges", *base[2:]],
         "seed": [*base, "--seed", 1],
         "size": [*base, "--size", 4],
         "option": [*base, "--keep", "degree"],
@@ -344,7 +348,7 @@ def cluster() -> None:
         seconds = time.monotonic() - started
         lines = [line for one in found for line in one.errors.splitlines()]
         print(f"| other {name} | {[one.status for one in found]} | {lines} | {seconds:.1f} |", flush=True)
-    long = ["motifs", DATA / "directed/yeast.edges", "--size", 5, "--random", 2000, "--directed"]
+    long = ["motifs", arcs / "yeast.edges", "--size", 5, "--random", 2000, "--directed"]
     for killed in (0, 1):
         pair = together(long, long)
         while cpu_of(pair[killed]) < 6:
@@ -367,11 +371,20 @@ def together(*commands: Sequence[object]) -> list[subprocess.Popen[bytes]]:
     return [start(*command, "--cluster", place) for command, place in zip(commands, places, strict=True)]
 
 
-def main(subject: str, number: str | None = None, *names: str) -> None:
-    known = (terminations, interrupts, mutants, hostile, star, calls, sizes, cluster)
-    acts: dict[str, Callable[..., None]] = {act.__name__: act for act in known}
-    acts[subject](*([] if number is None else [int(number)]), *names)
+def main() -> None:
+    with_data: dict[str, Callable[..., None]] = {act.__name__: act for act in (terminations, mutants, cluster)}
+    alone: dict[str, Callable[..., None]] = {act.__name__: act for act in (interrupts, hostile, star, calls, sizes)}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("subject", choices=[*with_data, *alone])
+    parser.add_argument("number", nargs="?", type=int)
+    parser.add_argument("names", nargs="*")
+    args = parse_with_data(parser)
+    given = ([] if args.number is None else [args.number]) + args.names
+    if args.subject in with_data:
+        with_data[args.subject](args.data, *given)
+    else:
+        alone[args.subject](*given)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

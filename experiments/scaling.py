@@ -21,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from networks import directed, instance, parse_with_data
+
 LIST = {"leaves": False, "symmetry": False}  # every match reached by the search
 HARD = {  # queries that take long on one GPU, and how to search
     "list helicobacter_L8/dense_e32_0": ("graemlin_helicobacter_L8derived/dense_e32_0", LIST),
@@ -45,10 +46,9 @@ def sieve(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
 
 
 def motifs(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
-    from jaxmotif.graph import read_graph
     from jaxmotif.motifs import find_motifs
 
-    graph = read_graph(data / "directed" / "yeast.edges", directed=True)
+    graph = directed(data, "yeast")
     size, num = (4, 60) if small else (6, 1000)
 
     def call() -> Any:
@@ -77,12 +77,9 @@ def graphlets(data: Path, small: bool, devices: Any) -> Callable[[], Any]:
 
 
 def matching(name: str, how: dict[str, Any], data: Path, devices: Any) -> Callable[[], Any]:
-    from jaxmotif.graph import read_graph
     from jaxmotif.matching import Search, count_matches
 
-    folder, file = name.split("/")
-    target = read_graph(data / "labelled" / folder / "target.txt.gz", pad="bucket")
-    query = read_graph(data / "labelled" / folder / "queries" / f"{file}.txt")
+    query, target = instance(data, name)
     search = Search(**{name: value for name, value in how.items() if name != "induced"})
     return lambda: count_matches(query, target, how.get("induced", False), devices=devices, search=search).count
 
@@ -155,7 +152,6 @@ def numbers(text: str) -> list[Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of directed/ and labelled/ networks")
     parser.add_argument("--devices", type=numbers, default=[1, 2, 4], help="of one process")
     parser.add_argument("--processes", type=numbers, default=[], help="of one device each")
     parser.add_argument("--jobs", default="sieve,motifs,graphlets,matching")
@@ -164,7 +160,7 @@ def main() -> None:
     parser.add_argument("--row", help=argparse.SUPPRESS)
     parser.add_argument("--count", type=number, help=argparse.SUPPRESS)
     parser.add_argument("--cluster", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse_with_data(parser)
     if options.row:
         measure(options)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import time
@@ -13,15 +12,11 @@ from typing import NamedTuple
 import jax
 import numpy as np
 from figure_data import FIGURES, backend, write_figure
+from networks import data_folder, directed, undirected
 
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.sieve._prune import ColoredGraph
 from jaxmotif.sieve._runner import Sieve
-
-
-def data_folder() -> Path:
-    """The folder of real networks: $JAXMOTIF_DATA, or shared/data beside the repository."""
-    return Path(os.environ.get("JAXMOTIF_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
 
 def host_graph(u: np.ndarray, v: np.ndarray, n: int, size: int) -> ColoredGraph:
@@ -74,12 +69,12 @@ def cliques(n: int, size: int, degree: int = 40) -> ColoredGraph:
     return host_graph((first + i).ravel(), (first + j).ravel(), n, size)
 
 
-def real(name: str, size: int) -> ColoredGraph:
-    """A network of shared/data, without directions."""
-    packed, plain = data_folder() / "undirected" / f"{name}.edges.gz", data_folder() / "directed" / f"{name}.edges"
-    text = gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
-    edges = np.array(text.split(), np.int64).reshape(-1, 2)
-    return host_graph(edges[:, 0], edges[:, 1], int(edges.max()) + 1, size)
+def real(data: Path, name: str, size: int) -> ColoredGraph:
+    """A network of the undirected or the directed ones, without directions."""
+    packed = data_folder(data, "undirected") / f"{name}.edges.gz"
+    graph = undirected(data, name) if packed.exists() else directed(data, name)
+    edges = graph.edge_list()
+    return host_graph(edges[:, 0], edges[:, 1], graph.n, size)
 
 
 def seconds(host: ColoredGraph, size: int, devices=None, repeats: int = 3) -> tuple[float, float]:

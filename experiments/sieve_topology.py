@@ -5,14 +5,17 @@ they have.
 Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs (SEA 2018). The paper's own code takes up to three
 times as long on power-law hosts as on regular ones of the same number of edges.
 Usage: python experiments/sieve_topology.py [--logs 14,16] [--size 10] [--sizes 12,16] [--networks nine|NAME,...]
+    [--data FOLDER]
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import jax
 import numpy as np
+from networks import parse_with_data
 from sieve_common import cliques, clock, figure, heading, multiplications, power_law, real, regular, row, seconds
 from sieve_scaling import numbers
 
@@ -48,13 +51,13 @@ def compare(n: int, size: int) -> None:
         row(name, n, size, host.targets.size // 2, degree, f"{best:.4f}", f"{edge / base:.2f}")
 
 
-def plant(name: str, size: int, seed: int = 0) -> float:
+def plant(data: Path, name: str, size: int, seed: int = 0) -> float:
     """A one-color motif on a random connected set, as in the paper; all other vertices have another color.
 
     Returns the paper's count of products a second, of a run with every vertex in play, in 10^9.
     """
     rng = np.random.default_rng(seed)
-    host = real(name, size)
+    host = real(data, name, size)
     label = components(host)
     largest = np.flatnonzero(label == np.bincount(label).argmax())
     chosen: list[int] = [int(rng.choice(largest))]
@@ -85,7 +88,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=10)
     parser.add_argument("--sizes", type=numbers, default=[10, 12])
     parser.add_argument("--networks", default="celegans_metabolic,ca-AstroPh")
-    options = parser.parse_args()
+    options = parse_with_data(parser)
     print(f"jax {jax.__version__}, {jax.devices()[0].device_kind}\n")
     if options.logs or options.sizes:
         print("Figure 3: one run, labels to answers; every vertex may take every shade\n")
@@ -98,7 +101,7 @@ def main() -> None:
     columns = "network", "n", "edges", "largest degree", "k", "planted motif", "s", "run s"
     heading(*columns, "10^9 mult/s, paper's count", "the paper's of this kind")
     names = list(NINE) if options.networks == "nine" else options.networks.split(",")
-    rates = {name: plant(name, options.size) for name in names}
+    rates = {name: plant(options.data, name, options.size) for name in names if name}
     if options.networks == "nine":
         figure(
             "sieve_networks", {f"k = {options.size}": rates}, title="One run on real networks", xlabel="network",
