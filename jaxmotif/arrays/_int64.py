@@ -8,8 +8,9 @@ which every mode keeps.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -28,8 +29,8 @@ class Int64:
     Example:
       >>> import numpy as np
       >>> w = Int64.of(np.array([2**40 + 3, -1]))
-      >>> w.to_numpy().tolist()
-      [1099511627779, -1]
+      >>> w.tolist(), w[0].tolist()
+      ([1099511627779, -1], 1099511627779)
       >>> w.astype("float32").tolist()
       [1099511627776.0, -1.0]
     """
@@ -45,6 +46,22 @@ class Int64:
     @property
     def shape(self) -> tuple[int, ...]:
         return self.words.shape[:-1]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Int64]:
+        return (self[i] for i in range(len(self)))  # JAX has no end of its own: an index beyond the last is the last
+
+    def __getitem__(self, index: Any) -> Int64:
+        """The values at an index, as of any array."""
+        index = index if isinstance(index, tuple) else (index,)
+        whole = () if any(part is ... for part in index) else (...,)
+        return Int64(self.words[(*index, *whole, slice(None))])  # the last axis is that of the words
+
+    def tolist(self) -> Any:
+        """The values as Python integers, in lists (host only)."""
+        return self.to_numpy().tolist()
 
     def astype(self, dtype) -> jax.Array:
         """The values in a floating dtype, correctly rounded from 64 bits for float32 and narrower."""

@@ -24,6 +24,22 @@ def test_values_survive(x64):
     assert Int64.of(np.int32(-7)).to_numpy().tolist() == -7
 
 
+@pytest.mark.parametrize(
+    "index", [0, (0, 1), (slice(None), 2), (..., 0), np.array([2, 0]), (1, ...), VALUES > 0, slice(1)]
+)
+def test_parts_are_those_of_an_array(x64, index):
+    assert Int64.of(VALUES)[index].tolist() == VALUES[index].tolist()
+
+
+def test_rows_come_to_an_end(x64):
+    assert [row.tolist() for row in Int64.of(VALUES)] == VALUES.tolist()
+
+
+def test_an_index_too_many_is_refused():
+    with pytest.raises(IndexError):
+        Int64.of(VALUES)[0, 0, 0]
+
+
 def test_computed_in_a_trace_and_carried_out(x64):
     @jax.jit
     @jax.vmap
