@@ -28,7 +28,7 @@ from jaxmotif.matching._reduce import Lists, Measures
 from jaxmotif.matching._target import Target
 from jaxmotif.search import NOTHING, Standing
 
-MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**23, 2**17
+MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**23, 2**16
 """Candidates that are tested here at most, some 10 ns each: on a CPU as many as small steps take longer for, beside an
 accelerator as many as it takes to plan and begin a search there."""
 
@@ -43,6 +43,9 @@ MOST_BIT_NODES = 2**13
 
 WORDS_A_CANDIDATE = 8
 """Words of 64 bits of two rows that meet in the time of one candidate's tests."""
+
+CANDIDATES_A_ROW = 4
+"""Candidates that are tested in the time in which rows of bits give one partial match."""
 
 FEW = 2**10
 """Candidates whose tests take less time than the calls that make them: some 10 ns each, and 5 microseconds."""
@@ -215,7 +218,7 @@ class _Small:
         self.rows = np.zeros((len(domains), 1), np.int32)
         self.placed = np.zeros(0, np.int64)
         self.rest = order.core
-        self.tested = self.levels = self._before = 0
+        self.tested = self.levels = self._before = self._spent = 0
         self.ahead, self.more = False, 0
         self.counted: int | None = None
 
@@ -328,7 +331,12 @@ class _Small:
         """Of each row the nodes that are what is asked: rows and nodes."""
         shortest = self.shortest(asks)
         if self.meets_bits(asks, shortest):
-            parts = [(first + row, w) for first, block in self.sets(asks) for row, w in [_set_bits(block)]]
+            parts = []
+            for first, block in self.sets(asks):
+                # Each row may give many, which no list has told.
+                self._spend(CANDIDATES_A_ROW * int(np.bitwise_count(block).sum(dtype=np.uint32)))
+                row, w = _set_bits(block)
+                parts.append((first + row, w))
             row, w = (np.concatenate(column) for column in zip(*parts, strict=True))
             return row, w.astype(np.int32)
         return self.tested_one_by_one(asks, shortest)
@@ -417,7 +425,14 @@ class _Small:
             if self._nodes <= MOST_BIT_NODES:
                 likely = min(likely, candidates * _words(self._nodes) // WORDS_A_CANDIDATE)
         self._before, self.tested, self.levels = candidates, self.tested + candidates, self.levels + 1
-        if self.tested + likely > self._most:
+        self._spend(candidates)
+        if self._spent + likely > self._most:
+            raise TooMany
+
+    def _spend(self, candidates: int) -> None:
+        """Counts what takes as long as to test so many, unless that is too much."""
+        self._spent += candidates
+        if self._spent > self._most:
             raise TooMany
 
     def meets_bits(self, asks: _Asks, shortest: _Shortest | None) -> bool:
@@ -491,7 +506,7 @@ class _Small:
         blocks = list(dict.fromkeys(block.sets for terms in sums for _, factors in terms for block in factors))
         # Of several sets in a large target, bit rows of a device take less.
         many = len(blocks) > 1 and self._nodes**2 > MOST_MARKS
-        self._most = min(self._most, self.tested + self._most // (8 if many else 2))
+        self._most = min(self._most, self._spent + self._most // (8 if many else 2))
         self.ahead, sizes = False, {}
         for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
             sizes[block] = self.common(block)
