@@ -9,9 +9,9 @@
 
 Every match is reached by the search (no leaves in closed form, no symmetry, no looking ahead) unless --count.
 
-Run: python experiments/matching_flooding.py FOLDER [--block C] [--threads B] [--seconds S] [--total T] [--count]
-(FOLDER holds matches.json and the labelled graphs). Figures go to results/figures/grass_schedules_*.json and
-grass_lanes_*.json.
+Run: python experiments/matching_flooding.py [--data FOLDER] [--block C] [--threads B] [--seconds S]
+         [--total T] [--count]
+Figures go to results/figures/grass_schedules_*.json and grass_lanes_*.json.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The hard instances: listing and counting times, counts checked first, beside the best other programs.
 
-Run: python experiments/matching_hard.py FOLDER [--seconds S]   (FOLDER holds matches.json and the labelled graphs)
+Run: python experiments/matching_hard.py [--data FOLDER] [--seconds S] [--only NAME]
 """
 
 import argparse

@@ -5,8 +5,8 @@ the partial matches that are left, drawn uniformly; the product of how many ther
 matches the level has. Likewise the candidates tested. Probes follow the order, domains, leaves and symmetry of the
 search itself, without looking ahead. The estimate is unbiased; where few probes reach the end it is likely low.
 
-Run: python experiments/matching_open.py FOLDER [--seconds S] [--probes P] [--probe-seconds T] [--only NAME]
-(FOLDER holds matches.json and the graphs; the figure goes to results/figures/grass_open_*.json)
+Run: python experiments/matching_open.py [--data FOLDER] [--seconds S] [--probes P] [--probe-seconds T] [--only NAME]
+(the figure goes to results/figures/grass_open_*.json)
 """
 
 import argparse

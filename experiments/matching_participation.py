@@ -1,7 +1,7 @@
 """Participation counts beside counting: CPU seconds of the whole call, warm, and every column's sum checked.
 
-Run: python experiments/matching_participation.py FOLDER TARGET/QUERY[/induced] .. [--seconds S]
-(FOLDER holds the labelled graphs; counting by visiting is given up after S seconds)
+Run: python experiments/matching_participation.py [--data FOLDER] TARGET/QUERY[/induced] .. [--seconds S]
+(counting by visiting is given up after S seconds)
 """
 
 import argparse

@@ -1,9 +1,10 @@
 """What a warm call of an easy instance costs: milliseconds of the whole public call, the least of several, beside the
 least CPU time that another program is known to take, reading its files too.
 
-Run: python experiments/matching_planning.py FOLDER [TARGET/QUERY[/induced] ..] [--calls N] [--every N] [--profile]
+Run: python experiments/matching_planning.py [--data FOLDER] [TARGET/QUERY[/induced] ..] [--calls N] [--every N]
+         [--profile]
 
-Without instances, of those in FOLDER/matches.json that some program solves in half a second every N-th (6: 26 of 155).
+Without instances, of those in matches.json that some program solves in half a second every N-th (6: 26 of 155).
 """
 
 import argparse

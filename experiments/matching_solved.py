@@ -4,8 +4,8 @@ The counterpart of figures 5 to 8 of Bonnici, Giugno, Bombieri (2018) on the ver
 Each instance becomes a line of a JSON-lines file as soon as it is done, and is not run again when the script is; the
 tables are printed from that file.
 
-Run: python experiments/matching_solved.py FOLDER ROWS.jsonl [--seconds S] [--here] [--only NAME] [--easy T]
-(FOLDER holds matches.json and the graphs; --here times python-igraph and networkx too, under the same limit; --easy
+Run: python experiments/matching_solved.py [--data FOLDER] ROWS.jsonl [--seconds S] [--here] [--only NAME] [--easy T]
+(--here times python-igraph and networkx too, under the same limit; --easy
 takes only instances that some program solved in T seconds of CPU)
 """
 

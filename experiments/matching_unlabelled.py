@@ -1,6 +1,6 @@
 """Unlabelled cliques, 4-cycles and diamonds, beside generated GPU kernels (G2Miner) on the same graphs.
 
-Run: python experiments/matching_unlabelled.py FOLDER   (FOLDER holds email-Enron.edges.gz and socfb-MIT8.edges.gz)
+Run: python experiments/matching_unlabelled.py [--data FOLDER]
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """How to count the classes of a graph in its random graphs: both engines, and each optimisation alone (NemoGPU 7.3).
 
-    python experiments/motifs_engines.py DATA [--size K] [--random R] [--most N] [--sweep NAME]
+    python experiments/motifs_engines.py [--data FOLDER] [--size K] [--random R] [--most N] [--sweep NAME]
 
-DATA is a folder of directed networks, NAME.edges; those with more than N subgraphs are passed over. Class by class and
-graph by graph is slow, so that is done for two random graphs and scaled to R. Times are of the second run (compiled):
-process time on a CPU, which other programs disturb less, wall-clock time on a GPU.
+Directed networks with more than N subgraphs are passed over. Class by class and graph by graph is slow, so
+that is done for two random graphs and scaled to R. Times are of the second run (compiled): process time on a CPU, which
+other programs disturb less, wall-clock time on a GPU.
 """
 
 import argparse

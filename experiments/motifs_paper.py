@@ -1,6 +1,6 @@
 """Rows of the NemoGPU paper (Lin, Xiao, Xie, Li, TKDE 2017) on this machine: one JSON a row in results/figures.
 
-    python experiments/motifs_paper.py ROW [DATA] [--random R] [--size K] [--devices N] [--once] [--small]
+    python experiments/motifs_paper.py ROW [--data FOLDER] [--random R] [--size K] [--devices N] [--once] [--small]
 
     largest   Fig. 6    discovery of yeast at k = 3 .. 8 (by default r = 100, and 10 at k = 8)
     random    Fig. 7    discovery of yeast at r = 100 .. 10,000, k = 4 and 5
@@ -11,8 +11,8 @@
     mu        Fig. 9b   random graphs that are merged, k = 5
     phases    Fig. 10   what the first phase gains on the device, k = 5
 
-DATA is the folder of directed networks, NAME.edges ($JAXMOTIF_DATA/directed). ``--small`` runs a row in seconds on a
-CPU, to see that it works, and writes nothing. Times are of second calls (compiled); of first ones with ``--once``.
+``--small`` runs a row in seconds on a CPU, to see that it works, and writes nothing. Times are of second calls
+(compiled); of first ones with ``--once``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Occurrences of every class of a census, listed by matching: their number against the census, and CPU seconds.
 
-Run: python experiments/occurrences.py FOLDER --size 4 [--most 3e7] [--part I/N]
-(FOLDER holds directed networks, *.edges; one with more subgraphs than --most is named and left out; --part lists every
+Run: python experiments/occurrences.py [--data FOLDER] --size 4 [--most 3e7] [--part I/N]
+(of all directed networks; one with more subgraphs than --most is named and left out; --part lists every
 N-th class from class I on, so that a long listing goes in N pieces)
 """
 
