@@ -18,7 +18,7 @@ from networks import directed, parse_with_data
 import jaxmotif
 from jaxmotif import Graph
 
-NETWORKS = ("yeast", "celegans_cect_varshney", "polblogs")
+NETWORKS = ("yeast", "ecoli_alon423", "celegans_cect_varshney")
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from typing import Any
 from networks import directed, instance, parse_with_data, undirected
 
 MIB = 2**20
+NO_GPU = "memory.py needs a GPU, which tells how much is in use"
 ROWS = [
     ("graphlets", 90), ("graphlets", 512), ("matching", 64), ("matching", 1024), ("census", 1024), ("census", 8192),
     ("motifs", 512), ("motifs", 8192), ("random graphs", 64), ("random graphs", 1024), ("sieve", 256), ("sieve", 1024),
@@ -60,9 +61,10 @@ def measure(name: str, data: Path, memory: int) -> None:
     import jax
 
     call, device = job(name, data, memory), jax.devices()[0]
-    before = device.memory_stats()["bytes_in_use"]
+    if (before := device.memory_stats()) is None:
+        raise SystemExit(NO_GPU)
     call()
-    print("MOST", device.memory_stats()["peak_bytes_in_use"] - before)
+    print("MOST", device.memory_stats()["peak_bytes_in_use"] - before["bytes_in_use"])
 
 
 def main() -> None:
@@ -83,6 +85,8 @@ def main() -> None:
             command = [sys.executable, __file__, "--data", str(args.data), "--row", name, str(budget * MIB)]
             for _ in range(2):
                 run = subprocess.run(command, env=environment, capture_output=True, text=True)
+                if NO_GPU in run.stderr:
+                    raise SystemExit(NO_GPU)
         last = run.stdout.split()
         shown = f"{int(last[-1]) / MIB:.1f}" if run.returncode == 0 else run.stderr.strip().splitlines()[-1]
         print(f"| {name} | {budget} | {shown} |", flush=True)

@@ -1,11 +1,12 @@
 """Are random graphs uniform at the defaults? Chi-square on small ensembles that are enumerated without the library.
 
-    python experiments/motifs_uniformity.py [CHAINS [FIRST [STOP]]]
+    python experiments/motifs_uniformity.py [CHAINS [FIRST [STOP [SEED]]]]
     python experiments/motifs_uniformity.py labels|blocks|distances [CHAINS [NUMBER [SEED]]]
 
 60 ensembles with 2 to 60 members, drawn at random: directed bidegree (every second of 4, 5 and 6 nodes one that
 elementary moves leave in pieces), directed degree, undirected; dense and sparse. For each, so many chains at the
-defaults (20,000). One line an ensemble, from FIRST to STOP; at the end the test of all p-values. Seeds are fixed.
+defaults (20,000). One line an ensemble, from FIRST to STOP; at the end the test of all p-values. SEED (0) draws
+other ensembles and other chains. Run in the folder above.
 
 With the name of a null model that keeps more than degrees: NUMBER (60) ensembles of it, in turn bidegree, degree and
 undirected. Some are in pieces for its moves; those have no p.
@@ -24,17 +25,17 @@ from tests.motifs.ensembles import counts_of, drawn_sets, ensembles, restricted
 from tests.motifs.test_random_graphs import BUILDERS
 
 
-def main(chains=20_000, first=0, stop=60):
-    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {chains} chains an ensemble\n")
+def main(chains=20_000, first=0, stop=60, seed=0):
+    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {chains} chains an ensemble, seed {seed}\n")
     print("| | null model | nodes | arcs, pairs | members | in pieces | steps | moves per edge | met | p | s |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     found = []
-    for number, one in enumerate(ensembles(60)):
+    for number, one in enumerate(ensembles(60, seed + 1)):
         if not first <= number < stop:
             continue
         graph = Graph.from_edges(one.edges, one.nodes, one.directed)
         started = time.process_time()
-        sample = random_graphs(graph, chains, number, one.keep)
+        sample = random_graphs(graph, chains, 1000 * seed + number, one.keep)
         seconds = time.process_time() - started
         counts = counts_of(drawn_sets(sample), one.members)
         p = stats.chisquare(counts).pvalue
@@ -57,7 +58,7 @@ def with_more_kept(kept, chains=20_000, number=60, seed=0):
     print("| | degrees | nodes | edges | members | met | steps | moves per edge | p | s |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     found = []
-    for i, one in enumerate(restricted(kept, number)):
+    for i, one in enumerate(restricted(kept, number, seed + 1)):
         graph = Graph.from_edges(one.edges, one.nodes, one.directed, one.of if kept == "labels" else None)
         started = time.process_time()
         sample = random_graphs(graph, chains, 1000 * seed + i, BUILDERS[kept](one))

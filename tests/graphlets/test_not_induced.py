@@ -1,5 +1,6 @@
 """Subgraphs that need not be induced, against all maps of each small graph into a graph."""
 
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -20,65 +21,79 @@ SHAPES = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS} | {g.name: (g.size,
 SHAPES |= {name: (5, edges) for name, edges in DISCONNECTED_5.items()}
 
 
-def maps(size, edges):
-    """All injective maps that keep edges, a row each; and how many of them have the same image."""
-    near = np.zeros((NODES, NODES), bool)
-    near[tuple(np.array(EDGES).T)] = True
-    near |= near.T
-    found = np.array(list(permutations(range(NODES), size)))
-    for a, b in edges:
-        found = found[near[found[:, a], found[:, b]]]
-    pairs = {frozenset(e) for e in edges}
-    same = sum({frozenset((p[a], p[b])) for a, b in edges} == pairs for p in permutations(range(size)))
-    return found, same
+def roles(size):
+    """Of every orbit of nodes, and of every orbit of edges, in the order of the columns: its graph and its members."""
+    if size == 4:
+        shapes = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS}
+        nodes = {orbit.index: (shapes[orbit.graphlet], orbit.nodes) for orbit in NODE_ORBITS}
+        edges = {column: (shapes[orbit.graphlet], orbit.edges) for column, orbit in enumerate(EDGE_ORBITS)}
+    else:
+        nodes, edges = {}, {}
+        for g in CONNECTED:
+            for orbit in set(g.node_orbits):
+                nodes[orbit] = (g.size, g.edges), [x for x, o in enumerate(g.node_orbits) if o == orbit]
+            for orbit in set(g.edge_orbits) if g.size > 2 else ():
+                some = [e for e, o in zip(g.edges, g.edge_orbits, strict=True) if o == orbit]
+                edges[orbit] = (g.size, g.edges), some
+    return [[found[i] for i in range(len(found))] for found in (nodes, edges)]
 
 
-def at_nodes(shape, nodes):
-    """At each node: the copies of a graph in which it is one of some nodes."""
-    found, same = maps(*shape)
-    return np.bincount(found[:, nodes].ravel(), minlength=NODES) // same
+def by_all_maps(n, edges, size):
+    """Copies of small graphs: of each by name, of each role a column by node, of each role a column by edge."""
+    near = np.zeros((n, n), bool)
+    for u, v in edges:
+        near[u, v] = near[v, u] = True
+    place = {edge: i for i, edge in enumerate(edges)}
+
+    @cache
+    def maps(shape):
+        """All injective maps that keep edges, a row each; and how many of them have the same image."""
+        k, kept = shape
+        found = np.array(list(permutations(range(n), k)), int).reshape(-1, k)
+        for a, b in kept:
+            found = found[near[found[:, a], found[:, b]]]
+        pairs = {frozenset(e) for e in kept}
+        return found, sum({frozenset((p[a], p[b])) for a, b in kept} == pairs for p in permutations(range(k)))
+
+    def at_nodes(shape, nodes):
+        found, same = maps(shape)
+        return np.bincount(found[:, list(nodes)].ravel(), minlength=n) // same
+
+    def at_edges(shape, some):
+        found, same = maps(shape)
+        ends = [place[tuple(sorted(pair))] for a, b in some for pair in found[:, [a, b]].tolist()]
+        return np.bincount(np.array(ends, int), minlength=len(edges)) // same
+
+    counts = {name: len(maps(shape)[0]) // maps(shape)[1] for name, shape in SHAPES.items()}
+    nodes, pairs = roles(size)
+    return (
+        counts, np.stack([at_nodes(*role) for role in nodes], axis=1),
+        np.stack([at_edges(*role) for role in pairs], axis=1),
+    )  # fmt: skip
 
 
-def at_edges(shape, edges):
-    found, same = maps(*shape)
-    place = {edge: i for i, edge in enumerate(EDGES)}
-    ends = [tuple(sorted(pair)) for a, b in edges for pair in found[:, [a, b]].tolist()]
-    return np.bincount([place[e] for e in ends], minlength=len(EDGES)) // same
+def check(found, n, edges, size):
+    """What the three doors found, against all maps; how many numbers were compared."""
+    counts, nodes, pairs = by_all_maps(n, edges, size)
+    for one in found:
+        assert one.counts == {name: counts[name] for name in one.counts}
+    assert found[0].counts == found[1].counts == found[2].counts
+    np.testing.assert_array_equal(found[1].to_numpy(), nodes)
+    np.testing.assert_array_equal(found[2].to_numpy()[:, : pairs.shape[1]], pairs)
+    return len(found[0].counts) + nodes.size + pairs.size
 
 
-@pytest.fixture(scope="module")
-def expected():
-    return {name: len(maps(*shape)[0]) // maps(*shape)[1] for name, shape in SHAPES.items()}
+DOORS = (jaxmotif.graphlet_counts, jaxmotif.node_orbits, jaxmotif.edge_graphlets)
 
 
 @pytest.mark.parametrize("size", [4, 5])
-def test_of_a_graph_its_nodes_and_its_edges(size, expected):
-    counts = jaxmotif.graphlet_counts(GRAPH, size=size, induced=False).counts
-    assert counts == {name: expected[name] for name in counts}
-    nodes = jaxmotif.node_orbits(GRAPH, size=size, induced=False)
-    edges = jaxmotif.edge_graphlets(GRAPH, size=size, induced=False)
-    assert nodes.counts == edges.counts == counts
-    assert nodes.dtype == edges.dtype == np.uint32
-    if size == 4:
-        shapes = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS}
-        for orbit in NODE_ORBITS:
-            assert (
-                nodes.to_numpy()[:, orbit.index].tolist()
-                == at_nodes(shapes[orbit.graphlet], list(orbit.nodes)).tolist()
-            )
-        for column, orbit in enumerate(EDGE_ORBITS):
-            assert edges.to_numpy()[:, column].tolist() == at_edges(shapes[orbit.graphlet], orbit.edges).tolist()
-        return
-    for g in CONNECTED:
-        for orbit in set(g.node_orbits):
-            chosen = [x for x, o in enumerate(g.node_orbits) if o == orbit]
-            assert nodes.to_numpy()[:, orbit].tolist() == at_nodes((g.size, g.edges), chosen).tolist()
-        for orbit in set(g.edge_orbits) if g.size > 2 else ():
-            chosen = [e for e, o in zip(g.edges, g.edge_orbits, strict=True) if o == orbit]
-            assert edges.to_numpy()[:, orbit].tolist() == at_edges((g.size, g.edges), chosen).tolist()
+def test_of_a_graph_its_nodes_and_its_edges(size):
+    found = [door(GRAPH, size=size, induced=False) for door in DOORS]
+    check(found, NODES, EDGES, size)
+    assert found[1].dtype == found[2].dtype == np.uint32
 
 
-@pytest.mark.parametrize("count", [jaxmotif.graphlet_counts, jaxmotif.node_orbits, jaxmotif.edge_graphlets])
+@pytest.mark.parametrize("count", DOORS)
 def test_of_many_graphs(count):
     many = count([EDGES, [(0, 1), (1, 2), (2, 0)]], induced=False)
     for found, edges in zip(many, (EDGES, [(0, 1), (1, 2), (2, 0)]), strict=True):

@@ -47,24 +47,26 @@ def test_a_planted_match_is_found_and_extracted():
     assert result.false_negative_bound <= 1e-6
 
 
+def check_all_matches(rng, key, n, size, num_colors, wildcards):
+    """All matches, and two of them, against brute force; how many there are."""
+    matrix, colors, motif = brute.random_instance(rng, n, size, num_colors, wildcards)
+    expected = brute.matches(matrix, colors, motif)
+    result = find_color_motif(brute.graph_of(matrix), colors, motif, key=key, limit=None)
+    assert set(result.matches) == expected
+    assert len(result.matches) == len(expected)
+    assert set(result.vertices.tolist()) == set().union(*expected)
+    assert result.found == bool(expected)
+    some = find_color_motif(brute.graph_of(matrix), colors, motif, key=key, limit=2).matches
+    assert len(some) == min(2, len(expected))
+    assert set(some) <= expected
+    return len(expected)
+
+
 @pytest.mark.parametrize("wildcards", [False, True])
 def test_all_matches_of_small_graphs(wildcards):
     """Every match, each once: the sieve's partition of the space of matches against brute force."""
     rng = np.random.default_rng(wildcards)
-    checked = 0
-    for seed in range(12):
-        matrix, colors, motif = brute.random_instance(rng, 8, 4, 2, wildcards)
-        expected = brute.matches(matrix, colors, motif)
-        result = find_color_motif(brute.graph_of(matrix), colors, motif, key=seed, limit=None)
-        assert set(result.matches) == expected
-        assert len(result.matches) == len(expected)
-        assert set(result.vertices.tolist()) == set().union(*expected)
-        assert result.found == bool(expected)
-        some = find_color_motif(brute.graph_of(matrix), colors, motif, key=seed, limit=2).matches
-        assert len(some) == min(2, len(expected))
-        assert set(some) <= expected
-        checked += len(expected)
-    assert checked > 50
+    assert sum(check_all_matches(rng, key, 8, 4, 2, wildcards) for key in range(12)) > 50
 
 
 def check_directed_and_labelled(rng, n, size, density, direction):
