@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from types import FrameType
 
@@ -12,11 +13,24 @@ def program() -> None:
     """The ``jaxmotif`` program: runs :func:`main`, and hears Ctrl-C from the first import on."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
+    _stand_in_for_closed_streams()
     from jaxmotif.cli._interrupt import exit_now, prompt_interrupts
 
     with prompt_interrupts():
         status = main()
     exit_now(status)
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Of a process that was begun without them: else the next files opened would take their numbers, and what is
+    printed. A result for standard output then fails as it is written, and so is told."""
+    for name, number, mode in (("stdout", 1, os.O_RDONLY), ("stderr", 2, os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, mode)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "w"))  # noqa: SIM115 (for the life of the process)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

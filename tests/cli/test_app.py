@@ -1,5 +1,6 @@
 """Exit codes, messages and behaviour of the whole command."""
 
+import json
 import os
 import signal
 import subprocess
@@ -123,6 +124,16 @@ def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
     assert main(["graphlets", "karate", "--output", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err.endswith("jaxmotif: interrupted\n")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
+def test_a_closed_standard_output_is_told_and_costs_no_file(tmp_path):
+    command = [*COMMAND, "graphlets", "karate", "--quiet"]
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], capture_output=True, text=True)
+    assert (closed.returncode, closed.stderr) == (1, "jaxmotif: error: standard output: Bad file descriptor\n")
+    out = tmp_path / "out.json"
+    subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", *command, "--output", str(out)], check=True)
+    assert json.loads(out.read_text())["counts"]["triangle"] == 45
 
 
 DEAF = """
