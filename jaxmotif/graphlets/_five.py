@@ -580,7 +580,9 @@ class _Hand:
             jax.block_until_ready((self._held, self._walks, self._of_tables))
             del tables
         if self._giants is not None and last:
-            self._of_giants = big.sums(graph, self._giants, self._device)
+            # The tables are gone: what they took is there for it.
+            room = None if given.memory is None else self._rows * given.row
+            self._of_giants = big.sums(graph, self._giants, self._device, room)
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
     def _by_rows(self, lists: by_rows.Layout, span: Span) -> None:

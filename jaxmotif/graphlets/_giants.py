@@ -28,7 +28,7 @@ from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._hubs import Ranked, Tables
 from jaxmotif.graphlets._sparse import Plan
-from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, smallest_step_bytes
 from jaxmotif.graphlets._units import times
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
@@ -380,10 +380,18 @@ def _two_steps(graph: Ranked, known: Known) -> tuple[dict[str, jax.Array], dict[
     return values, of_heads, bucket_size(max(int(arcs), 2))
 
 
-def sums(graph: Ranked, known: Known, device: jax.Device) -> tuple[dict[str, jax.Array], ...]:
-    """All sums at the arcs that leave giants but :func:`of_rows`, int64 ``[size]`` by name, to be added up."""
+def sums(
+    graph: Ranked, known: Known, device: jax.Device, memory: int | None = None
+) -> tuple[dict[str, jax.Array], ...]:
+    """All sums at the arcs that leave giants but :func:`of_rows`, int64 ``[size]`` by name, to be added up.
+
+    Args:
+      memory: bytes for the steps in the union, or the least that they take (default: by what is free).
+    """
     values, of_heads, arcs = _two_steps(graph, known)
-    tuning = choose_tuning(known.size, arcs // 2, device)
+    if memory is not None:
+        memory = max(memory, fixed_bytes(known.size, arcs // 2) + smallest_step_bytes(known.size, arcs // 2))
+    tuning = choose_tuning(known.size, arcs // 2, device, memory)
     order, plan = layout(*union(graph, known.giants, size=known.size, arcs=arcs), tuning=tuning)
     inside = within(order, plan, values | of_heads, tuning=tuning)
     return values, inside, of_pairs(graph, known.giants, size=known.size)

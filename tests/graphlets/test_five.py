@@ -18,6 +18,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five as five
+from jaxmotif.graphlets import _giants as giants
 from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets._five import five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
@@ -131,7 +132,12 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch):
     given = five._given((made.out_offsets, made.out_targets), made, "node", least, ONE.main)[0]
     assert given.giants > 5
     assert given.sparse
+    asked = []  # what giants beside each other may take
+    choose = giants.choose_tuning
+    monkeypatch.setattr(giants, "choose_tuning", lambda *of: asked.append(of[3]) or choose(*of))
     assert np.array_equal(np.asarray(five_node_orbits(made, ONE, memory=least).nodes)[:63], by_orca(graph))
+    assert len(asked) == 1
+    assert asked[0] is not None
     # An index tells who is adjacent, as where bits would take too much.
     monkeypatch.setattr(five, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
     again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
