@@ -529,6 +529,22 @@ def test_ids_keep_their_zeros(write):
             with pytest.raises(GraphFileError, match=r"line 41: .*text_ids=True.*found '007'"):
                 read_graph(write(quoted.replace('"', "") if mark == " " else quoted))
         assert ("007", "50") in named_edges(read_graph(write(late), text_ids=True))
+    listed = read_graph(write("7 8 9\n007 8 9\n8 9\n"), format="adjlist")
+    assert listed.node_names.tolist() == ["007", "7", "8", "9"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ("2,3-BPG\tHb\t1\n1,3-BPG\tPGK1\t2\n", {("2,3-BPG", "Hb"), ("1,3-BPG", "PGK1")}),
+        ("a,\tb\nb,\tc\n", {("a", "b"), ("b", "c")}),  # tabs that only align
+        ("a\t,b\nb\t,c\n", {("a", "b"), ("b", "c")}),
+        ('"a,b";c\n"c";d\n', {("a,b", "c"), ("c", "d")}),  # what is quoted parts nothing
+        ('"a\tb",c\n"c;d",a\n', {("a\tb", "c"), ("a", "c;d")}),
+    ],
+)
+def test_marks_within_names_part_no_columns(write, rows, wanted):
+    assert named_edges(read_graph(write(rows))) == wanted
 
 
 def test_labels_keep_their_zeros(write):

@@ -36,6 +36,7 @@ _TARGET = re.compile(
     rf"target|tgt|dst|to|post|to(node)?id|targetgene|post(pt)?rootid|bodyidpost|{_TWO}[2b]|.*interactorb"
 )
 _LEADING_ZERO = re.compile(rb"0\d+")
+_QUOTED = re.compile(rb'"[^"]*"')
 
 
 class Layout(NamedTuple):
@@ -58,7 +59,7 @@ def read_edges(file: TextFile, options: Options) -> Contents:
 def read_csv(file: TextFile, options: Options) -> Contents:
     """Columns separated by commas or semicolons, whichever comes first."""
     rows = file.first_rows(1)
-    return read_list(file, options, (_first_mark(rows[0], (b",", b";")) if rows else b"") or b",")
+    return read_list(file, options, (_first_mark(_QUOTED.sub(b"", rows[0]), (b",", b";")) if rows else b"") or b",")
 
 
 def read_tsv(file: TextFile, options: Options) -> Contents:
@@ -94,10 +95,16 @@ def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
 
 
 def delimiter_of(row: bytes) -> bytes:
-    """The separator that the first row shows; ``b""`` for blanks."""
+    """The separator that the first row shows; ``b""`` for blanks.
+
+    Tabs, if there are any: names hold commas (2,3-BPG), hardly ever tabs. A tab beside a comma only aligns.
+    """
     words = row.split()
-    integers = len(words) >= 2 and words[0].isdigit() and words[1].isdigit()
-    return b"" if integers else _first_mark(row.strip(), (b"\t", b",", b";"))
+    if len(words) >= 2 and words[0].isdigit() and words[1].isdigit():
+        return b""
+    row = _QUOTED.sub(b"name", row.strip())
+    aligned = re.search(rb"[,;] *\t|\t *[,;]", row)
+    return b"\t" if b"\t" in row and not aligned else _first_mark(row, (b",", b";"))
 
 
 def read_konect(file: TextFile, options: Options) -> Contents:

@@ -65,7 +65,7 @@ def read_adjacency_list(file: TextFile, options: Options) -> Contents:
     edges: list[tuple[int, int]] = []
     numeric = not options.text_ids
     for _, fields in _lines(file, tabs=False):
-        numeric = numeric and all(field.isdigit() and len(field) < 19 for field in fields)
+        numeric = numeric and all(re.fullmatch(rb"0|[1-9][0-9]{0,17}", field) for field in fields)
         source, *targets = numbering.codes(fields).tolist()
         edges += [(source, target) for target in targets]
     contents = Contents(np.array(edges, np.int64).reshape(-1, 2), len(numbering.known))
