@@ -41,15 +41,15 @@ def pytest_configure(config):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+    parser.addoption("--slow", action="store_true", help="also run the tests marked slow or more")
 
 
 def pytest_collection_modifyitems(config, items):
     for item in items:
         if "gpu" in item.keywords and not ON_GPU:
             item.add_marker(pytest.mark.skip(reason="needs a GPU (JAXMOTIF_TEST_GPU=1)"))
-        if "slow" in item.keywords and not config.getoption("--slow"):
-            item.add_marker(pytest.mark.skip(reason="slow (--slow)"))
+        if not config.getoption("--slow") and (marked := {"slow", "more"} & item.keywords.keys()):
+            item.add_marker(pytest.mark.skip(reason=f"{marked.pop()} (--slow)"))
 
 
 def pytest_collection_finish():

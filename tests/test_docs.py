@@ -16,6 +16,7 @@ import pytest
 
 from jaxmotif.cli._app import build_parser, main
 from jaxmotif.cli._columns import COLUMNS
+from tests.more import more
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -37,7 +38,15 @@ def commands(page: Path) -> list[str]:
     return [line[line.index("jaxmotif ") :] for line in lines if re.match(r"(srun .*)?jaxmotif ", line)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+LONG = {"motifs", "null-models", "connectome", "molecules"}
+"""Pages and notebooks that compile for seconds what is tested elsewhere."""
+
+
+def marked(paths: list[Path]) -> list:
+    return [more(path)[0] if path.stem in LONG else path for path in paths]
+
+
+@pytest.mark.parametrize("page", marked(PAGES), ids=lambda page: page.stem)
 def test_python_blocks_run(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
@@ -87,7 +96,7 @@ def test_every_column_is_on_the_page_of_statistics():
     assert {text.strip() for _, text in blocks(DOCS / "statistics.md", "columns")} == set(COLUMNS)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", marked(NOTEBOOKS), ids=lambda path: path.stem)
 def test_notebooks_give_what_they_show(path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     names: dict = {}

@@ -17,6 +17,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
+from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
@@ -470,7 +471,10 @@ def _five(
         counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
         return none, _named_counts(counts), ignored
     store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
-    padded = graph.with_padding("bucket") if memory is None else graph
+    if memory is None:  # a budget is for the graph as it is; all small graphs share two dozen programs
+        padded = graph.with_padding((max(bucket_size(graph.n), 64), max(bucket_size(graph.num_slots), 1024)))
+    else:
+        padded = graph
 
     def counted() -> tuple[jax.Array | np.ndarray, np.ndarray, tuple[str, ...]]:
         if detail == "graph":

@@ -200,6 +200,7 @@ print(sum(map(int, some)), ordered[:2].tolist(), len(list(Path(sys.argv[1]).glob
 """
 
 
+@pytest.mark.more
 def test_what_jax_has_read_from_its_own_cache_is_not_written_again(tmp_path):
     """XLA leaves out parts when it writes a program that it has itself read: seen to fail when it is run."""
 

@@ -11,6 +11,7 @@ from jaxmotif.census._sizes import Sizes
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import subgraph_census
 from tests.compilations import compilations, programs
+from tests.more import more
 
 
 def sparse_graph(n, seed=0):
@@ -18,7 +19,7 @@ def sparse_graph(n, seed=0):
 
 
 @pytest.mark.parametrize("number", [12, pytest.param(100, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("size", [3, *more(4)])
 def test_graphs_of_many_sizes(size, number):
     rng, nodes = np.random.default_rng(0), np.linspace(20, 400, number).astype(int).tolist()
     graphs = [Graph.from_edges(rng.integers(0, n, (int(n * rng.uniform(1, 8)), 2)), n, directed=True) for n in nodes]

@@ -21,6 +21,7 @@ from jaxmotif.motifs._graph_samples import LaneSample, sample_graphs
 from jaxmotif.motifs._random_graphs import random_graphs
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._pattern import Pattern
+from tests.more import more
 
 CPU = jax.devices("cpu")[0]
 
@@ -53,13 +54,15 @@ def brute_force(graph, size):
 @pytest.mark.parametrize(
     ("size", "options"),
     [
-        (3, {"n": 12, "density": 0.2, "directed": True}),
-        (5, {"n": 11, "density": 0.15, "directed": True}),
         (2, {"n": 9, "density": 0.3, "directed": True, "labels": 2, "edge_labels": 2}),
         (8, {"n": 10, "density": 0.25, "directed": True}),
         (3, {"n": 11, "density": 0.3, "directed": True, "labels": 3, "edge_labels": 2}),
-        (4, {"n": 11, "density": 0.4, "directed": False, "labels": 2, "edge_labels": 3}),
         (4, {"n": 11, "density": 0.4, "directed": False, "edge_labels": 20}),
+        *more(
+            (3, {"n": 12, "density": 0.2, "directed": True}),
+            (5, {"n": 11, "density": 0.15, "directed": True}),
+            (4, {"n": 11, "density": 0.4, "directed": False, "labels": 2, "edge_labels": 3}),
+        ),
     ],
 )
 def test_brute_force(size, options):
@@ -84,7 +87,7 @@ def test_participation_of_every_node():
     assert {at: count for at, count in found.items() if count} == wanted
 
 
-@pytest.mark.parametrize("matrix_bytes", [0, 1 << 20])
+@pytest.mark.parametrize("matrix_bytes", [0, *more(1 << 20)])
 def test_tiny_tables_change_nothing(matrix_bytes):
     """Rows come and go at every level when tables hold almost nothing; hubs fill several, and outgrow a block."""
     star = [(0, v) for v in range(1, 15)] + [(v, v + 1) for v in range(1, 13)]
@@ -101,9 +104,15 @@ def test_tiny_tables_change_nothing(matrix_bytes):
         assert dict(zip(classifier.classes, counts[0].tolist(), strict=True)) == wanted.as_dict()
 
 
-@pytest.mark.parametrize("keep", ["bidegree", "degree"])
-@pytest.mark.parametrize(("matrix_bytes", "edge_labels"), [(0, 3), (1 << 20, 0), (1 << 20, 3)])
-def test_rows_sorted_on_the_device(keep, matrix_bytes, edge_labels, monkeypatch):
+@pytest.mark.parametrize(
+    ("matrix_bytes", "edge_labels", "keep"),
+    [
+        (0, 3, "bidegree"),
+        (1 << 20, 0, "degree"),
+        *more((0, 3, "degree"), (1 << 20, 0, "bidegree"), (1 << 20, 3, "bidegree"), (1 << 20, 3, "degree")),
+    ],
+)
+def test_rows_sorted_on_the_device(matrix_bytes, edge_labels, keep, monkeypatch):
     graph = random_graph(30, 0.1, 2, True, labels=2, edge_labels=edge_labels)
     sample = random_graphs(graph, 3, jax.random.key(1), keep)
     monkeypatch.setattr("jaxmotif.motifs._graph_samples.CPU_SAMPLE", LEAST)  # in the same room
@@ -115,7 +124,7 @@ def test_rows_sorted_on_the_device(keep, matrix_bytes, edge_labels, monkeypatch)
     _same_rows(found, wanted)
 
 
-@pytest.mark.parametrize(("directed", "edge_labels"), [(False, 0), (False, 3), (True, 3)])
+@pytest.mark.parametrize(("directed", "edge_labels"), [(False, 0), (True, 3), *more((False, 3))])
 def test_rows_of_the_graph_itself_sorted_on_the_device(directed, edge_labels, monkeypatch):
     graph = random_graph(30, 0.1, 2, directed, labels=2, edge_labels=edge_labels)
     wanted = census_graphs(graph, graph_edges(graph), 1 << 20, CPU).dyads
@@ -145,9 +154,8 @@ def _same_rows(found, wanted):
         np.testing.assert_array_equal(found.matrix, wanted.matrix)
 
 
-@pytest.mark.parametrize("distinct", [0, 4, 64])
-@pytest.mark.parametrize("labels", [0, 3])
-def test_counts_of_several_graphs(distinct, labels):
+@pytest.mark.parametrize(("labels", "distinct"), [(0, 0), (3, 4), (3, 64), *more((3, 0), (0, 4), (0, 64))])
+def test_counts_of_several_graphs(labels, distinct):
     """On the host, on a device, and where the device finds too many different codes."""
     graphs = 3
     one = random_graph(7, 0.5, 1, True, labels=labels)
@@ -176,7 +184,7 @@ def test_counts_of_several_graphs(distinct, labels):
     np.testing.assert_array_equal(counts, wanted)
 
 
-@pytest.mark.parametrize("distinct", [64, 4096])
+@pytest.mark.parametrize("distinct", [64, *more(4096)])
 def test_counts_that_learn(distinct, monkeypatch):
     """Forms that are known, some that are new, more new ones than are counted apart, and more codes than expected."""
     graphs, size = 3, 5

@@ -17,6 +17,7 @@ from jaxmotif.devices import _job as runner
 from jaxmotif.devices import _select as select
 from jaxmotif.matching import _divided as shares
 from tests.devices.jobs import JOBS, cut_small, digest
+from tests.more import more
 
 ROOT = Path(__file__).parents[2]
 MOST = [pytest.param(name, marks=[pytest.mark.slow] * (name == "motifs")) for name in JOBS]  # it compiles for long
@@ -52,7 +53,7 @@ def test_gpus(small, name, devices):
     assert digest(name, devices=jax.device_count() if devices == "all" else devices) == digest(name, devices="cpu")
 
 
-@pytest.mark.parametrize("name", MOST)
+@pytest.mark.parametrize("name", ["graphlets", "matching", *more("census", "sieve", "motifs")])
 def test_gpus_and_the_cpu(small, monkeypatch, name):
     """The queue does not care what a device is: the second stands for a GPU, the first helps."""
     monkeypatch.setattr(select, "_gpus", lambda asked: tuple(jax.devices("cpu")[1:2]))

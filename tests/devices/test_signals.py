@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jaxmotif.cli._interrupt import _must_not_raise
+from tests.more import more
 
 ROOT = Path(__file__).parents[2]
 # A test run in the background ignores Ctrl-C, and what it starts would.
@@ -52,7 +53,7 @@ cli.program()
 """
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", *more("SIGHUP")])
 def test_what_is_done_is_kept(tmp_path, name):
     """What was saved before the signal is whole, and another run goes on from there."""
     from tests.devices.test_job import ITEMS, Store, check, run

@@ -12,6 +12,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.graphlets import node_orbits
 from jaxmotif.patterns import Pattern, canonical_string, named_pattern
 from tests.census.test_count import random_graph
+from tests.more import more
 
 
 def content(pattern):
@@ -82,7 +83,7 @@ def test_columns_are_called_as_those_of_patterns_by_name(size, directed, names):
         np.testing.assert_array_equal(found.values, wanted.values)
 
 
-@pytest.mark.parametrize("per", ["node", "edge"])
+@pytest.mark.parametrize("per", ["edge", *more("node")])
 def test_devices_and_what_is_kept_change_nothing(per, tmp_path):
     graph = random_graph(12, 0.3, 1, True)
     alone = census_orbits(graph, 3, per=per)

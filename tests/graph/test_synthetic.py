@@ -41,7 +41,7 @@ def test_erdos_renyi_reaches_every_pair(n, directed):
 
 
 def test_erdos_renyi_is_uniform():
-    draws = 1500
+    draws = 750
     for m, graphs in ((2, 15), (4, 15)):
         seen = Counter(edges_of(synthetic.erdos_renyi(4, m=m, seed=seed)) for seed in range(draws))
         assert len(seen) == graphs

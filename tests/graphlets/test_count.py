@@ -10,6 +10,7 @@ import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, GRAPHLETS, NODE_ORBIT_NAMES
+from tests.more import more
 from tests.oracles import (
     MIRROR,
     brute_force,
@@ -56,7 +57,7 @@ def _assert_is(graph, counts, columns, orbits, **options):
     np.testing.assert_array_equal(by_node.values, orbits)
 
 
-@pytest.mark.parametrize("x64", [False, True], ids=["x64 off", "x64 on"])
+@pytest.mark.parametrize("x64", [False, *more(True)])
 def test_equals_brute_force(x64):
     for n, edges in CASES.values():
         counts, columns, orbits = brute_force(n, edges)

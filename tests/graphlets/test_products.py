@@ -11,6 +11,7 @@ from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _products as products
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
 from tests.compilations import compilations
+from tests.more import more
 from tests.oracles import brute_force
 from tests.samples import GRAPHS, build
 
@@ -28,7 +29,7 @@ def bits(detail, graph, **options):
     return found.counts, None if detail == "graph" else found.to_numpy().tolist()
 
 
-@pytest.mark.parametrize("x64", [False, True], ids=["x64 off", "x64 on"])
+@pytest.mark.parametrize("x64", [False, *more(True)])
 def test_equals_brute_force(always, x64):
     for n, edges in GRAPHS.values():
         counts, columns, orbits = brute_force(n, edges)
@@ -40,7 +41,7 @@ def test_equals_brute_force(always, x64):
         assert not any("first_pass" in name or "_run_whole" in name for name in compiled)
 
 
-@pytest.mark.parametrize("detail", ["graph", "edge"])
+@pytest.mark.parametrize("detail", ["edge", *more("graph")])
 def test_blocks_of_rows_and_matrices_of_several_widths(monkeypatch, detail):
     graph = erdos_renyi(100, p=0.6, seed=1)
     expected = bits(detail, graph)

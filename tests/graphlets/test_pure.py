@@ -29,6 +29,7 @@ def test_counts_in_64_bit_mode():
             assert count(build(n, edges)).to_numpy().tolist() == [counts[name] for name in GRAPHLET_NAMES]
 
 
+@pytest.mark.more
 def test_edge_columns():
     columns = jax.jit(sparse_edge_columns)
     for n, edges in CASES.values():
@@ -38,6 +39,7 @@ def test_edge_columns():
         np.testing.assert_array_equal(found, np.stack(list(expected.values()), axis=-1))
 
 
+@pytest.mark.more
 def test_node_orbits():
     orbits = jax.jit(sparse_node_orbits)
     for n, edges in CASES.values():
@@ -53,6 +55,7 @@ def test_a_batch():
         assert row.tolist() == [brute_force(n, edges)[0][name] for name in GRAPHLET_NAMES]
 
 
+@pytest.mark.more
 def test_given_sizes_and_no_jit_of_the_users():
     n, edges = CASES["clique"]
     tuning = choose_tuning(CAPACITY[0], CAPACITY[1] // 2)._replace(block=64, heavy_block=64)

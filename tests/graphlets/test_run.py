@@ -19,6 +19,7 @@ from jaxmotif.graphlets._run import hybrid_tunings
 from jaxmotif.graphlets._split import pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
 from tests.compilations import compilations, programs
+from tests.more import more
 from tests.samples import CAPACITY, GRAPHS, build
 
 CASES = {name: GRAPHS[name] for name in ("one edge", "path", "star", "clique", "disconnected", "hub and blocks")}
@@ -53,7 +54,7 @@ def test_mesh_of_one_is_that_device():
     _assert_same_everywhere("edge", devices=mesh)
 
 
-@pytest.mark.parametrize("detail", ["graph", "edge"])
+@pytest.mark.parametrize("detail", ["edge", *more("graph")])
 def test_long_runs_are_cut_into_units(monkeypatch, capsys, detail):
     monkeypatch.setattr(run, "_LONG", {"cpu": -1, "accelerator": -1})
     with compilations() as found:
@@ -155,6 +156,7 @@ def test_graphs_of_many_sizes_share_few_programs(number):
     assert 1 <= len(found) <= 12
 
 
+@pytest.mark.more
 def test_with_jit_turned_off():
     """As JAX_DISABLE_JIT=1 does, which is how people look into a failure: the same counts."""
     graph = build(*GRAPHS["disconnected"])

@@ -21,8 +21,8 @@ def nvrtc() -> tuple[int, int]:
 
 @pytest.fixture(scope="module")
 def programs(request):
-    """All kernels, or else those of every third case of a job: they differ by options, which are many."""
-    step = 1 if request.config.getoption("--slow") else 3
+    """All kernels, or else those of every eighth case of a job: they differ by options, which are many."""
+    step = 1 if request.config.getoption("--slow") else 8
     cases = (islice(job(), 0, None, step if job in (shipped.sieves, shipped.searches, shipped.motifs) else 1)
              for job in shipped.JOBS)  # fmt: skip
     return shipped.programs(chain.from_iterable(cases))

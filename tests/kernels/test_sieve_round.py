@@ -16,6 +16,7 @@ from jaxmotif.kernels import _sieve_tpu as sieve_tpu
 from jaxmotif.kernels._gf256 import multiply_bytes
 from jaxmotif.kernels._launch import probe
 from tests import emulated
+from tests.more import more
 
 SIZE, VERTICES, MAX_ROW = 7, 9, 4
 
@@ -112,7 +113,7 @@ def test_xla_equals_reference(instance):
 
 @pytest.mark.parametrize(
     "target",
-    [Target("cpu", "interpreted"), pytest.param(emulated.TARGET, marks=emulated.NEEDS)],
+    [Target("cpu", "interpreted"), pytest.param(emulated.TARGET, marks=[emulated.NEEDS, pytest.mark.more])],
     ids=lambda x: x.kernels,
 )
 def test_pallas_equals_reference(instance, target):
@@ -140,7 +141,7 @@ def test_a_tpus_kernel_is_probed():
         np.testing.assert_array_equal(jit64(lambda x: probe(x))(numbers), numbers[::-1])
 
 
-@pytest.mark.parametrize("pieces", [0, 32])
+@pytest.mark.parametrize("pieces", [32, *more(0)])
 def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
     shape = jax.ShapeDtypeStruct
     vertices, slots, size, words = 32, 100, 8, 128

@@ -13,6 +13,7 @@ from jaxmotif.census._enumerate import host_runs
 from jaxmotif.census._pair_states import census_graphs, graph_edges
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _subgraphs as census
+from tests.more import more
 
 BLOCK = 512
 FILL = jit64(census.fill, static_argnames="block")
@@ -50,12 +51,14 @@ def _real(keys):
 @pytest.mark.parametrize(
     ("options", "wide"),
     [
-        ({"directed": False}, False),
-        ({"directed": True}, True),
         ({"directed": True, "count": 5}, False),
         ({"directed": True, "labels": True}, True),
         ({"directed": False, "labels": True, "matrix": False}, False),
-        ({"directed": True, "matrix": False, "count": 5}, True),
+        *more(
+            ({"directed": False}, False),
+            ({"directed": True}, True),
+            ({"directed": True, "matrix": False, "count": 5}, True),
+        ),
     ],
 )
 def test_visits(form, options, wide):
@@ -107,7 +110,7 @@ def test_room_for_more_nodes_changes_nothing():
     np.testing.assert_array_equal(wider.begins[:2, :30], table.begins[:, :30])
 
 
-@pytest.mark.parametrize("scatters", SCATTERS)
+@pytest.mark.parametrize("scatters", ["cpu", *more("cuda")])
 def test_candidates_stop_where_the_block_is_full(scatters):
     dyads = _dyads(directed=True)
     with compiling_for(SCATTERS[scatters]):
@@ -124,7 +127,7 @@ def test_candidates_stop_where_the_block_is_full(scatters):
         assert stop == 0
 
 
-@pytest.mark.parametrize("scatters", SCATTERS)
+@pytest.mark.parametrize("scatters", ["cpu", *more("cuda")])
 def test_pairs_of_patterns(scatters):
     """Every two candidates of a row, by their patterns."""
     dyads = _dyads(directed=True)

@@ -82,6 +82,7 @@ def test_filters_change_nothing():
         assert (sizes[1] >= sizes[2]).all()
 
 
+@pytest.mark.more
 def test_twins_that_need_wide_rows():
     near = np.triu(np.random.default_rng(8).random((2100, 2100)) < 0.018, 1)
     target = Graph.from_edges(np.argwhere(near), 2100)

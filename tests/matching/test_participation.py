@@ -15,6 +15,7 @@ from jaxmotif.matching import _sizes as sizes
 from jaxmotif.patterns import Pattern, automorphisms
 from tests.matching.oracle import brute_force
 from tests.matching.test_count import BLOCK, cases
+from tests.more import more
 
 
 def parts(query):
@@ -100,7 +101,7 @@ def listed():
     return query, target, matches
 
 
-@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize("device", [False, *more(True)])
 def test_leaves_on_any_devices(device, listed, closed, monkeypatch):
     """Planned on the device, or on the host and searched on one device or two."""
     if device:

@@ -5,6 +5,7 @@ import pytest
 
 from jaxmotif.matching import FILTERS, Search, count_matches, find_matches
 from tests.matching.oracle import count_injections, random_graph
+from tests.more import more
 
 
 def check(seed):
@@ -34,8 +35,9 @@ def check(seed):
     return expected
 
 
-def test_cases():
-    assert sum(check(seed) > 0 for seed in range(240)) > 60
+@pytest.mark.parametrize("first", [0, *more(120)])
+def test_cases(first):
+    assert sum(check(seed) > 0 for seed in range(first, first + 120)) > 30
 
 
 @pytest.mark.slow

@@ -12,11 +12,12 @@ from jaxmotif.matching._sizes import CPU
 from jaxmotif.patterns import automorphisms
 from jaxmotif.patterns._ruled import RuledPattern, shape_of
 from tests.matching.oracle import _injections, random_graph
+from tests.more import more
 
 NODES = 9
 
 
-@pytest.fixture(params=["host", "device", "lists"])
+@pytest.fixture
 def home(request, monkeypatch):
     """Where a target is planned; or on the host, without room for bit matrices."""
     if request.param == "lists":
@@ -79,7 +80,11 @@ def all_maps(query, host, holds, number, induced):
     return sorted(map(tuple, maps[fits].tolist()))
 
 
-@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    ("home", "directed"),
+    [("host", False), ("host", True), ("device", True), ("lists", True), *more(("device", False), ("lists", False))],
+    indirect=["home"],
+)
 def test_against_all_injective_maps(home, directed):
     found = 0
     for seed in {"host": range(24), "device": (4, 5, 8), "lists": range(8)}[home]:

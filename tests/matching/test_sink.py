@@ -14,11 +14,12 @@ import pyarrow.parquet as parquet
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching import Search, find_matches
+from jaxmotif.matching import Search, _listing, find_matches
 from jaxmotif.matching import _sink as sinks
 
 QUERY = nx.path_graph(4)
 TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.15, seed=2))
+STRETCHES = 32  # few: each is a search, and a file
 
 
 def read(path):
@@ -28,6 +29,13 @@ def read(path):
     if path.suffix == ".npz":
         return np.load(path)["nodes"]
     return np.loadtxt(path, delimiter=",", skiprows=1, dtype=int, ndmin=2)
+
+
+@pytest.fixture(autouse=True)
+def few_stretches():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_listing, "CHECKPOINT_STRETCHES", STRETCHES)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +76,7 @@ def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
     added = []
 
     def fail(self, block):
-        if len(added) == 40:
+        if len(added) == 12:
             raise KeyboardInterrupt
         added.append(block)
         keep(self, block)
@@ -92,8 +100,9 @@ def test_a_kill_leaves_no_file(tmp_path):
     """Killed while it lists, then called again: the bytes of a run that was left in peace."""
     code = """
 import networkx as nx, os, signal, sys
-from jaxmotif.matching import _sink as sinks, find_matches
-keep, left = sinks.Pieces.add, [30]
+from jaxmotif.matching import _listing, _sink as sinks, find_matches
+_listing.CHECKPOINT_STRETCHES = int(sys.argv[3])
+keep, left = sinks.Pieces.add, [8]
 def add(self, block):
     keep(self, block)
     left[0] -= 1
@@ -104,7 +113,7 @@ target = nx.gnp_random_graph(40, 0.15, seed=2)
 find_matches(nx.path_graph(4), target, sink=sys.argv[1], checkpoint=sys.argv[2])
 """
     path, folder = tmp_path / "hits.parquet", tmp_path / "kept"
-    command = [sys.executable, "-c", code, str(path), str(folder)]
+    command = [sys.executable, "-c", code, str(path), str(folder), str(STRETCHES)]
     killed = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not path.exists()

@@ -12,6 +12,7 @@ from jaxmotif.matching import FILTERS, Search, _small, count_matches, count_quer
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force, random_graph
 from tests.matching.test_rules import NODES, all_maps, case
+from tests.more import more
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -29,12 +30,13 @@ def searches(monkeypatch):
     return found
 
 
+@pytest.mark.parametrize("first", [0, *more(100)])
 @pytest.mark.parametrize("dense", [True, False])
-def test_against_all_maps(searches, monkeypatch, dense):
+def test_against_all_maps(searches, monkeypatch, dense, first):
     if not dense:
         monkeypatch.setattr(_small, "MOST_MARKS", 16)
     nonzero = 0
-    for seed in range(200):
+    for seed in range(first, first + 100):
         rng = np.random.default_rng(seed)
         directed, induced = rng.random(2) < 0.5
         labels = int(rng.integers(1, 5)), int(rng.integers(1, 3))
@@ -57,9 +59,9 @@ def test_against_all_maps(searches, monkeypatch, dense):
         ordered = [tuple(row[u] for u in listed.order) for row in listed.nodes.tolist()]
         assert ordered == sorted(ordered), seed
         assert has_match(query, target, induced, search=how, **options) == bool(expected), seed
-    assert nonzero > 60
+    assert nonzero > 30
     assert None not in searches
-    assert len(searches) > 200
+    assert len(searches) > 100
 
 
 @pytest.mark.parametrize("directed", [False, True])

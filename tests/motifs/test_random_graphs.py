@@ -1,4 +1,5 @@
 import logging
+from itertools import islice
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ from jaxmotif.motifs import NULL_MODELS, keep_blocks, keep_distances, keep_label
 from jaxmotif.motifs import _random_graphs as module
 from jaxmotif.motifs._null_models import NullModel, null_model_of
 from tests.compilations import compilations
+from tests.more import more
 from tests.motifs.ensembles import (
     all_with_same_degrees,
     counts_of,
@@ -54,12 +56,14 @@ def p_value(name, chains, **options):
     return scipy_stats.chisquare(counts).pvalue
 
 
-@pytest.mark.parametrize("name", ENSEMBLES)
+@pytest.mark.parametrize(
+    "name", ["mixed", "only walks lead on", "reciprocation free", "undirected", *more("3-cycle", "path")]
+)
 def test_uniform_at_the_defaults(name):
     assert p_value(name, 1000) > 0.001
 
 
-@pytest.mark.parametrize("name", ["mixed", "reciprocation free", "undirected"])
+@pytest.mark.parametrize("name", ["mixed", *more("reciprocation free", "undirected")])
 def test_moves_in_turn_are_uniform(name):
     assert p_value(name, 1000, step="global") > 0.001
 
@@ -104,6 +108,7 @@ def test_a_biased_step_is_caught(monkeypatch):
     assert p_value("mixed", 1000, attempts=30) < 1e-6
 
 
+@pytest.mark.more
 def test_a_biased_walk_is_caught(monkeypatch):
     """Moves that are refused on the way back though they are made on the way out."""
     original = walking._outcome
@@ -130,8 +135,10 @@ def _again(compiled):
     )
 
 
-@pytest.mark.parametrize("keep", ["bidegree", "degree"])
-@pytest.mark.parametrize("step", ["reject", "global"])
+@pytest.mark.parametrize(
+    ("keep", "step"),
+    [("bidegree", "reject"), ("degree", "global"), *more(("bidegree", "global"), ("degree", "reject"))],
+)
 def test_degrees_are_exact_and_graphs_simple(keep, step):
     rng = np.random.default_rng(0)
     matrix = rng.random((25, 25)) < 0.15
@@ -156,7 +163,7 @@ def test_same_bits_however_divided(nodes, monkeypatch):
     some = random_graphs(graph, 2, 3, attempts=8, first=2)
     np.testing.assert_array_equal(some.ends.head, whole.ends.head[2:4])
     np.testing.assert_array_equal(some.moves, whole.moves[2:4])
-    divided = random_graphs(graph, 6, jax.random.key(3), attempts=8, devices=4)
+    divided = random_graphs(graph, 6, jax.random.key(3), attempts=8, devices=2)
     np.testing.assert_array_equal(divided.ends.head, whole.ends.head)
     longer = random_graphs(graph, 6, 3, attempts=8, start=whole)
     twice = random_graphs(graph, 6, 3, attempts=2 * whole.attempts - 0.01)
@@ -201,7 +208,7 @@ def test_a_chain_that_moves_little_is_told():
 
 def test_one_program_for_many_sizes():
     rng = np.random.default_rng(0)
-    graphs = [Graph.from_edges(rng.integers(0, n, (3 * n, 2)), n, directed=True) for n in range(34, 400, 40)]
+    graphs = [Graph.from_edges(rng.integers(0, n, (3 * n, 2)), n, directed=True) for n in range(34, 400, 90)]
     random_graphs(graphs[0], 2, 0)
     with compilations() as found:
         for number, graph in enumerate(graphs):
@@ -301,14 +308,14 @@ def restricted_counts(one, chains, **options):
     return counts_of(drawn_sets(random_graphs(graph, chains, 7, BUILDERS[one.kept](one), **options)), one.members)
 
 
-@pytest.mark.parametrize(("kept", "which"), [("labels", (3, 4)), ("blocks", (5,)), ("distances", (3, 4))])
+@pytest.mark.parametrize(
+    ("kept", "which"), [("labels", 3), ("blocks", 5), ("distances", 4), *more(("labels", 4), ("distances", 3))]
+)
 def test_uniform_with_more_than_degrees_kept(kept, which):
     """Of bidegree (and undirected, by one program) and of degree; all kinds in experiments/motifs_uniformity.py."""
-    ensembles = list(restricted(kept, 6))
-    for i in which:
-        counts = restricted_counts(ensembles[i], 500, attempts=60)
-        assert counts.all()
-        assert scipy_stats.chisquare(counts).pvalue > 0.001
+    counts = restricted_counts(next(islice(restricted(kept, 6), which, None)), 500, attempts=60)
+    assert counts.all()
+    assert scipy_stats.chisquare(counts).pvalue > 0.001
 
 
 @pytest.mark.slow

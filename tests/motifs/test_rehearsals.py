@@ -15,6 +15,7 @@ from jaxmotif.motifs import (
 )
 from tests.census.test_compilations import sparse_graph
 from tests.census.test_count import brute_force
+from tests.more import more
 from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
 
 
@@ -25,7 +26,7 @@ def programs(rehearsals, monkeypatch):  # noqa: F811
     return rehearsals(_census, _discovery, _job)
 
 
-@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("size", [4, *more(3)])
 def test_census(programs, size):
     told, called = programs
     graph = sparse_graph(16)

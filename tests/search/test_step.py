@@ -12,6 +12,7 @@ from jaxmotif.arrays._compile import Target, compiling_for, jit64
 from jaxmotif.search import Operands, Pair, Placement, Progress, Sizes, Tally, advance, build_program, start_state
 from jaxmotif.search._step import Window, extend, prepare_window
 from tests import emulated
+from tests.more import more
 
 N, BLOCK, WINDOW = 32, 64, 16
 FORMS = [Target("cpu"), Target("cpu", "interpreted"), pytest.param(emulated.TARGET, marks=emulated.NEEDS)]
@@ -126,8 +127,13 @@ def test_matches_are_added_up_by_nodes_and_pairs(target):
     assert Progress.read(np.asarray(report), sizes).matches == ends.sum()
 
 
-@pytest.mark.parametrize("target", FORMS[1:], ids=lambda x: x.kernels)
-@pytest.mark.parametrize("bitmap", [False, True])
+@pytest.mark.parametrize(
+    ("target", "bitmap"),
+    [
+        (FORMS[1], True), pytest.param(emulated.TARGET, False, marks=emulated.NEEDS), *more((FORMS[1], False)),
+        pytest.param(emulated.TARGET, True, marks=[emulated.NEEDS, pytest.mark.more]),
+    ],
+)  # fmt: skip
 def test_a_fused_step_appends_in_any_order(target, bitmap):
     """Triangles u < v < w: lists that begin behind a node, tests of adjacency, programs that append as they come."""
     near = adjacency(6)
@@ -162,7 +168,7 @@ def test_a_fused_step_keeps_order_when_asked_to():
 
 @pytest.mark.parametrize(
     ("bitmap", "limbs", "more"),
-    [(False, 0, {}), (True, 2, {}), (True, 4, {}), (True, 0, {"in_order": True}), (True, 4, {"cells": 64})],
+    [(False, 0, {}), (True, 4, {"cells": 64}), *more((True, 2, {}), (True, 4, {}), (True, 0, {"in_order": True}))],
 )
 def test_the_search_lowers_for_a_gpu(abstract_gpu, bitmap, limbs, more):
     def vector(size, dtype=jnp.int32):
