@@ -108,8 +108,13 @@ def test_tiny_tables_change_nothing(matrix_bytes):
     ("matrix_bytes", "edge_labels", "keep"),
     [
         (0, 3, "bidegree"),
-        (1 << 20, 0, "degree"),
-        *more((0, 3, "degree"), (1 << 20, 0, "bidegree"), (1 << 20, 3, "bidegree"), (1 << 20, 3, "degree")),
+        *more(
+            (1 << 20, 0, "degree"),
+            (0, 3, "degree"),
+            (1 << 20, 0, "bidegree"),
+            (1 << 20, 3, "bidegree"),
+            (1 << 20, 3, "degree"),
+        ),
     ],
 )
 def test_rows_sorted_on_the_device(matrix_bytes, edge_labels, keep, monkeypatch):

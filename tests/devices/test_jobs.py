@@ -53,7 +53,7 @@ def test_gpus(small, name, devices):
     assert digest(name, devices=jax.device_count() if devices == "all" else devices) == digest(name, devices="cpu")
 
 
-@pytest.mark.parametrize("name", ["graphlets", "matching", *more("census", "sieve", "motifs")])
+@pytest.mark.parametrize("name", ["graphlets", *more("matching", "census", "sieve", "motifs")])
 def test_gpus_and_the_cpu(small, monkeypatch, name):
     """The queue does not care what a device is: the second stands for a GPU, the first helps."""
     monkeypatch.setattr(select, "_gpus", lambda asked: tuple(jax.devices("cpu")[1:2]))

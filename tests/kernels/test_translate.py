@@ -10,10 +10,11 @@ from jaxmotif.arrays._compile import compiling_for
 from jaxmotif.kernels._launch import each_alone, kernel_call, whole
 from tests import emulated
 from tests.kernels.random_bodies import differences
+from tests.more import more
 
 
 @emulated.NEEDS
-@pytest.mark.parametrize("seed", [2, 5, pytest.param(range(60, 120), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("seed", [2, *more(5), pytest.param(range(60, 120), marks=pytest.mark.slow)], ids=str)
 def test_random_bodies(seed):
     assert not [told for one in np.atleast_1d(seed) for told in differences(int(one))]
 

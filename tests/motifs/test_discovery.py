@@ -51,11 +51,13 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
     assert "reciprocated pairs" in found.null_model
     assert found.accepted == pytest.approx(15, rel=0.15)
     assert found.notes == ()
+    found = find_motifs(graph, 3, 40, attempts=4)
     monkeypatch.setattr("jaxmotif.motifs._discovery._together", lambda graph, size: 16)  # what one code can tell apart
-    split = find_motifs(graph, 3, 40, devices=2)
+    split = find_motifs(graph, 3, 40, attempts=4, devices=2)
     np.testing.assert_array_equal(split.random_counts, found.random_counts)
     np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
-    longer = random_graphs(graph, 40, 0, start=random_graphs(graph, 40, 0))
+    row = found.names.index("030T feed-forward loop")
+    longer = random_graphs(graph, 40, 0, attempts=4, start=random_graphs(graph, 40, 0, attempts=4))
     counts = [feed_forward_loops(longer[i]) for i in range(0, 40, 2)]
     differences = found.random_counts[::2, row] - counts
     wanted = differences.mean() / (differences.std(ddof=1) / np.sqrt(20))

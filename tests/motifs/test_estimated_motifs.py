@@ -18,6 +18,7 @@ from jaxmotif.motifs._random_graphs import Chains, plan_chains
 from jaxmotif.motifs._significance import Mixing, significance_of
 from jaxmotif.report import motifs_report
 from jaxmotif.report._words import mixing_in_words
+from tests.more import more
 from tests.motifs.resumed import in_small_batches, interrupted
 
 
@@ -166,7 +167,7 @@ def test_same_bits_on_any_devices_and_after_a_kill(graph, few, tmp_path, monkeyp
             find_motifs(graph, **(options | other), checkpoint=tmp_path)
 
 
-@pytest.mark.parametrize("estimate", [900, None])
+@pytest.mark.parametrize("estimate", [900, *more(None)])
 def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
     wanted = find_motifs(graph, 3, 12, attempts=5, estimate=estimate)
     whole, failures = _discovery._Task._counted, []

@@ -53,7 +53,7 @@ def test_estimated_motifs(programs):
     assert found.counts.sum() > 0
 
 
-@pytest.mark.parametrize("matrix_bytes", [1 << 20, 0])
+@pytest.mark.parametrize("matrix_bytes", [1 << 20, *more(0)])
 def test_estimate(programs, matrix_bytes, monkeypatch):
     told, called = programs
     monkeypatch.setattr(_proposals, "MATRIX_BYTES", (matrix_bytes, matrix_bytes))
@@ -65,6 +65,7 @@ def test_estimate(programs, matrix_bytes, monkeypatch):
     assert found.total > 0
 
 
+@pytest.mark.more
 def test_census_in_parts(programs, tmp_path):
     told, called = programs
     graph = sparse_graph(16)
