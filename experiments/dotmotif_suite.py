@@ -42,8 +42,8 @@ def fetch(folder: Path) -> list[Path]:
 
 def replace() -> None:
     """DotMotif's executors by jaxmotif's, wherever tests import them from."""
-    import dotmotif
-    import dotmotif.executors
+    import dotmotif  # pyright: ignore[reportMissingImports]
+    import dotmotif.executors  # pyright: ignore[reportMissingImports]
 
     from jaxmotif.compat.dotmotif import JaxmotifExecutor
 
@@ -54,7 +54,7 @@ def replace() -> None:
 
 if __name__ == "__main__":
     neo4j = types.ModuleType("py2neo")  # of which some tests import a name, and no more
-    neo4j.Graph = None
+    neo4j.__dict__["Graph"] = None
     sys.modules.setdefault("py2neo", neo4j)
     with tempfile.TemporaryDirectory() as place:
         files = fetch(Path(place))

@@ -30,7 +30,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxmotif
-from jaxmotif.arrays._compile import Target, compiling_for, jit64
+from jaxmotif.arrays._compile import Kernels, Target, compiling_for, jit64
 from jaxmotif.graph import synthetic
 from jaxmotif.graph._order import degree_order
 from jaxmotif.kernels import _launch, _sieve_round
@@ -43,7 +43,7 @@ from jaxmotif.kernels._wedges import wedge_block, wedge_lengths
 from jaxmotif.kernels.cuda import _nvrtc
 from jaxmotif.sieve import _polynomials as polynomials
 
-FORMS = ("xla", "triton", "ptx", "ptx-plugin")
+FORMS: tuple[Kernels, ...] = ("xla", "triton", "ptx", "ptx-plugin")
 Case = tuple[str, Callable[..., Any], Any, tuple[Any, ...], bool]
 """``(name, f, x, rest, whether f(x, *rest) is the next x)``."""
 
@@ -62,7 +62,7 @@ def say_where() -> None:
         print(" ", error)
 
 
-def smoke(forms: list[str]) -> None:
+def smoke(forms: Sequence[Kernels]) -> None:
     numbers = jax.device_put(np.arange(64, dtype=np.int32))
     for form in forms:
         print(f"-- {form}", flush=True)
@@ -120,8 +120,8 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
             draw = jit64(polynomials.draw, static_argnames=("size", "pieces"))
             arrays = jnp.asarray(offsets), jnp.asarray(targets), shades, jax.random.key(0)
             drawn = draw(*arrays, size=size, pieces=pieces)
-            start = jit64(_sieve_round.start, static_argnames="num_words")
-            P = start(drawn.labels, drawn.forms, np.int32(0), num_words=words, live=drawn.rows.live)
+            begin = jit64(_sieve_round.start, static_argnames="num_words")
+            P = begin(drawn.labels, drawn.forms, np.int32(0), num_words=words, live=drawn.rows.live)
         forms = _sieve_round.num_forms(size)
         scalars = np.random.default_rng(1).integers(0, 256, (drawn.rows.targets.shape[0], size - 1), dtype=np.uint8)
         yield f"sieve_label_forms{name}", _sieve_round.label_forms, drawn.labels, (scalars, drawn.rows), False
@@ -177,7 +177,7 @@ def modes(case: Case) -> dict[str, Callable[..., Any]]:
     return {"jit": plain, "loop": loop, "vmap": several, "shard_map": sharded}
 
 
-def compare(case: Case, forms: Sequence[str]) -> None:
+def compare(case: Case, forms: Sequence[Kernels]) -> None:
     """All forms against the first, in every mode; under jit alone times, and Triton, which takes longest to compile."""
     name, _, x, rest, _ = case
     for mode, function in modes(case).items():
@@ -234,7 +234,7 @@ def jobs(scale: int) -> dict[str, Callable[[], Any]]:
 QUICK = "graphlets", "census", "motifs", "matching tailed cycle", "sieve"
 
 
-def run_job(name: str, job: Callable[[], Any], forms: list[str]) -> None:
+def run_job(name: str, job: Callable[[], Any], forms: Sequence[Kernels]) -> None:
     wanted, line = None, [f"{name:22}"]
     for form in forms:
         os.environ["JAXMOTIF_KERNELS"] = form
@@ -251,7 +251,7 @@ def run_job(name: str, job: Callable[[], Any], forms: list[str]) -> None:
     print(" | ".join(line), flush=True)
 
 
-def first_calls(names: list[str], scale: int, forms: list[str]) -> None:
+def first_calls(names: list[str], scale: int, forms: Sequence[Kernels]) -> None:
     """Of each job, in a fresh process with nothing kept; imports and the backend's start are not counted."""
     for name in names:
         line = [f"{name:22}"]
@@ -275,7 +275,7 @@ def one_first_call(name: str, scale: int) -> None:
 PLATFORM = "cuda"
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="kernels, or jobs, whose names begin so (default: all; of jobs, some)")
     parser.add_argument("--smoke", action="store_true", help="the smallest kernel alone")
     parser.add_argument("--jobs", action="store_true", help="whole jobs instead")
@@ -292,7 +292,7 @@ if __name__ == "__main__":
         one_first_call(options.one, options.scale)
         sys.exit()
     of_jobs = options.jobs or options.first
-    forms = options.forms or (["triton", "ptx"] if of_jobs else FORMS)
+    forms: Sequence[Kernels] = options.forms or (("triton", "ptx") if of_jobs else FORMS)
     say_where()
     smoke([form for form in forms if form != "xla"])
     if options.smoke:

@@ -173,7 +173,7 @@ def _line(rows):
         return both
 
     ri = times("rids")
-    solved = [sum(row["others"].get("rids") is not None for row in rows)]
+    solved: list[int | str] = [sum(row["others"].get("rids") is not None for row in rows)]
     for program in ("igraph", "networkx"):
         asked = [row["here"][program] for row in rows if "here" in row]
         solved.append(f"{sum(x is not None for x in asked)} of {len(asked)}")

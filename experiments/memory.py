@@ -64,7 +64,7 @@ def measure(name: str, data: Path, memory: int) -> None:
     if (before := device.memory_stats()) is None:
         raise SystemExit(NO_GPU)
     call()
-    print("MOST", device.memory_stats()["peak_bytes_in_use"] - before["bytes_in_use"])
+    print("MOST", (device.memory_stats() or {})["peak_bytes_in_use"] - before["bytes_in_use"])
 
 
 def main() -> None:

@@ -29,9 +29,10 @@ def accuracy(graph, size):
         # Of classes that are drawn often enough for their errors to be known, and differ between random graphs.
         ok = (found.counts > 10 * found.error**2 / np.maximum(found.counts, 1)) & (b.sd[at] > 0) & (b.mean[at] > 10)
         at, pick = at[ok], np.flatnonzero(ok)
-        off = np.mean(((found.counts[pick] - exact.counts[at]) / found.error[pick]) ** 2)
-        far = np.mean(((a.mean[pick] - b.mean[at]) / (found.random_error[pick] / 10)) ** 2)
-        noise = np.median(found.random_error[pick] / b.sd[at])
+        error, random_error = np.asarray(found.error)[pick], np.asarray(found.random_error)[pick]
+        off = np.mean(((found.counts[pick] - exact.counts[at]) / error) ** 2)
+        far = np.mean(((a.mean[pick] - b.mean[at]) / (random_error / 10)) ** 2)
+        noise = np.median(random_error / b.sd[at])
         z, wanted = a.z[pick], b.z[at]
         same = np.mean((found.is_motif == exact.is_motif[[row[c] for c in found.classes]])[pick])
         print(

@@ -13,9 +13,11 @@ import jax
 import numpy as np
 from networks import data_folder, directed, parse_with_data
 
+from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import find_motifs
 
 SAME = {f"plain C++ switching, {keep}, 100 attempts/edge": keep for keep in ("bidegree", "degree")}
+LENGTHS: dict[Step, tuple[int, ...]] = {"reject": (1, 2, 5, 10, 20, 40), "global": (1, 2, 5, 10)}
 TRACKED = ("030T feed-forward loop", "bi-fan", "201", "120C", "111U")
 
 
@@ -56,7 +58,7 @@ def mixing(data, num):
     print("|---|---|---|---|---|---|---|---|")
     for name in ("yeast", "ecoli_alon423", "celegans_cect_varshney"):
         graph = directed(data, name)
-        for step, lengths in (("reject", (1, 2, 5, 10, 20, 40)), ("global", (1, 2, 5, 10))):
+        for step, lengths in LENGTHS.items():
             for attempts in lengths:
                 found = [find_motifs(graph, k, num, jax.random.key(2), attempts=attempts, step=step) for k in (3, 4)]
                 for f in found:

@@ -14,10 +14,11 @@ import numpy as np
 from networks import directed, parse_with_data
 from scipy import sparse
 
+from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import random_graphs
 
 CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
-SETTINGS = (("reject", 20), ("reject", 40), ("reject", 80), ("global", 10))
+SETTINGS: tuple[tuple[Step, int], ...] = (("reject", 20), ("reject", 40), ("reject", 80), ("global", 10))
 NETWORKS = ("yeast", "ecoli_alon423", "celegans_cect_varshney")
 
 

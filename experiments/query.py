@@ -90,7 +90,7 @@ def timed(call):
 
 
 def answers() -> None:
-    from dotmotif import GrandIsoExecutor, Motif
+    from dotmotif import GrandIsoExecutor, Motif  # pyright: ignore[reportMissingImports]
 
     import jaxmotif
     from jaxmotif import datasets
@@ -136,7 +136,7 @@ def speed() -> None:
 
 
 def compare(name: str, graph: nx.DiGraph, text: str) -> None:
-    from dotmotif import GrandIsoExecutor, Motif
+    from dotmotif import GrandIsoExecutor, Motif  # pyright: ignore[reportMissingImports]
 
     from jaxmotif.compat.dotmotif import JaxmotifExecutor
 

@@ -137,7 +137,7 @@ def machine() -> str:
     return f"CPU seconds, {len(os.sched_getaffinity(0))} cores" if device.platform == "cpu" else device.device_kind
 
 
-def figure(name: str, series: Mapping[str, Mapping], **what: object) -> None:
+def figure(name: str, series: Mapping[str, dict], **what: object) -> None:
     """Writes the JSON of a figure: points by series; those of earlier runs on such a machine stay."""
     path = FIGURES / f"{name}_{backend()}.json"
     old = json.loads(path.read_text())["series"] if path.exists() else []

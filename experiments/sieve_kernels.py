@@ -45,7 +45,8 @@ def rounds(size: int, words: int, repeats: int = 5) -> None:
     """One block of subsets on the regular host with n = 2^10, d = 20."""
     graph = regular(1 << 10, size)
     make = jit64(partial(polynomials.draw, size=size, pieces=0))
-    drawn = make(*map(jnp.asarray, graph), jax.random.key(0))
+    arrays = (jnp.asarray(x) for x in (graph.offsets, graph.targets, graph.shades))
+    drawn = make(*arrays, jax.random.key(0))
     begin = jit64(partial(sieve_round.start, num_words=words))
     extend = jit64(sieve_round.extend, donate_argnums=0)
     forms = sieve_round.num_forms(size)

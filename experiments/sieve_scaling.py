@@ -26,6 +26,7 @@ PAPER_HOST = {  # log2 of the host's vertices, motif size 10: CPU, one V100, eig
     16: (1.5949, 0.1752, 0.1842), 17: (4.7021, 0.3292, 0.2171), 18: (10.6986, 0.6302, 0.4022),
     19: (20.7284, 1.2187, 0.6465), 20: (38.8648, 2.6742, 1.1552),
 }  # fmt: skip
+NONE = (None, None, None)
 
 
 def numbers(text: str) -> list[int]:
@@ -46,14 +47,26 @@ def main() -> None:
     for size in options.sizes:
         host = regular(1 << 10, size)
         best, first = seconds(host, size, repeats=3 if size < 22 else 1)
-        row(size, f"{best:.4f}", f"{first:.1f}", f"{multiplications(host, size) / best / 1e9:.0f}", *PAPER_SIZE[size])
+        row(
+            size,
+            f"{best:.4f}",
+            f"{first:.1f}",
+            f"{multiplications(host, size) / best / 1e9:.0f}",
+            *PAPER_SIZE.get(size, NONE),
+        )
 
     print("\nTable 5, Figure 2 (top): k = 10, d = 20\n")
     heading("log2 n", "s", "first call s", "10^9 mult/s, paper's count", "paper: CPU", "V100", "8 V100")
     for log in options.hosts:
         host = regular(1 << log, 10)
         best, first = seconds(host, 10)
-        row(log, f"{best:.4f}", f"{first:.1f}", f"{multiplications(host, 10) / best / 1e9:.0f}", *PAPER_HOST[log])
+        row(
+            log,
+            f"{best:.4f}",
+            f"{first:.1f}",
+            f"{multiplications(host, 10) / best / 1e9:.0f}",
+            *PAPER_HOST.get(log, NONE),
+        )
 
     counts = options.devices
     if options.split:
@@ -63,7 +76,8 @@ def main() -> None:
             host = regular(1 << 10, size)
             times = [seconds(host, size, jax.devices()[:count], repeats=2)[0] for count in counts]
             cells = [f"{time:.4f} ({times[0] / time:.2f})" for time in times]
-            row(size, *cells, f"{PAPER_SIZE[size][1] / PAPER_SIZE[size][2]:.2f}")
+            _, one, eight = PAPER_SIZE.get(size, NONE)
+            row(size, *cells, f"{one / eight:.2f}" if one and eight else "-")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from jaxmotif.sieve._polynomials import check_size
 ColorsLike: TypeAlias = Mapping[Hashable, object] | Iterable[object]
 
 Color = Hashable
+# The keys of a mapping are of one type alone to a type checker: a dict of words is none of hashable things.
+MotifLike = Mapping[str, int] | Mapping[int, int] | Mapping[Color, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Motif:
     size: int
 
 
-def parse_motif(motif: Mapping[Color, int]) -> Motif:
+def parse_motif(motif: MotifLike) -> Motif:
     """Checks a motif and gives out its shades.
 
     Raises:

@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import get_args
 
 import jax
@@ -22,7 +22,7 @@ from jaxmotif.devices._record import Store, store_for
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._ignored import ignored_labels
-from jaxmotif.sieve._colors import Color, ColorsLike, Motif, parse_motif, vertex_shades
+from jaxmotif.sieve._colors import ColorsLike, Motif, MotifLike, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
 from jaxmotif.sieve._prune import (
     ColoredGraph,
@@ -94,7 +94,7 @@ def needed_repetitions(size: int, error: float) -> int:
 def find_color_motif(
     graph: GraphLike,
     colors: ColorsLike,
-    motif: Mapping[Color, int],
+    motif: MotifLike,
     key: jax.Array | int,
     *,
     edge_labels: Collection[int | str] | None = None,
