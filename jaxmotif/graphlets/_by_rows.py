@@ -47,13 +47,14 @@ class Lists(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """``firsts``: cells before the matrices of each size, then of all; ``piece``: how many numbers one has at most;
-    ``kind``: of numbers that codegrees fit."""
+    """``matrices``: of all hubs; ``firsts``: cells before those of each size, then of all; ``piece``: how many numbers
+    one has at most; ``bits``: that codegrees fit in, 8 or 16."""
 
     lists: Lists
+    matrices: list[Blocks]
     firsts: list[np.int32]
     piece: int
-    kind: np.dtype
+    bits: int
 
 
 def needed(matrices: list[Blocks], arcs: int) -> int:
@@ -84,8 +85,8 @@ def layout(graph: Ranked, matrices: list[Blocks], arcs: int, lengths: np.ndarray
     before = np.concatenate([[0], ends])[np.searchsorted(tails[inside], np.arange(nodes + 1) + core)]
     padded = (np.pad(x, (0, bucket_size(len(which)) - len(which))) for x in (inside[which], offsets))
     lists = Lists(*map(jnp.asarray, (*padded, before.astype(np.int32), first, width)))
-    kind = np.uint8 if np.diff(np.asarray(graph.offsets)).max() < 2**8 else np.uint16
-    return Layout(lists, [np.int32(x) for x in firsts], piece, np.dtype(kind))
+    bits = 8 if np.diff(np.asarray(graph.offsets)).max() < 2**8 else 16
+    return Layout(lists, matrices, [np.int32(x) for x in firsts], piece, bits)
 
 
 class _Pieces(NamedTuple):
@@ -118,13 +119,35 @@ def _pieces(graph: Ranked, at: Lists, begin: jax.Array, end: jax.Array, piece: i
                    place)  # fmt: skip
 
 
-@partial(jit64, static_argnames=("size", "piece", "kind", "detail"))
+class _Words(NamedTuple):
+    """Where numbers of so many bits are in words of 32: XLA reads a word as fast as a byte, and multiplies rows of words
+    several times as fast."""
+
+    bits: int
+
+    @property
+    def per_word(self) -> int:
+        return 32 // self.bits
+
+    def at(self, cell: jax.Array) -> jax.Array:
+        return cell // self.per_word
+
+    def put(self, cell: jax.Array, number: jax.Array) -> jax.Array:
+        """What a number adds to its word."""
+        return number.astype(jnp.uint32) << (cell % self.per_word * self.bits).astype(jnp.uint32)
+
+    def read(self, words: jax.Array, cell: jax.Array) -> jax.Array:
+        shift = (cell % self.per_word * self.bits).astype(jnp.uint32)
+        return ((take(words, self.at(cell)) >> shift) & jnp.uint32(2**self.bits - 1)).astype(jnp.int32)
+
+
+@partial(jit64, static_argnames=("size", "piece", "bits", "detail"))
 def sums(
     graph: Ranked, at: Lists, held: Gathered, degrees: jax.Array, count: jax.Array,
-    *, size: int, piece: int, kind: np.dtype, detail: Detail,
+    *, size: int, piece: int, bits: int, detail: Detail,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:  # fmt: skip
-    """The table of codegrees ``[size, size]`` in its ``kind``, as :class:`jaxmotif.graphlets._hubs.Tables` has it; and
-    sums at all arcs, int64, by name.
+    """The table of codegrees as :class:`jaxmotif.graphlets._hubs.Tables` has it, but as numbers of so many ``bits``,
+    lowest first, in uint32 words ``[size, size * bits / 32]``; and sums at all arcs, int64, by name.
 
     ``chord`` is that of :class:`jaxmotif.graphlets._homs.Sums` only when summed around u: C(x, y) is added up over the
     pairs of common neighbours that x and y have in the neighbourhood of u, all at u -> x.
@@ -132,8 +155,8 @@ def sums(
     Args:
       held: what matrices gave. degrees: of all nodes. count: of core nodes.
     """
-    rows, step, wide = max(1, _CELLS // size), _STEP // piece, detail != "graph"
-    names = ("w3", "wing", "far", "chord", "side", "arm") if wide else ("w3", "wing", "chord")
+    rows, step, wide, words = max(1, _CELLS // size), _STEP // piece, detail != "graph", _Words(bits)
+    names = ("w3", "wing", "chord", "arm", "far", "side") if wide else ("w3", "wing", "chord")
 
     def cells(row: jax.Array, p: _Pieces) -> jax.Array:
         return jnp.where(p.real, row, 0)[:, None] * size + jnp.where(p.there, p.other, 0)
@@ -148,7 +171,8 @@ def sums(
             codegree, pairs = tables
             p = _pieces(graph, at, begin + i * step, end, piece)
             cell = jnp.where(p.there, cells(take(graph.rows, p.node), p), size * size)
-            codegree = codegree.at[cell].add(p.there.astype(kind), mode="drop")
+            # Sums fit their bits: none is carried over to the next number of a word.
+            codegree = codegree.at[words.at(cell)].add(words.put(cell, p.there), mode="drop")
             if wide:
                 cell = jnp.where(p.there, cells(p.node - first, p), rows * size)
                 pairs = pairs.at[cell].add(_common(both, p), mode="drop")
@@ -159,30 +183,40 @@ def sums(
 
         def read(i: jax.Array, found: jax.Array) -> jax.Array:
             p = _pieces(graph, at, begin + i * step, end, piece)
-            shared = jnp.where(p.there, take(codegree, cells(take(graph.rows, p.node), p)).astype(jnp.int32), 0)
-            each = {"w3": shared, "wing": shared * shared, "chord": shared * _common(both, p)}
+            shared = words.read(codegree, cells(take(graph.rows, p.node), p)).astype(jnp.int64)
+            shared, common = jnp.where(p.there, shared, 0), _common(both, p).astype(jnp.int64)
+            total = [*_two_sums(shared * (1 + (shared << 32)))]
             if wide:
-                each |= {"far": shared * take(degree, p.near), "side": shared * take(t, p.near)}
-                each["arm"] = jnp.where(p.there, take(pairs, cells(p.node - first, p)), 0)
-            total = jnp.stack([each[name].sum(axis=1, dtype=jnp.int32) for name in names], axis=-1)
-            return found.at[_reversed(graph, p)].add(total.astype(jnp.int64), mode="drop")
+                around = jnp.where(p.there, take(pairs, cells(p.node - first, p)), 0).astype(jnp.int64)
+                total += [*_two_sums(shared * common + (around << 32)), *_two_sums(shared * take(of_heads, p.near))]
+            else:
+                total += [(shared * common).sum(axis=1)]
+            return found.at[_reversed(graph, p)].add(jnp.stack(total, axis=-1), mode="drop")
 
         return codegree, lax.fori_loop(jnp.int32(0), steps, read, found)
 
-    both, t = held.both, held.own[:, own_columns(detail).index("t")].astype(jnp.int32)
-    degree = degrees.astype(jnp.int32).at[graph.heads].get(mode="clip")
+    both, t = held.both, held.own[:, own_columns(detail).index("t")]
+    of_heads = degrees.at[graph.heads].get(mode="clip") + (t << 32)
     node = jnp.arange(size, dtype=jnp.int32)
-    leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0).astype(kind)
+    leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     row = graph.rows.at[node].get(mode="fill", fill_value=size)
     # The diagonal has degrees.
-    codegree = jnp.zeros((size, size), kind).at[row, node].set(leaves, mode="drop").reshape(-1)
+    codegree = jnp.zeros((size, size // words.per_word), jnp.uint32)
+    codegree = codegree.at[row, words.at(node)].set(words.put(node, leaves), mode="drop").reshape(-1)
     found = jnp.zeros((graph.heads.shape[0], len(names)), jnp.int64)
     codegree, found = lax.fori_loop(jnp.int32(0), (count + (rows - 1)) // rows, block, (codegree, found))
     # A leaf of u has one common neighbour with each of its others: u.
     inside = (graph.tails >= graph.core) & (graph.heads >= graph.core)
     leaves = jnp.where(inside, graph.leaves.at[graph.tails].get(mode="fill", fill_value=0), 0).astype(jnp.int64)
     sums = dict(zip(names, found.T, strict=True))
-    return codegree.reshape(size, size), sums | {x: sums[x] + leaves for x in ("w3", "wing", "far") if x in sums}
+    return codegree.reshape(size, -1), sums | {x: sums[x] + leaves for x in ("w3", "wing", "far") if x in sums}
+
+
+def _two_sums(numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Sums over rows of the low and of the high halves of int64 numbers, each of which fits 32 bits: of what is read
+    from a table, XLA makes several sums by reading it as often."""
+    total = numbers.sum(axis=1)
+    return total & 0xFFFFFFFF, total >> 32
 
 
 def _common(both: jax.Array, p: _Pieces) -> jax.Array:

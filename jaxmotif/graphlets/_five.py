@@ -26,7 +26,7 @@ from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._five_adjacency import Adjacency, HashedArcs, adjacency_bytes, bit_rows, hashed_arcs
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits, total_homs
-from jaxmotif.graphlets._hubs import Places, Ranked
+from jaxmotif.graphlets._hubs import Blocks, Places, Ranked
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.patterns._totals import all_counts, counts_of_maps
 
@@ -124,19 +124,19 @@ class _Limbs(NamedTuple):
         return exact
 
 
-@partial(jit64, static_argnames=("wide",))
-def _node_result(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, wide: bool) -> _Limbs:
+@partial(jit64, static_argnames=("wide", "small"))
+def _node_result(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> _Limbs:
     """``[N, 73]``, in the order of the graph's own nodes."""
     arcs = _arcs(graph)
     d, p2 = _node_sums(graph)
     every = _with_leaves(arcs, d, p2, sums)
-    found = _Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every))), wide)
+    found = _Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
     return jax.tree.map(lambda x: x[:, places.nodes].T, found)
 
 
-@partial(jit64, static_argnames=("wide",))
+@partial(jit64, static_argnames=("wide", "small"))
 def _edge_result(
-    graph: Ranked, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array], *, wide: bool
+    graph: Ranked, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array], *, wide: bool, small: bool
 ) -> _Limbs:
     """``[68, S]``, by arc."""
     arcs = _arcs(graph)
@@ -150,7 +150,11 @@ def _edge_result(
         **{name: sums[name] for name in ("eave", "squares", "dart", "tail", "middle", "rim")},
     )  # fmt: skip
     every = _with_leaves(arcs, d, p2, sums)
-    return _Limbs.of(lambda of: edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims))), wide)
+
+    def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+        return edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)), small)
+
+    return _Limbs.of(solve, wide)
 
 
 @partial(jit64, static_argnames=("edges",))
@@ -184,7 +188,8 @@ def _largest(graph: Ranked) -> jax.Array:
 
 
 LARGEST_HOM = 2.0**57
-"""Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62."""
+"""Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62. (Those at both
+arcs of an edge are below 2^38 where counts are below 2^32.)"""
 
 GIANT = {"cpu": 1536, "accelerator": 4096}
 """Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
@@ -222,16 +227,17 @@ def five_node_orbits(
         given, places, largest = _given(slots, graph, "edge" if edges else "node", memory, selection.main)
         sums, notes = _all_sums(given, selection, show, store)
         narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
-        at_nodes = _node_result(given.graph, places, sums, wide=wide).held(narrow)
+        at_nodes = _node_result(given.graph, places, sums, wide=wide, small=narrow).held(narrow)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
         # What can be summed around the hubs only once the sums before are there.
         late = _late_values(given.graph, sums["t"], sums["l2"])
         again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("triples", "end")).values())
         adjacency = given.adjacency(given.graph)
-        for b in hubs.blocks(given.lengths, given.core, given.cells, given.sizes):
+        for b in given.matrices(given.cells):
             again = hubs.sum_around(again, late, given.graph, adjacency, b.ids, b.steps, width=b.size)
-        at_edges = _once(_edge_result(given.graph, sums, again, wide=wide), places, slots, edges=graph.m)
+        by_arc = _edge_result(given.graph, sums, again, wide=wide, small=narrow)
+        at_edges = _once(by_arc, places, slots, edges=graph.m)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 
@@ -354,6 +360,19 @@ class _Given(NamedTuple):
         """Columns of a table."""
         return bucket_size(max(len(self.lengths), 32) + 31) // 32 * 32
 
+    def matrices(self, cells: int) -> list[Blocks]:
+        """The matrices of the neighbourhoods of all hubs, of so many cells at a time, or on a CPU of an eighth: what is
+        made of some of these stays in its cache, and fewer stand for nothing where hubs are few."""
+        return hubs.blocks(self.lengths, self.core, cells // self._parts, self.sizes)
+
+    def upper_matrices(self, cells: int) -> list[Blocks]:
+        """Those of their neighbours of higher rank, where these are enough for a 5-clique."""
+        return hubs.blocks(np.where(self.later < 4, 0, self.later), self.core, cells // self._parts // 4, self.sizes)
+
+    @property
+    def _parts(self) -> int:
+        return 8 if self.sizes == hubs.SIZES["cpu"] else 1
+
     def adjacency(self, graph: Ranked) -> Adjacency:
         """Of the graph, which may be on another device."""
         if self.index is None:
@@ -434,7 +453,7 @@ def _lists(given: _Given, device: jax.Device) -> by_rows.Layout | None:
     no matrix."""
     if target_of(device).is_accelerator or given.sparse or given.giants or given.detail == "edge":
         return None
-    matrices = hubs.blocks(given.lengths, given.core, given.cells, given.sizes)
+    matrices = given.matrices(given.cells)
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     needed = given.fixed + adjacency + 2 * given.size**2 + by_rows.needed(matrices, given.arcs)
     memory = default_memory(device) if given.memory is None else given.memory
@@ -528,8 +547,8 @@ class _Hand:
 
     def _clear(self) -> None:
         given, self._tables, self._meets = self.given, None, None
-        self._hubs = hubs.blocks(given.lengths, given.core, self._cells, given.sizes)
-        self._lowest = hubs.blocks(given.later, given.core, self._cells // 4, given.sizes)
+        self._hubs = given.matrices(self._cells) if given.lists is None else given.lists.matrices
+        self._lowest = given.upper_matrices(self._cells)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
             kept = 0 if given.lists is None else int(given.lists.firsts[-1])
@@ -588,18 +607,18 @@ class _Hand:
     def _by_rows(self, lists: by_rows.Layout, span: Span) -> None:
         """What all hubs give, the tables row by row."""
         given = self.given
-        for b, first in zip(self._hubs, lists.firsts[:-1], strict=True):
+        for b, first in zip(lists.matrices, lists.firsts[:-1], strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
         codegree, found = by_rows.sums(
             given.graph, lists.lists, self._held, self._node[0], np.int32(len(given.lengths)), size=given.size,
-            piece=lists.piece, kind=lists.kind, detail=given.detail,
+            piece=lists.piece, bits=lists.bits, detail=given.detail,
         )  # fmt: skip
         if given.detail == "node":
             found["roof"] = by_rows.around_common(
                 given.graph, lists.lists, self._held.both, found["w3"], piece=lists.piece
             )
         self._of_rows = found
-        self._walk(codegree, 0, span)
+        self._walk(codegree, 0, span, lists.bits)
 
     def _gather(
         self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool, first: np.int32 | None = None
@@ -661,8 +680,9 @@ class _Hand:
             )  # fmt: skip
         return tables
 
-    def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
-        """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows."""
+    def _walk(self, codegree: jax.Array, row: int, span: Span, bits: int | None = None) -> None:
+        """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows; ``bits``: of
+        codegrees in words."""
         given, rows, nodes = self.given, self._rows, len(self.given.lengths)
         narrow = hubs.short if given.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
@@ -672,7 +692,7 @@ class _Hand:
             high = low if other == row else narrow(self._made(_ends(other, min(other + rows, nodes)), "graph").codegree)
             firsts = np.int32(row), np.int32(other)
             self._walks = hubs.fourth_walks(
-                self._walks, low, high, given.graph, which, firsts, block=block, most=given.most
+                self._walks, low, high, given.graph, which, firsts, block=block, most=given.most, bits=bits
             )
 
     def sums(self) -> dict[str, jax.Array]:

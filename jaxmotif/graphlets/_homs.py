@@ -134,20 +134,21 @@ class _Homs:
             self.edge[orbits.orbit_at(self._size, mask, arc)] = value + self._arcs.back(value)
 
 
-def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums) -> Array:
-    """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60."""
+def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
+    """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60. ``small``: all
+    homomorphisms are below 2^40."""
     known = degree[None]
     # By size: the homomorphisms that are not injective are maps of smaller graphs, which are known.
     for homs in _all_homs(arcs, degree, sums, None):
-        known = xp.concatenate([known, _solve(xp, homs, "node", known)])
+        known = xp.concatenate([known, _solve(xp, homs, "node", known, small)])
     return known
 
 
-def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims) -> Array:
+def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
     """Induced counts of the 68 orbits at every arc, int64 ``[68, arcs]`` (both arcs of an edge alike)."""
     known = xp.ones_like(sums.t)[None]
     for homs in _all_homs(arcs, degree, sums, rims):
-        known = xp.concatenate([known, _solve(xp, homs, "edge", known)])
+        known = xp.concatenate([known, _solve(xp, homs, "edge", known, small)])
     return known[1:]
 
 
@@ -186,7 +187,7 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums) -> list[Array]:
     return [by_graph[g.name] for g in orbits.CONNECTED]
 
 
-def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Array:
+def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array, small: bool) -> Array:
     """Induced counts of one size from its homomorphisms and all smaller orbits."""
     size = homs._size
     # Homomorphisms less those that merge nodes are the injective ones; divided by the stabilizer, subgraphs.
@@ -197,7 +198,8 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
     # From subgraphs to induced ones, and all times 24, so that no entry is a fraction.
     weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
     kind = known.dtype
-    times24 = product(xp, weights.astype(kind), hom) - product(xp, (weights @ matrix).astype(kind), known)
+    times24 = product(xp, weights.astype(kind), hom, small)
+    times24 = times24 - product(xp, (weights @ matrix).astype(kind), known, small)
     if kind.kind == "f":
         return times24 / 24
     # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
@@ -205,11 +207,20 @@ def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array) -> Arra
     return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
 
 
-def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
-    """The product of a matrix with ``rows [R, ...]``, in their type, which it wraps in."""
-    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
+def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = False) -> Array:
+    """The product of a matrix with ``rows [R, ...]``, in their type, which it wraps in. Absolute weights of a row add
+    up to less than 2^13; ``small``: all ``rows`` are below 2^40."""
+    platform = target().platform
+    if platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
-    return xp.tensordot(weights, rows, 1)
+    if platform != "cpu" or rows.dtype != np.int64:
+        return xp.tensordot(weights, rows, 1)
+
+    # On a CPU XLA multiplies matrices of integers one number at a time, of floats many; below 2^53 these are exact.
+    def exact(numbers: Array) -> Array:
+        return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
+
+    return exact(rows) if small else exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
 
 
 def _all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None) -> tuple[_Homs, _Homs, _Homs]:
