@@ -40,11 +40,17 @@ from networks import data_folder, parse_with_data
 
 import jaxmotif
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import _five as five
-from jaxmotif.graphlets import _five_cycles as cycles
-from jaxmotif.graphlets import _giants as giants
-from jaxmotif.graphlets import _hubs as hubs
-from jaxmotif.graphlets import dense_node_orbits
+from jaxmotif.graphlets import (
+    _by_rows,
+    _five,
+    _five_cycles,
+    _five_given,
+    _five_results,
+    _five_sums,
+    _giants,
+    _hubs,
+    dense_node_orbits,
+)
 from jaxmotif.patterns._totals import copies
 
 BARS = {
@@ -101,7 +107,7 @@ def split() -> Iterator[dict[str, float]]:
 
         return call
 
-    for module in (five, hubs, cycles, giants):
+    for module in (_five, _five_given, _five_results, _five_sums, _hubs, _by_rows, _five_cycles, _giants):
         for name, run in vars(module).copy().items():
             if callable(run) and hasattr(run, "lower64"):
                 kept.append((module, name, run))

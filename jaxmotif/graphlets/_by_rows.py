@@ -120,8 +120,8 @@ def _pieces(graph: Ranked, at: Lists, begin: jax.Array, end: jax.Array, piece: i
 
 
 class _Words(NamedTuple):
-    """Where numbers of so many bits are in words of 32: XLA reads a word as fast as a byte, and multiplies rows of words
-    several times as fast."""
+    """Where numbers of so many bits are in words of 32: XLA reads a word as fast as a byte, and multiplies rows of
+    words several times as fast."""
 
     bits: int
 

@@ -18,9 +18,17 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five as five
+from jaxmotif.graphlets import (
+    _five_given,
+    _five_results,
+    _five_sums,
+    dense_edge_columns,
+    dense_graphlet_counts,
+    dense_node_orbits,
+)
 from jaxmotif.graphlets import _giants as giants
-from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets._five import five_node_orbits
+from jaxmotif.graphlets._homs import product
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
 from tests.more import more
@@ -107,7 +115,7 @@ def test_small_graphs_under_vmap():
         np.testing.assert_array_equal(edges[i][: made[i].m], edges_by_orca(graph, made[i].edge_list()))
         assert not edges[i][made[i].m :].any()
         orbits = by_orca(graph).astype(object)
-        assert counts[i].tolist() == all_counts(np, np.array(len(graph), object), five.totals(orbits)).tolist()
+        assert counts[i].tolist() == all_counts(np, np.array(len(graph), object), _five_results.totals(orbits)).tolist()
     with pytest.raises(ValueError, match="of up to 128 nodes"):
         dense_node_orbits(built(nx.path_graph(3), (130, 256)), size=5)
 
@@ -128,11 +136,11 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices):
     graph = nx.barabasi_albert_graph(60, 5, seed=1)
     graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
     made = built(graph)
-    monkeypatch.setitem(five.GIANT, "cpu", 16)
+    monkeypatch.setitem(_five_given.GIANT, "cpu", 16)
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    given = five._given((made.out_offsets, made.out_targets), made, "node", least, ONE.main)[0]
+    given = _five_given.given_of((made.out_offsets, made.out_targets), made, "node", least, ONE.main)[0]
     assert given.giants > 5
     assert given.sparse
     asked = []  # what giants beside each other may take
@@ -144,7 +152,7 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices):
         assert asked[0] is not None
         return
     # An index tells who is adjacent, as where bits would take too much.
-    monkeypatch.setattr(five, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
+    monkeypatch.setattr(_five_given, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
     again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
     assert np.array_equal(np.asarray(again)[:63], by_orca(graph))
     assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
@@ -160,7 +168,7 @@ def test_many_blocks_of_rows_in_cache(monkeypatch):
     found = five_node_orbits(made, ONE).nodes
     assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
     counts, _ = five.five_node_counts(made, ONE)
-    assert counts.tolist() == all_counts(np, np.array(73, object), five.totals(found)).tolist()
+    assert counts.tolist() == all_counts(np, np.array(73, object), _five_results.totals(found)).tolist()
 
 
 @pytest.mark.parametrize("seed", [4])
@@ -188,7 +196,7 @@ def test_the_front_doors_agree_on_karate():
 def test_a_killed_run_goes_on_on_two_devices(tmp_path, monkeypatch):
     karate = jaxmotif.datasets.load("karate")
     expected = node_orbits(karate, size=5)
-    steps, step = [], five._Hand.step
+    steps, step = [], _five_sums.Hand.step
 
     def killed(hand, span):
         if len(steps) == 3:
@@ -196,12 +204,12 @@ def test_a_killed_run_goes_on_on_two_devices(tmp_path, monkeypatch):
         steps.append(span)
         step(hand, span)
 
-    monkeypatch.setattr(five, "_UNITS", 8)
-    monkeypatch.setattr(five._Hand, "step", killed)
+    monkeypatch.setattr(_five_sums, "_UNITS", 8)
+    monkeypatch.setattr(_five_sums.Hand, "step", killed)
     with pytest.raises(RuntimeError, match="killed"):
         node_orbits(karate, size=5, checkpoint=tmp_path)
     left = []
-    monkeypatch.setattr(five._Hand, "step", lambda hand, span: (left.append(span), step(hand, span)))
+    monkeypatch.setattr(_five_sums.Hand, "step", lambda hand, span: (left.append(span), step(hand, span)))
     found = node_orbits(karate, size=5, checkpoint=tmp_path, devices=2)
     assert np.array_equal(found.to_numpy(), expected.to_numpy())
     assert found.counts == expected.counts
@@ -212,7 +220,7 @@ def test_bad_input(monkeypatch):
     karate = jaxmotif.datasets.load("karate")
     with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
         graphlet_counts(karate, size=6)
-    monkeypatch.setattr(five, "LARGEST_RESULT", 2.0**10)
+    monkeypatch.setattr(_five_given, "LARGEST_RESULT", 2.0**10)
     with pytest.raises(OverflowError, match="a node of degree 17"):
         node_orbits(karate, size=5)
 
@@ -237,7 +245,7 @@ def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
     high = [(x - y) >> 61 for x, y in zip(counts, low, strict=True)]
     for many, kind in ((4, np.int64), (6, object)):
         with jax.enable_x64(True):
-            found = five._Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).held(narrow=False)
+            found = _five_results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).held(narrow=False)
         assert found.tolist() == [counts[:many]]
         assert found.dtype == kind
 
@@ -247,7 +255,7 @@ def test_counts_in_two_limbs_are_the_same(monkeypatch):
     found = edge_graphlets(GRAPH, size=5)
     graph = nx.Graph(GRAPH.edge_list().tolist())
     assert np.array_equal(found.to_numpy(), edges_by_orca(graph, GRAPH.edge_list()))
-    counts = all_counts(np, np.array(GRAPH.n, object), five.totals(by_orca(graph).astype(object)))
+    counts = all_counts(np, np.array(GRAPH.n, object), _five_results.totals(by_orca(graph).astype(object)))
     assert list(found.counts.values()) == counts.tolist()
 
 
@@ -285,3 +293,23 @@ def test_counts_of_a_graph_without_edges():
     found = dict(zip(NAMES_5, all_counts(np, np.array(7, object), np.zeros(73, object)), strict=True))
     none = {"2-node-indep": comb(7, 2), "3-node-indep": comb(7, 3), "4-node-indep": comb(7, 4), "5-node-indep": 21}
     assert found == dict.fromkeys(NAMES_5, 0) | none
+
+
+def test_products_of_integers_are_exact():
+    """In float64 on a CPU: by halves of 32 bits, or at once where numbers are below 2^40."""
+    most = 0
+    for root, size in (("node", 3), ("node", 4), ("node", 5), ("edge", 3), ("edge", 4), ("edge", 5)):
+        corrections, stabilizer = orbits.corrections(size, root)
+        weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
+        most = max(most, abs(weights).sum(axis=1).max(), abs(weights @ corrections).sum(axis=1).max())
+    assert most < 2**13
+    rng = np.random.default_rng(5)
+    weights = rng.integers(-(2**7), 2**7, (20, 30))
+    for small, bits in ((False, 63), (True, 40)):
+        rows = rng.integers(-(2**bits) if not small else 0, 2**bits, (30, 50))
+        with np.errstate(over="ignore"):
+            expected = weights @ rows  # wraps
+        with jax.enable_x64(True):
+            found = product(jax.numpy, weights, jax.numpy.array(rows), small)
+        assert found.dtype == np.int64
+        assert np.array_equal(found, expected)

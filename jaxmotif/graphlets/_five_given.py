@@ -1,0 +1,198 @@
+"""A graph as the sums of five-node orbits take it: what is a hub and what a giant, and what memory has room for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._ahead import in_earnest
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.devices._memory import default_memory, working_memory
+from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets import _by_rows as by_rows
+from jaxmotif.graphlets import _hubs as hubs
+from jaxmotif.graphlets._five_adjacency import Adjacency, HashedArcs, adjacency_bytes, bit_rows, hashed_arcs
+from jaxmotif.graphlets._five_results import LARGEST_RESULT
+from jaxmotif.graphlets._hubs import Blocks, Places, Ranked
+from jaxmotif.graphlets._tuning import Detail
+
+GIANT = {"cpu": 1536, "accelerator": 4096}
+"""Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
+
+_CELLS = {"cpu": 2**18, "accelerator": 2**22}
+"""Of matrices of neighbourhoods at a time."""
+LEAST_CELLS = 2**14
+_CELL_BYTES, _ARC_BYTES = 100, 400
+"""What a step takes for a cell, and for an arc sums (168, and as many again when they are named) and lists of paths."""
+
+
+class Given(NamedTuple):
+    """A graph as the passes take it.
+
+    Attributes:
+      core: the first node of degree 2 or more. arcs: how many are no padding.
+      lengths, later: of the nodes of the core, how many neighbours there are in it, and how many of higher number.
+      most: above all degrees.
+      detail: what is wanted.
+      memory: what the user allows on each device.
+      above: as ``later``, of all nodes, on the device.
+      giants: how many nodes, those of highest rank, are no hubs: their ``lengths`` are 0.
+      cells: of matrices of neighbourhoods at a time. sizes: that these have.
+      index: tells who is adjacent where bits of all pairs would take too much.
+      sparse: whether the tables are made a block of rows at a time, and 5-cycles found path by path. Then the rows are
+        shared out like the hubs, and no two workers make the same.
+      lists: given where the sums that take the tables are made row by row, instead of hub by hub.
+    """
+
+    graph: Ranked
+    core: int
+    arcs: int
+    lengths: np.ndarray
+    later: np.ndarray
+    most: int
+    detail: Detail
+    memory: int | None
+    above: jax.Array
+    giants: int
+    cells: int
+    sizes: tuple[int, ...]
+    index: HashedArcs | None
+    sparse: bool
+    lists: by_rows.Layout | None = None
+
+    @property
+    def size(self) -> int:
+        """Columns of a table."""
+        return bucket_size(max(len(self.lengths), 32) + 31) // 32 * 32
+
+    def matrices(self, cells: int) -> list[Blocks]:
+        """The matrices of the neighbourhoods of all hubs, of so many cells at a time, or on a CPU of an eighth: what is
+        made of some of these stays in its cache, and fewer stand for nothing where hubs are few."""
+        return hubs.blocks(self.lengths, self.core, cells // self._parts, self.sizes)
+
+    def upper_matrices(self, cells: int) -> list[Blocks]:
+        """Those of their neighbours of higher rank, where these are enough for a 5-clique."""
+        return hubs.blocks(np.where(self.later < 4, 0, self.later), self.core, cells // self._parts // 4, self.sizes)
+
+    @property
+    def _parts(self) -> int:
+        return 8 if self.sizes == hubs.SIZES["cpu"] else 1
+
+    def adjacency(self, graph: Ranked) -> Adjacency:
+        """Of the graph, which may be on another device."""
+        if self.index is None:
+            return bit_rows(graph, size=self.size)
+        (device,) = graph.heads.devices()
+        return put64(self.index, device)
+
+    @property
+    def fixed(self) -> int:
+        """Bytes of sums at arcs, of matrices, and of giants."""
+        widest = next(x for x in self.sizes if x >= self.lengths.max(initial=0))
+        giants = 20 * self.graph.leaves.shape[0] * self.giants
+        return _ARC_BYTES * self.graph.heads.shape[0] + _CELL_BYTES * max(self.cells, widest**2) + giants
+
+    @property
+    def row(self) -> int:
+        """Bytes of a row of all tables."""
+        if self.sizes == hubs.SIZES["cpu"] and self.most <= 2**16:  # one table in half of it; 5-cycles take two whole
+            return self.size * {"graph": 8, "node": 8, "edge": 10}[self.detail]
+        return 4 * self.size * {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half of it
+
+    @property
+    def least_rows(self) -> int:
+        return 32 * self.row
+
+    def rows(self, device: jax.Device) -> int:
+        """Rows of the tables that may be held at a time."""
+        fixed = self.fixed + adjacency_bytes(self.size, self.graph.heads.shape[0], self.index is None)
+        memory = working_memory(self.memory, device, fixed + self.least_rows, "orbits of five nodes")
+        # Cells of a table have 32-bit numbers.
+        return min(self.size, (memory - fixed) // self.row, (2**31 - 1) // self.size)
+
+
+@in_earnest
+def given_of(
+    slots: tuple[jax.Array, jax.Array], graph: Graph, detail: Detail, memory: int | None, device: jax.Device
+) -> tuple[Given, Places, float]:
+    """The graph as the passes take it, where its nodes and slots went, and a bound of all results."""
+    nodes = graph.node_capacity
+    on_host = None if target_of(device).is_accelerator else hubs.sorted_on_host(*map(np.asarray, slots))
+    ranked, places = hubs.ranked(*slots, on_host, nodes=nodes, arcs=graph.slot_capacity)
+    starts, leaves, later, core, largest = jax.device_get(
+        # One wait for all that sizes depend on.
+        (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
+    )
+    degrees = np.diff(starts)
+    if largest >= LARGEST_RESULT:
+        raise OverflowError(
+            f"a node of degree {degrees.max()}: its orbits of five nodes may pass the limit of 2^90 (they "
+            f"are below {largest:.2g}); size=4 stays exact"
+        )
+    most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
+    core, lengths = int(core), degrees - leaves
+    sizes = hubs.SIZES["accelerator" if target_of(device).is_accelerator else "cpu"]
+    cells, giant = _largest_steps(memory, graph.slot_capacity, device)
+    # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
+    giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
+    lengths[nodes - giants :] = 0
+    given = Given(
+        ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, cells,
+        sizes, None, False,
+    )  # fmt: skip
+    # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+    room = 2 * default_memory(device) if memory is None else memory
+    bits, index = (adjacency_bytes(given.size, graph.slot_capacity, form) for form in (True, False))
+    if bits > max(index, (room - given.fixed - given.least_rows) // 2):
+        given = given._replace(index=hashed_arcs(ranked, device))
+    # Walks of length 4 are products of rows of a table, where these are held all at once.
+    given = given._replace(sparse=given.rows(device) < len(given.lengths))
+    return given, places, float(largest)
+
+
+def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[int, int]:
+    """Cells of matrices at a time, and core neighbours beyond which a node is a giant: of one hub's matrix there may be
+    four times as many cells, in no more than a fourth of the memory that sums leave."""
+    kind = "accelerator" if target_of(device).is_accelerator else "cpu"
+    cells, giant = _CELLS[kind], GIANT[kind]
+    if memory is None:
+        return cells, giant
+    while cells > LEAST_CELLS and 4 * cells * _CELL_BYTES > (memory - _ARC_BYTES * arcs) // 4:
+        cells //= 2
+    return cells, min(giant, max(x for x in hubs.SIZES[kind] if x * x <= 4 * cells))
+
+
+@jit64
+def _largest(graph: Ranked) -> jax.Array:
+    """A bound of all results, float64: how many connected sets of five nodes contain a node, by their trees."""
+    d = jnp.diff(graph.offsets).astype(jnp.float64)
+    nodes = d.shape[0]
+
+    def around(x: jax.Array) -> jax.Array:
+        heads = x.at[graph.heads].get(mode="fill", fill_value=0)
+        return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
+
+    p2, q2 = around(d), around(d * d)
+    p3 = around(p2)
+    # Trees of five nodes at a node: paths, forks and stars; every connected set has one that spans it.
+    paths = around(p3) + d * p3 + p2 * p2 / 2
+    forks = d * d * p2 / 2 + around(d * p2) + d * q2 / 2 + around(q2) / 2
+    return jnp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
+
+
+def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
+    """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables, giants have
+    no matrix."""
+    if target_of(device).is_accelerator or given.sparse or given.giants or given.detail == "edge":
+        return None
+    matrices = given.matrices(given.cells)
+    adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
+    needed = given.fixed + adjacency + 2 * given.size**2 + by_rows.needed(matrices, given.arcs)
+    memory = default_memory(device) if given.memory is None else given.memory
+    if not matrices or given.most > by_rows.MOST or needed > memory or sum(b.cells for b in matrices) >= 2**31:
+        return None
+    return by_rows.layout(given.graph, matrices, given.arcs, given.lengths)

@@ -1,0 +1,179 @@
+"""Orbits and counts of five nodes from the sums at all arcs: exact in one number of 64 bits, or in two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits, total_homs
+from jaxmotif.graphlets._hubs import Places, Ranked
+
+ONE_LIMB, LARGEST_RESULT = 2.0**60, 2.0**90
+"""Counts at a node or edge are exact in 64 bits below the first (:mod:`jaxmotif.graphlets._homs`). Above it they are
+right modulo 2^61, and the same equations in float64 are so near that they tell the rest; below the second their error
+is less than 2^60, with room for weights of a thousand."""
+
+
+def arcs_of(graph: Ranked) -> Arcs:
+    def out(x: jax.Array) -> jax.Array:
+        nodes = graph.leaves.shape[0]
+        return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
+
+    real = graph.tails < graph.leaves.shape[0]
+
+    def end(ends: jax.Array, x: jax.Array) -> jax.Array:
+        return jnp.where(real, x.at[ends].get(mode="clip"), jnp.zeros((), x.dtype))
+
+    return Arcs(
+        tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out,
+        back=lambda x: x.at[graph.back].get(mode="promise_in_bounds"),
+    )  # fmt: skip
+
+
+@jit64
+def node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
+    """Degrees, and walks of length 2 from each node, int64 ``[N]``."""
+    degrees = jnp.diff(graph.offsets).astype(jnp.int64)
+    return degrees, arcs_of(graph).around(degrees)
+
+
+def _with_leaves(arcs: Arcs, d: jax.Array, p2: jax.Array, sums: dict[str, jax.Array]) -> Sums:
+    """The sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves."""
+    leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
+    tau = arcs.out(sums["t"])
+    fixed = dict(sums)
+    if "walks4" in sums:
+        fixed["w4"] = sums["walks4"] + sums["leaves"]
+    else:  # 5-cycles, and the walks of length 4 that are no path
+        t, cycles = sums["t"], sums["cycles"]
+        again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
+        fixed["w4"] = cycles + arcs.back(cycles) + again
+    fixed["q"] = 6 * sums["q"]  # maps of the three others
+    # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
+    from_leaf = {"w3": arcs.head(d), "far": arcs.head(d * d), "wing": arcs.head(d * d), "arm": arcs.head(tau),
+                 "w4": arcs.head(tau), "side": 0}  # fmt: skip
+    to_leaf = {"w3": arcs.tail(d), "far": arcs.tail(p2), "wing": arcs.tail(d), "arm": 0, "w4": arcs.tail(tau),
+               "side": arcs.tail(tau)}  # fmt: skip
+    for name in from_leaf.keys() & fixed.keys():
+        fixed[name] = jnp.where(leaf_head, to_leaf[name], jnp.where(leaf_tail, from_leaf[name], fixed[name]))
+    # Counts in the graph do without some, which XLA leaves out.
+    return Sums(**{name: fixed.get(name, jnp.zeros_like(tau[:1])) for name in Sums._fields})
+
+
+@jit64
+def total_of_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``."""
+    arcs, (d, p2) = arcs_of(graph), node_sums(graph)
+    found = total_homs(arcs, d, _with_leaves(arcs, d, p2, sums))
+    return jnp.stack([(x & 0xFFFFFFFF).sum() for x in found]), jnp.stack([(x >> 32).sum() for x in found])
+
+
+class Limbs(NamedTuple):
+    """Int64 counts ``low + 2^61 high``; ``high`` is absent where all are below 2^60."""
+
+    low: jax.Array
+    high: jax.Array | None
+
+    @classmethod
+    def of(cls, solve: Callable[[Callable[[jax.Array], jax.Array]], jax.Array], wide: bool) -> Limbs:
+        """What ``solve`` finds, given what to make of the numbers that it takes."""
+        low = solve(lambda x: x)
+        if not wide:
+            return cls(low, None)
+        near = solve(lambda x: x.astype(jnp.float64))
+        return cls(low, jnp.round((near - low.astype(jnp.float64)) / 2.0**61).astype(jnp.int64))
+
+    def held(self, narrow: bool) -> jax.Array | np.ndarray:
+        """On the device, as uint32 where that is asked for; Python integers in host memory where one passes 64 bits."""
+        if self.high is None:
+            return _as_held(self.low, narrow=narrow)
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        exact = low + (high << 61)
+        beyond = (high > 4) | ((high == 4) & (low >= 0))  # 2^63 = 2^61 * 4
+        if beyond.any():
+            exact = exact.astype(object)
+            exact[beyond] = low[beyond].astype(object) + (high[beyond].astype(object) << 61)
+        return exact
+
+
+@partial(jit64, static_argnames=("wide", "small"))
+def at_nodes_of(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
+    """``[N, 73]``, in the order of the graph's own nodes."""
+    arcs = arcs_of(graph)
+    d, p2 = node_sums(graph)
+    every = _with_leaves(arcs, d, p2, sums)
+    found = Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
+    return jax.tree.map(lambda x: x[:, places.nodes].T, found)
+
+
+@partial(jit64, static_argnames=("wide", "small"))
+def at_arcs_of(
+    graph: Ranked, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array], *, wide: bool, small: bool
+) -> Limbs:
+    """``[68, S]``, by arc."""
+    arcs = arcs_of(graph)
+    d, p2 = node_sums(graph)
+    tau = arcs.out(sums["t"])
+    leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
+    # A leaf has one neighbour: its walks j, k lie along the triangles there.
+    floor = jnp.where(leaf_head, arcs.tail(tau), jnp.where(leaf_tail, arcs.head(tau), sums["floor"]))
+    rims = Rims(
+        floor=floor, triples=again[0], end=arcs.back(again[1]), side=sums["side_pairs"],
+        **{name: sums[name] for name in ("eave", "squares", "dart", "tail", "middle", "rim")},
+    )  # fmt: skip
+    every = _with_leaves(arcs, d, p2, sums)
+
+    def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+        return edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)), small)
+
+    return Limbs.of(solve, wide)
+
+
+@partial(jit64, static_argnames=("edges",))
+def at_edges_of(found: Limbs, places: Places, slots: tuple[jax.Array, jax.Array], *, edges: int) -> Limbs:
+    """``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows. The one program that is compiled
+    for a number of edges: it is small."""
+    offsets, targets = slots
+    slot = jnp.arange(targets.shape[0], dtype=jnp.int32)
+    owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
+    # Each edge from its lower end, as the edge list has it.
+    (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=edges, fill_value=0)
+    return jax.tree.map(lambda x: x[:, places.arcs[once]].T, found)
+
+
+@jit64
+def late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """At each arc: the closed walks of length 3 at its head, and ``l2`` of the reversed arc."""
+    arcs = arcs_of(graph)
+    return arcs.head(arcs.out(t)), arcs.back(l2)
+
+
+@partial(jit64, static_argnames="narrow")
+def _as_held(counts: jax.Array, *, narrow: bool) -> jax.Array:
+    return counts.astype(jnp.uint32) if narrow else counts
+
+
+def joined(halves: tuple[jax.Array, jax.Array]) -> np.ndarray:
+    """Python integers from their low 32 bits and the rest."""
+    low, high = jax.device_get(halves)
+    return low.astype(object) + (high.astype(object) << 32)
+
+
+@jit64
+def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Sums over the nodes of the low and high 32 bits of counts ``[N, 73]``."""
+    orbits = orbits.astype(jnp.int64)
+    return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
+
+
+def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
+    """The sum over all nodes of each of the 73 orbits, as Python integers."""
+    if isinstance(orbits, np.ndarray):
+        return np.array([sum(column.tolist()) for column in orbits.T], object)
+    return joined(_halves(orbits))
