@@ -60,7 +60,8 @@ def _with_leaves(arcs: Arcs, d: jax.Array, p2: jax.Array, sums: dict[str, jax.Ar
                  "w4": arcs.head(tau), "side": 0}  # fmt: skip
     to_leaf = {"w3": arcs.tail(d), "far": arcs.tail(p2), "wing": arcs.tail(d), "arm": 0, "w4": arcs.tail(tau),
                "side": arcs.tail(tau)}  # fmt: skip
-    for name in from_leaf.keys() & fixed.keys():
+    # In this order: a set's changes from process to process, and a program that was kept would not be found.
+    for name in filter(fixed.__contains__, from_leaf):
         fixed[name] = jnp.where(leaf_head, to_leaf[name], jnp.where(leaf_tail, from_leaf[name], fixed[name]))
     # Counts in the graph do without some, which XLA leaves out.
     return Sums(**{name: fixed.get(name, jnp.zeros_like(tau[:1])) for name in Sums._fields})
