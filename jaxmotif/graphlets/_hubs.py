@@ -7,7 +7,7 @@ those, are scattered by one pass over the hubs and read back by the next; a tabl
 as many as memory allows. Rows are in the order of the graph's own nodes: in many networks neighbours have near numbers,
 so that few hubs meet a block.
 
-What the sums are is in :mod:`jaxmotif.graphlets._homs`; :mod:`jaxmotif.graphlets._five` puts them together.
+What the sums are is in :mod:`jaxmotif.graphlets._homs`; :mod:`jaxmotif.graphlets._five_sums` adds them up.
 """
 
 from __future__ import annotations
