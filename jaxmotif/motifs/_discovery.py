@@ -442,10 +442,15 @@ class _Task:
         """The given graph, if asked for, random graphs, and some of these again at double length; and the chains."""
         plan, chains = self._work.chains, self._chains_of(self._batch)
         if target_of(self._device).is_accelerator and 0 < numbers.size <= chains.most:
-            # What is drawn and counted on a device need not leave it.
-            rows = np.flatnonzero(goes_on)
-            once = chains.run(numbers, None, 0, plan.steps)
-            twice = chains.run(numbers[rows], once, plan.steps, plan.steps, rows).ends if rows.size else chains.given()
+            # What is drawn and counted on a device need not leave it. A last batch takes the programs of a whole one,
+            # however short it is: to compile its own takes longer than lanes that do nothing.
+            rows, room = np.flatnonzero(goes_on), -(-self._batch // self._work.every)
+            once = chains.run(numbers, None, 0, plan.steps, room=min(self._batch, chains.most))
+            twice = (
+                chains.run(numbers[rows], once, plan.steps, plan.steps, rows, room).ends
+                if rows.size
+                else chains.given(room)
+            )
             parts, labels = (chains.given(), once.ends, twice), plan.wiring.labels
             first = np.cumsum([0, *(part.tail.size for part in parts)])
             lots = (int(given), numbers.size, rows.size)

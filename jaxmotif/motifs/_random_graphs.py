@@ -202,12 +202,13 @@ class Chains:
         return Drawn(ends, *(np.concatenate(x) for x in list(zip(*parts, strict=True))[1:]))
 
     def run(
-        self, numbers: np.ndarray, start: States | Lot | None, done: int, steps: int, rows: np.ndarray | None = None
-    ) -> Lot:
+        self, numbers: np.ndarray, start: States | Lot | None, done: int, steps: int, rows: np.ndarray | None = None,
+        room: int = 0,
+    ) -> Lot:  # fmt: skip
         """The same of at most :attr:`most` chains, left on the device; ``rows``: which states of ``start`` they are at
-        (default: each at its own)."""
+        (default: each at its own); ``room``: chains whose program is taken, if they are more."""
         plan = self._plan
-        lanes, chains, capacity = self._sizes(numbers.size)
+        lanes, chains, capacity = self._sizes(max(numbers.size, room))
         if start is None:
             rows = np.zeros(numbers.size, np.int32)
         elif rows is None:
@@ -226,9 +227,10 @@ class Chains:
         )
         return Lot(ends, made, numbers.size)
 
-    def given(self) -> Ends:
-        """The given graph as a state on the device."""
-        return self._put(self._plan.wiring.ends, self._sizes(1)[2])
+    def given(self, room: int = 0) -> Ends:
+        """The given graph as a state on the device; with ``room``, in as many lanes as so many chains have."""
+        lanes, _, capacity = self._sizes(max(room, 1))
+        return self._put(self._plan.wiring.ends, lanes if room else capacity)
 
     def _put(self, states: States, room: int) -> Ends:
         return Ends(*(jax.device_put(_padded(x.reshape(-1), room), self._device) for x in states))
