@@ -57,7 +57,7 @@ def typed(rng: np.random.Generator) -> Iterator[tuple[int, int]]:
         for directed, labels, edge_labels in KINDS:
             graphs = [
                 test_typed.make(rng, directed, labels, edge_labels, int(rng.choice(NODES)), 0.6 * rng.random())
-                for _ in range(8)
+                for _ in range(TOGETHER)
             ]
             for graph, found in zip(graphs, jaxmotif.graphlet_counts(graphs, typed=True), strict=True):
                 assert test_typed.forms(found.counts, graph) == test_typed.brute_force(graph)

@@ -110,9 +110,13 @@ def passes(data: Path, scale: int) -> None:
     sizes = {"block": tuning.light_block, "slots": tuning.slots, "most_light": tuning.most_light}
     hashed, light = jit64(partial(light_cycles, **sizes)), np.asarray(plan.wedges.light_starts)
     tails, t = np.asarray(plan.triangle_starts), put64(np.zeros(edges + 1, np.int32), device)
+
+    def place(starts: np.ndarray, work: float) -> int:
+        return min(int(np.searchsorted(starts, work)), starts.size - 1)
+
     for part in (0.1, 0.5, 0.9):
-        low = int(np.searchsorted(starts, part * starts[-1]))
-        stop = max(low + 1, int(np.searchsorted(starts, starts[low] + most)))
+        low = place(starts, part * starts[-1])
+        stop = max(low + 1, place(starts, starts[low] + most))
         work, here = int(starts[stop] - starts[low]), (np.int64(starts[low]), np.int64(starts[stop]))
         print(f"heavy nodes {low} to {stop}: {work:,} wedges", flush=True)
         rate("wedges found, added up", work, lambda here=here: alone(order, plan.wedges.heavy, *here))
@@ -120,11 +124,11 @@ def passes(data: Path, scale: int) -> None:
             count = jit64(partial(heavy_cycles, block=block, rows=rows))
             nodes = np.int32(low), np.int32(stop)
             rate(f"4-cycles, {rows} rows", work, lambda n=nodes, f=count: f(order, plan.wedges, none, *n))
-        low, stop = (int(np.searchsorted(light, part * light[-1] + more)) for more in (0, most // 16))
+        low, stop = (place(light, part * light[-1] + more) for more in (0, most // 16))
         work, ends = int(light[stop] - light[low]), (np.int32(low), np.int32(stop))
         print(f"light nodes to {stop}: {work:,} wedges", flush=True)
         rate("4-cycles by hash", work, lambda ends=ends: hashed(order, plan.wedges, none, *ends))
-        low, stop = (int(np.searchsorted(tails, part * tails[-1] + more)) for more in (0, most // 4))
+        low, stop = (place(tails, part * tails[-1] + more) for more in (0, most // 4))
         tests = np.int64(tails[low]), np.int64(tails[stop])
         work = int(tests[1] - tests[0])
         print(f"lowest nodes {low} to {stop}: {work:,} tests", flush=True)
