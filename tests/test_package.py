@@ -125,3 +125,17 @@ def test_imports_go_one_way():
 def test_modules_say_what_they_are_for(name):
     module = importlib.import_module(name)
     assert module.__doc__ or not inspect.getsource(module).strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("limit", lambda graph: jaxmotif.find_matches("triangle", graph, limit=1.5)),
+        ("size", lambda graph: jaxmotif.subgraph_census(graph, 3.0)),
+        ("num", lambda graph: jaxmotif.random_graphs(graph, 2.0)),
+        ("num_random", lambda graph: jaxmotif.find_motifs(graph, 3, 10.0)),
+    ],
+)
+def test_numbers_that_are_no_integers_are_told_by_name(name, call):
+    with pytest.raises(TypeError, match=f"^{name} must be an integer, got "):
+        call([(0, 1), (1, 2), (2, 0)])

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import chex
     from jax.typing import DTypeLike
+
+
+def whole_number(number: object, name: str) -> int:
+    """A number that a user gives, as an int; of a float, even a whole one, it is told which argument it was.
+
+    Example:
+      >>> whole_number(1e3, "limit")
+      Traceback (most recent call last):
+      TypeError: limit must be an integer, got 1000.0
+    """
+    try:
+        return operator.index(number)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {number!r}") from None
 
 
 def check_arrays(

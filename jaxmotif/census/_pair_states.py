@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._rows import row_of
 from jaxmotif.arrays._sizes import bucket_size, power_of_two
@@ -105,7 +106,7 @@ class Codes(NamedTuple):
 
 def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
     """Raises unless subgraphs of this size can be counted (``more_bits``: of a graph's number)."""
-    if not SMALLEST <= size <= LARGEST:
+    if not SMALLEST <= whole_number(size, "size") <= LARGEST:
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}")
     alphabet = Alphabet.of(graph)
     bits = alphabet.code_bits(size) + more_bits

@@ -12,6 +12,7 @@ from typing import TypedDict, Unpack, overload
 import jax
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._ranges import Span, cut
@@ -299,7 +300,7 @@ class _Listing:
         self.target = target_of_queries(target, query)
         self.pattern = checked_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
-        if limit is not None and limit < 0:
+        if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
         if search.max_steps is not None:
             raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")

@@ -59,8 +59,8 @@ class Kept(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether some node can be mapped nowhere, so that there is no match."""
-        return self.sizes.min() == 0
+        """Whether some node can be mapped nowhere, or all to fewer nodes than they are: there is no match then."""
+        return self.sizes.min() == 0 or self.nodes < len(self.sizes)
 
 
 class Measures(NamedTuple):

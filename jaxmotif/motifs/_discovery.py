@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
@@ -194,7 +195,7 @@ def find_motifs(
     """
     graph = as_graph(graph)
     until = Until() if num_random == "auto" else num_random
-    if not isinstance(until, Until) and (isinstance(until, str) or until < 2):
+    if not isinstance(until, Until) and (isinstance(until, str) or whole_number(until, "num_random") < 2):
         raise ValueError(
             f"num_random must be at least 2 (a standard deviation needs two), 'auto' or Until(), got {num_random!r}"
         )

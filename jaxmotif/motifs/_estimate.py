@@ -6,7 +6,6 @@ import dataclasses
 import logging
 import math
 import numbers
-import operator
 import os
 import time
 from collections import defaultdict
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
@@ -226,10 +226,7 @@ def _wanted(samples: int | None, error: float | None, level: float) -> int:
 
 def checked_draws(given: object, name: str) -> int:
     """A number of draws; raises for what is none."""
-    try:
-        number = operator.index(given)  # pyright: ignore[reportArgumentType]
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {given!r}") from None
+    number = whole_number(given, name)
     if not 1 <= number < 2**53:
         raise ValueError(f"{name} must be at least 1 and less than 2**53, got {given}")
     return number

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import jax
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import bucket_size, power_of_two
@@ -410,6 +411,7 @@ def random_graphs(
       ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1])
     """
     graph = as_graph(graph)
+    num = whole_number(num, "num")
     if num < 1:
         raise ValueError(f"num must be at least 1, got {num}")
     # As long again: no pilot has to say how long.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.census._pair_states import degree_rank
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
@@ -58,10 +58,7 @@ def sample_subgraphs(
     """
     graph = as_graph(graph)
     check(graph, size)
-    try:
-        num = operator.index(num)
-    except TypeError:
-        raise TypeError(f"num must be an integer, got {num!r}") from None
+    num = whole_number(num, "num")
     if num < 0:
         raise ValueError(f"num must not be negative, got {num}")
     if not has_subgraphs(graph, size):

@@ -197,6 +197,9 @@ def test_impossible_queries_are_not_searched():
     found = count_matches(Pattern.from_edges([(0, 1), (0, 2), (0, 3)]), target)
     assert (found.count, found.steps, found.exact) == (0, 0, True)
     assert not has_match(Pattern.from_edges([(0, 1), (1, 2), (2, 0)]), target)
+    clique = Graph.from_networkx(nx.complete_graph(40))  # of a path of 41 nodes every part is there, for ever
+    found = count_matches(Pattern.from_edges([(i, i + 1) for i in range(40)]), clique, time_limit=5.0)
+    assert (found.count, found.steps, found.exact) == (0, 0, True)
 
 
 def test_graphs_of_other_libraries():
