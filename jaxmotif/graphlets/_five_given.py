@@ -187,12 +187,17 @@ def _largest(graph: Ranked) -> jax.Array:
 def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables, giants have
     no matrix."""
-    if target_of(device).is_accelerator or given.sparse or given.giants or given.detail == "edge":
+    if target_of(device).is_accelerator or given.giants or given.detail == "edge":
         return None
     matrices = given.matrices(given.cells)
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     needed = given.fixed + adjacency + 2 * given.size**2 + by_rows.needed(matrices, given.arcs)
     memory = default_memory(device) if given.memory is None else given.memory
-    if not matrices or given.most > by_rows.MOST or needed > memory or sum(b.cells for b in matrices) >= 2**31:
+    if (
+        not matrices
+        or given.most > by_rows.MOST
+        or needed > memory
+        or max(given.size**2, sum(b.cells for b in matrices)) >= 2**31
+    ):
         return None
     return by_rows.layout(given.graph, matrices, given.arcs, given.lengths)

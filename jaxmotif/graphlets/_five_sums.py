@@ -48,7 +48,8 @@ def _shared_out(
     cells = given.lengths.astype(np.int64) ** 2 + 1
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     if store is None and not selection.several and cells.sum() <= long:
-        given = given._replace(lists=row_lists(given, device))
+        if (lists := row_lists(given, device)) is not None:  # a fourth of the memory, or less, of whole tables
+            given = given._replace(lists=lists, sparse=False)
         hand, notes = with_smaller_steps(_whole, Hand(given, device), _halved, device)
         return hand.sums(), notes
     # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
@@ -140,7 +141,8 @@ class Hand:
         if given.lists is not None:
             self.given = self.given._replace(lists=given.lists._replace(lists=put64(given.lists.lists, device)))
         self._device, self._total = device, total
-        self._cells, self._rows = given.cells, given.rows(device)
+        # Made row by row, a table is there as a whole.
+        self._cells, self._rows = given.cells, given.rows(device) if given.lists is None else given.size
         self._adjacency = self.given.adjacency(self.given.graph)
         self._node = node_sums(self.given.graph)
         self._giants = big.known(self.given.graph, given.giants) if given.giants else None
@@ -325,7 +327,7 @@ class Hand:
     def halve(self) -> str | None:
         """Fewer rows at a time, and fewer matrices."""
         if self.given.lists is not None:
-            self.given = self.given._replace(lists=None)
+            self.given, self._rows = self.given._replace(lists=None), self.given.rows(self._device)
             self._clear()
             return f"{self._rows} rows of tables"
         if self._rows <= 32 and self._cells <= LEAST_CELLS:

@@ -313,3 +313,14 @@ def test_products_of_integers_are_exact():
             found = product(jax.numpy, weights, jax.numpy.array(rows), small)
         assert found.dtype == np.int64
         assert np.array_equal(found, expected)
+
+
+def test_a_table_made_row_by_row_takes_less_memory_than_all_tables(monkeypatch):
+    graph = nx.barabasi_albert_graph(60, 4, seed=2)
+    monkeypatch.setattr(_five_given.Given, "rows", lambda given, device: 32)
+    made, taken = built(graph), []
+    layout = by_rows.layout
+    monkeypatch.setattr(by_rows, "layout", lambda *of: taken.append(of) or layout(*of))
+    found = five_node_orbits(made, ONE).nodes
+    assert len(taken) == 1
+    assert np.array_equal(np.asarray(found)[:60], by_orca(graph))
