@@ -38,7 +38,7 @@ def commands(page: Path) -> list[str]:
     return [line[line.index("jaxmotif ") :] for line in lines if re.match(r"(srun .*)?jaxmotif ", line)]
 
 
-LONG = {"motifs", "null-models", "connectome", "molecules"}
+LONG = {"graphlets", "motifs", "null-models", "connectome", "molecules"}
 """Pages and notebooks that compile for seconds what is tested elsewhere."""
 
 

@@ -173,7 +173,9 @@ def in_two_processes(names, *arguments):
     return [output.splitlines() for output, _ in outputs]
 
 
-@pytest.mark.parametrize("names", ["matching", pytest.param("graphlets,motifs,census,sieve", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "names", [*more("matching"), pytest.param("graphlets,motifs,census,sieve", marks=pytest.mark.slow)]
+)
 def test_two_processes_of_two_devices(small, tmp_path, names):
     """On all four devices, with a checkpoint that one process alone then goes on from."""
     lines = [f"{name} {expected(name)}" for name in names.split(",")]

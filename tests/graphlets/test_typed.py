@@ -75,7 +75,7 @@ def forms(counts, graph):
     return found
 
 
-@pytest.mark.parametrize("kind", [LABELLED, UNDIRECTED, *more({"directed": True})])
+@pytest.mark.parametrize("kind", [LABELLED, *more(UNDIRECTED, {"directed": True})])
 def test_counts_of_a_graph_and_of_many(kind):
     graphs = [make(seed, **kind) for seed in (1, 2)]
     many = jaxmotif.graphlet_counts(graphs, typed=True)
