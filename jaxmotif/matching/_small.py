@@ -32,6 +32,9 @@ MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**23, 2**16
 """Candidates that are tested here at most, some 10 ns each: on a CPU as many as small steps take longer for, beside an
 accelerator as many as it takes to plan and begin a search there."""
 
+LOOK_AHEAD_FROM = 2**15
+"""Candidates to test from which on those of the next node are estimated first."""
+
 MOST_ENTRIES = 2**23
 """Of all partial matches of so many nodes, at most."""
 
@@ -420,7 +423,7 @@ class _Small:
     def _test(self, candidates: int) -> None:
         """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
         likely = self.more * candidates
-        if candidates > MOST_BESIDE_ACCELERATOR // 4 and self.ahead:
+        if candidates > LOOK_AHEAD_FROM and self.ahead:
             likely = candidates * candidates // max(4 * self._before, 1)  # a quarter as much as they have grown
             if self._nodes <= MOST_BIT_NODES:
                 likely = min(likely, candidates * _words(self._nodes) // WORDS_A_CANDIDATE)

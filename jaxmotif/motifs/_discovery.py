@@ -474,8 +474,9 @@ class _Task:
         """Classes, and their counts in every graph."""
         work, graph = self._work, self._work.chains.graph
         # On a CPU as many as share one program, on an accelerator empty ones up to those of a whole batch.
+        in_batch = max(len(sample), self._batch + -(-self._batch // work.every))
         if target_of(self._device).is_accelerator:
-            room = whole = bucket_size(max(len(sample), self._batch + -(-self._batch // work.every)))
+            room = whole = bucket_size(in_batch)
         else:
             room, whole = in_one_room(graph), bucket_size(len(sample))
         room = min(room, _together(graph, work.size))
@@ -486,6 +487,8 @@ class _Task:
             for low in range(0, len(sample), step):
                 piece = sample[low : low + step]
                 ready = sample_graphs(piece, min(room, whole), matrix_bytes, self._device)
+                # Tables are as large as those of a whole batch, for a short one too.
+                ready = dataclasses.replace(ready, alike=min(in_batch, room))
                 if work.matching is None:
                     counted = count_classes(ready, work.size, work.classifier, sizes)
                 else:
