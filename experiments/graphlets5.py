@@ -41,6 +41,7 @@ from networks import data_folder, parse_with_data
 import jaxmotif
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import (
+    _by_lists,
     _by_rows,
     _five,
     _five_cycles,
@@ -107,7 +108,7 @@ def split() -> Iterator[dict[str, float]]:
 
         return call
 
-    for module in (_five, _five_given, _five_results, _five_sums, _hubs, _by_rows, _five_cycles, _giants):
+    for module in (_five, _five_given, _five_results, _five_sums, _hubs, _by_rows, _by_lists, _five_cycles, _giants):
         for name, run in vars(module).copy().items():
             if callable(run) and hasattr(run, "lower64"):
                 kept.append((module, name, run))

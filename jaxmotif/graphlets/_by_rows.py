@@ -19,6 +19,7 @@ from jax import lax
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.graphlets._by_lists import Listed
 from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Gathered, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.kernels._expand import take
@@ -47,25 +48,29 @@ class Lists(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """``matrices``: of all hubs; ``firsts``: cells before those of each size, then of all; ``piece``: how many numbers
-    one has at most; ``bits``: that codegrees fit in, 8 or 16."""
+    """``matrices``, ``few``: all hubs; ``firsts``: cells before those of each size; ``cells``: in all; ``piece``: how
+    many numbers one has at most; ``bits``: that codegrees fit in, 8 or 16."""
 
     lists: Lists
     matrices: list[Blocks]
+    few: Listed | None
     firsts: list[np.int32]
+    cells: int
     piece: int
     bits: int
 
 
-def needed(matrices: list[Blocks], arcs: int) -> int:
-    """Bytes of what is kept of matrices and of lists, at most."""
-    cells = sum(b.cells for b in matrices)
+def needed(cells: int, arcs: int) -> int:
+    """Bytes of what is kept of so many cells of matrices and of lists, at most."""
     return 2 * cells + 12 * (arcs + cells // 16)
 
 
 @in_earnest
-def layout(graph: Ranked, matrices: list[Blocks], arcs: int, lengths: np.ndarray) -> Layout:
-    """``matrices``: of all hubs; ``arcs``: that are no padding; ``lengths``: core neighbours of each core node."""
+def layout(
+    graph: Ranked, matrices: list[Blocks], few: Listed | None, arcs: int, lengths: np.ndarray
+) -> Layout:  # fmt: skip
+    """``matrices``, ``few``: all hubs; ``arcs``: that are no padding; ``lengths``: core neighbours of each core
+    node."""
     tails, heads, core = np.asarray(graph.tails)[:arcs], np.asarray(graph.heads)[:arcs], int(graph.core)
     nodes = graph.leaves.shape[0]
     first, width, firsts = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), [0]
@@ -74,6 +79,9 @@ def layout(graph: Ranked, matrices: list[Blocks], arcs: int, lengths: np.ndarray
         ids = b.ids.reshape(-1)[place]
         first[ids], width[ids] = firsts[-1] + place * b.size**2, b.size
         firsts.append(firsts[-1] + b.cells)
+    cells = firsts.pop()
+    if few is not None:
+        first[few.hubs], width[few.hubs], cells = few.first, few.lengths, few.cells
     inside = np.flatnonzero((tails >= core) & (heads >= core)).astype(np.int32)
     long = lengths[heads[inside] - core]
     # Half of a piece is padding, in the mean.
@@ -86,7 +94,7 @@ def layout(graph: Ranked, matrices: list[Blocks], arcs: int, lengths: np.ndarray
     padded = (np.pad(x, (0, bucket_size(len(which)) - len(which))) for x in (inside[which], offsets))
     lists = Lists(*map(jnp.asarray, (*padded, before.astype(np.int32), first, width)))
     bits = 8 if np.diff(np.asarray(graph.offsets)).max() < 2**8 else 16
-    return Layout(lists, matrices, [np.int32(x) for x in firsts], piece, bits)
+    return Layout(lists, matrices, few, [np.int32(x) for x in firsts], cells, piece, bits)
 
 
 class _Pieces(NamedTuple):

@@ -13,6 +13,7 @@ from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._five_adjacency import Adjacency, HashedArcs, adjacency_bytes, bit_rows, hashed_arcs
@@ -185,19 +186,27 @@ def _largest(graph: Ranked) -> jax.Array:
 
 
 def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
-    """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables, giants have
-    no matrix."""
-    if target_of(device).is_accelerator or given.giants or given.detail == "edge":
+    """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables; giants have no
+    matrix, but may be lists."""
+    if target_of(device).is_accelerator or given.most > by_rows.MOST or given.detail == "edge":
         return None
-    matrices = given.matrices(given.cells)
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
-    needed = given.fixed + adjacency + 2 * given.size**2 + by_rows.needed(matrices, given.arcs)
     memory = default_memory(device) if given.memory is None else given.memory
-    if (
-        not matrices
-        or given.most > by_rows.MOST
-        or needed > memory
-        or max(given.size**2, sum(b.cells for b in matrices)) >= 2**31
-    ):
+    room = memory - given.fixed - adjacency - 2 * given.size**2
+    lengths = (np.diff(np.asarray(given.graph.offsets)) - np.asarray(given.graph.leaves))[int(given.graph.core) :]
+    if not len(lengths) or room < by_rows.needed(int((lengths.astype(np.int64) ** 2).sum()), given.arcs):
         return None
-    return by_rows.layout(given.graph, matrices, given.arcs, given.lengths)
+    hoods = by_lists.few_bends(given.graph, lengths)
+    places = np.array([h.hub for h in hoods], int) - int(given.graph.core)
+    if (places >= len(lengths) - given.giants).sum() < given.giants:
+        return None
+    rest = given.lengths.copy()
+    rest[places] = 0
+    matrices = given._replace(lengths=rest).matrices(given.cells)
+    cells = sum(b.cells for b in matrices)
+    few = by_lists.listed(hoods, cells) if hoods else None
+    if few is not None:
+        cells, room = few.cells, room - few.union.bytes
+    if room < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
+        return None
+    return by_rows.layout(given.graph, matrices, few, given.arcs, lengths)

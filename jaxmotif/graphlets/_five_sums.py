@@ -16,6 +16,7 @@ from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
+from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
@@ -35,15 +36,16 @@ def all_sums(
     given: Given, selection: Selection, show: bool, store: Store | None
 ) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
     """The sums at all arcs: around all hubs, shared out by hubs."""
-    sums, notes = _shared_out(given, selection, show, store)
-    if given.giants:
+    sums, notes, giants = _shared_out(given, selection, show, store)
+    if giants:
         sums["chord"] = _from_hubs(given.graph, sums["chord"], giants=given.giants)
     return sums, notes
 
 
 def _shared_out(
     given: Given, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
+) -> tuple[dict[str, jax.Array], tuple[str, ...], bool]:
+    """And whether giants were no hubs."""
     device = selection.main
     cells = given.lengths.astype(np.int64) ** 2 + 1
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
@@ -51,7 +53,7 @@ def _shared_out(
         if (lists := row_lists(given, device)) is not None:  # a fourth of the memory, or less, of whole tables
             given = given._replace(lists=lists, sparse=False)
         hand, notes = with_smaller_steps(_whole, Hand(given, device), _halved, device)
-        return hand.sums(), notes
+        return hand.sums(), notes, bool(given.giants) and hand.given.lists is None
     # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
     total = _Total(device) if store is None and selection.helper is None else None
     units = max(_UNITS, 4 * len(selection.devices))
@@ -63,9 +65,10 @@ def _shared_out(
     job = Job("graphlets-5", work, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs)
     done = run_job(job, lambda place: Hand(given, place, total), workers_on(selection), selection, store, show)
     if total is not None:
-        return total.sums, done.notes
+        return total.sums, done.notes, bool(given.giants)
     padding = given.graph.heads.shape[0] - given.arcs
-    return {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}, done.notes
+    found = {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
+    return found, done.notes, bool(given.giants)
 
 
 def _row_work(given: Given, device: jax.Device) -> np.ndarray:
@@ -158,7 +161,7 @@ class Hand:
         self._lowest = given.upper_matrices(self._cells)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
-            kept = 0 if given.lists is None else int(given.lists.firsts[-1])
+            kept = 0 if given.lists is None else given.lists.cells
             self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail, kept=kept), self._device)
             empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
@@ -214,8 +217,10 @@ class Hand:
     def _by_rows(self, lists: by_rows.Layout, span: Span) -> None:
         """What all hubs give, the tables row by row."""
         given = self.given
-        for b, first in zip(lists.matrices, lists.firsts[:-1], strict=True):
+        for b, first in zip(lists.matrices, lists.firsts, strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
+        if lists.few is not None:
+            self._held = by_lists.gather(self._held, given.graph, self._node, lists.few.union, detail=given.detail)
         codegree, found = by_rows.sums(
             given.graph, lists.lists, self._held, self._node[0], np.int32(len(given.lengths)), size=given.size,
             piece=lists.piece, bits=lists.bits, detail=given.detail,

@@ -16,6 +16,7 @@ import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five as five
 from jaxmotif.graphlets import (
@@ -169,6 +170,47 @@ def test_many_blocks_of_rows_in_cache(monkeypatch):
     assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
     counts, _ = five.five_node_counts(made, ONE)
     assert counts.tolist() == all_counts(np, np.array(73, object), _five_results.totals(found)).tolist()
+
+
+@pytest.mark.parametrize("per_cell", [0, *more(512)])
+def test_hubs_with_few_adjacent_neighbours(monkeypatch, per_cell):
+    """Neighbourhoods as lists, in steps of fewer bends than these have: of all hubs of some neighbours, giants among
+    them; or of those alone where that takes less, beside matrices."""
+    monkeypatch.setattr(by_lists, "LEAST", 4)
+    monkeypatch.setattr(by_lists, "_PER_CELL", per_cell)
+    monkeypatch.setattr(by_lists, "_STEP", 32)
+    monkeypatch.setitem(_five_given.GIANT, "cpu", 16 if per_cell == 0 else 1536)
+    graph = nx.disjoint_union(nx.gnp_random_graph(40, 0.5, seed=3), nx.wheel_graph(30))
+    graph.add_edges_from([(5, 40), (0, 70), (0, 71), (45, 72), (70, 71)])
+    made = built(graph, (96, 1600 + per_cell))
+    given = _five_given.given_of((made.out_offsets, made.out_targets), made, "node", None, ONE.main)[0]
+    lists = _five_given.row_lists(given, ONE.main)
+    assert lists is not None
+    assert lists.few is not None
+    if per_cell == 0:
+        assert given.giants > 5
+        assert len(lists.few.hubs) == 41
+    else:
+        assert len(lists.few.hubs) < 10
+        assert max(lists.few.lengths) == 30
+    found = five_node_orbits(made, ONE)
+    assert np.array_equal(np.asarray(found.nodes)[: len(graph)], by_orca(graph))
+    assert not found.notes
+    counts, _ = five.five_node_counts(made, ONE)
+    expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found.nodes))
+    assert counts.tolist() == expected.tolist()
+    # Where that took too much, giants are none of the hubs.
+    failed = []
+
+    def full(hand, *of):
+        failed.append(of)
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory")
+
+    monkeypatch.setattr(_five_sums.Hand, "_by_rows", full)
+    again = five_node_orbits(made, ONE)
+    assert len(failed) == 1
+    assert again.notes
+    assert np.array_equal(np.asarray(again.nodes), np.asarray(found.nodes))
 
 
 @pytest.mark.parametrize("seed", [4])
