@@ -194,7 +194,7 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     memory = default_memory(device) if given.memory is None else given.memory
     room = memory - given.fixed - adjacency - 2 * given.size**2
     lengths = (np.diff(np.asarray(given.graph.offsets)) - np.asarray(given.graph.leaves))[int(given.graph.core) :]
-    if not len(lengths) or room < by_rows.needed(int((lengths.astype(np.int64) ** 2).sum()), given.arcs):
+    if room < by_rows.needed(int((lengths.astype(np.int64) ** 2).sum()), given.arcs):
         return None
     hoods = by_lists.few_bends(given.graph, lengths)
     places = np.array([h.hub for h in hoods], int) - int(given.graph.core)
@@ -207,6 +207,6 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     few = by_lists.listed(hoods, cells) if hoods else None
     if few is not None:
         cells, room = few.cells, room - few.union.bytes
-    if room < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
+    if not cells or room < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
         return None
     return by_rows.layout(given.graph, matrices, few, given.arcs, lengths)
