@@ -220,7 +220,8 @@ class Hand:
         for b, first in zip(lists.matrices, lists.firsts, strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
         if lists.few is not None:
-            self._held = by_lists.gather(self._held, given.graph, self._node, lists.few.union, detail=given.detail)
+            union = put64(lists.few.union, self._device)
+            self._held = by_lists.gather(self._held, given.graph, self._node, union, detail=given.detail)
         codegree, found = by_rows.sums(
             given.graph, lists.lists, self._held, self._node[0], np.int32(len(given.lengths)), size=given.size,
             piece=lists.piece, bits=lists.bits, detail=given.detail,
