@@ -31,6 +31,9 @@ LEAST = 256
 _PER_CELL = 512
 """A bend takes about as long as a cell of a matrix does before its products, and so many steps of these as long."""
 
+_WORTH = 2**29
+"""Steps of products to save, in all, from which on lists are worth what they take to lay out."""
+
 PIECE, _STEP = 16, 2**14
 """Bends side by side; a step's."""
 
@@ -83,9 +86,14 @@ class _Hood(NamedTuple):
     heads: np.ndarray
     t: np.ndarray
 
+    @property
+    def saved(self) -> int:
+        """What a matrix takes more, in steps of its products."""
+        return _PER_CELL * (self.size**2 - int((self.t * self.t).sum())) + self.size**3
+
 
 def few_bends(graph: Ranked, lengths: np.ndarray) -> list[_Hood]:
-    """The neighbourhoods that are done faster so; ``lengths``: core neighbours of each core node."""
+    """The neighbourhoods that are done no slower so; ``lengths``: core neighbours of each core node."""
     offsets, heads, leaves, core = (np.asarray(x) for x in (graph.offsets, graph.heads, graph.leaves, graph.core))
     starts, place = offsets[:-1] + leaves, np.full(len(leaves) + 1, -1, np.int32)
     found = []
@@ -99,9 +107,15 @@ def few_bends(graph: Ranked, lengths: np.ndarray) -> list[_Hood]:
         inside = np.flatnonzero(other >= 0)
         tails = np.repeat(np.arange(len(near), dtype=np.int32), long)[inside]
         t = np.bincount(tails, minlength=len(near))
-        if _PER_CELL * (t * t).sum() <= len(near) ** 2 * (_PER_CELL + len(near)):
-            found.append(_Hood(int(hub), int(starts[hub]), len(near), tails, other[inside], t))
+        hood = _Hood(int(hub), int(starts[hub]), len(near), tails, other[inside], t)
+        if hood.saved >= 0:
+            found.append(hood)
     return found
+
+
+def worth_while(hoods: list[_Hood]) -> bool:
+    """Whether so many are more than their layout takes."""
+    return sum(hood.saved for hood in hoods) >= _WORTH
 
 
 def listed(hoods: list[_Hood], first: int) -> Listed:

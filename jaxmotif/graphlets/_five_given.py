@@ -197,6 +197,8 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     if room < by_rows.needed(int((lengths.astype(np.int64) ** 2).sum()), given.arcs):
         return None
     hoods = by_lists.few_bends(given.graph, lengths)
+    if not given.giants and not by_lists.worth_while(hoods):
+        hoods = []
     places = np.array([h.hub for h in hoods], int) - int(given.graph.core)
     if (places >= len(lengths) - given.giants).sum() < given.giants:
         return None

@@ -178,6 +178,7 @@ def test_hubs_with_few_adjacent_neighbours(monkeypatch, per_cell):
     them; or of those alone where that takes less, beside matrices."""
     monkeypatch.setattr(by_lists, "LEAST", 4)
     monkeypatch.setattr(by_lists, "_PER_CELL", per_cell)
+    monkeypatch.setattr(by_lists, "_WORTH", 0)
     monkeypatch.setattr(by_lists, "_STEP", 32)
     monkeypatch.setitem(_five_given.GIANT, "cpu", 16 if per_cell == 0 else 1536)
     graph = nx.disjoint_union(nx.gnp_random_graph(40, 0.5, seed=3), nx.wheel_graph(30))
