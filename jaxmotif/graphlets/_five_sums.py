@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
+from functools import cached_property, partial
 
 import jax
 import jax.numpy as jnp
@@ -148,12 +148,16 @@ class Hand:
         self._cells, self._rows = given.cells, given.rows(device) if given.lists is None else given.size
         self._adjacency = self.given.adjacency(self.given.graph)
         self._node = node_sums(self.given.graph)
-        self._giants = big.known(self.given.graph, given.giants) if given.giants else None
         if given.sparse:
             self._paths = cycles.lists(self.given.graph, self._adjacency, self.given.above, block=self._cells)
         self._up = hubs.upward(self.given.graph)
         self._up_starts = np.concatenate([[0], np.cumsum(given.later)]).astype(np.int32)
         self._clear()
+
+    @cached_property
+    def _giants(self) -> big.Known | None:
+        """Found when first asked for: rows whose giants are lists do without."""
+        return big.known(self.given.graph, self.given.giants) if self.given.giants else None
 
     def _clear(self) -> None:
         given, self._tables, self._meets = self.given, None, None
@@ -312,7 +316,7 @@ class Hand:
         """All that was added up, on the device, by name: int64 at all arcs."""
         given, found = self.given, self._held.by_name(self.given.detail) | self._of_rows
         leaving = list(self._of_giants)
-        if self._giants is not None and self._of_tables is not None:
+        if self._of_tables is not None and self._giants is not None:
             giants, near, size = self._giants
             leaving.append(big.of_rows(given.graph, giants, near, self._of_tables, size=size))
         for values in leaving:
