@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 import subprocess
@@ -20,8 +21,7 @@ DOCS = sorted((ROOT / "docs" / "reference").glob("*.md"))
 PUBLIC = [name for name in jaxmotif.__all__ if name != "__version__"]
 
 
-def test_importing_starts_no_backend_and_costs_little():
-    """A name alone nothing; all of them together about what jax itself does."""
+def test_importing_starts_no_backend_and_costs_less_than_jax_itself():
     code = f"""
 import sys, time
 start = time.process_time()
@@ -44,14 +44,18 @@ else:
     print("a backend was started")
 """
 
+    # Where no bytecode may be written, every process compiles all modules: three quarters of what is measured.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
     def run():
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout.split()
 
     for _ in range(3):  # the first may compile modules, others may meet a busy machine
         shown = run()
         assert len(shown) == 2, shown
         bare, everything = map(float, shown)
-        if bare < 0.1 and everything < 1.5:
+        if bare < 0.1 and everything < 1:
             break
     else:
         pytest.fail(f"jaxmotif takes {bare} and {everything} of what jax takes")
