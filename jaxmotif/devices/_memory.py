@@ -125,8 +125,8 @@ def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/p
         # A limit may stand at any group above: the tightest counts.
         for group in (inner, *inner.parents):
             try:
-                stats = (group / "memory.stat").read_text().split()
                 kept = int((group / limit).read_text()) - int((group / used).read_text())
+                stats = (group / "memory.stat").read_text().split()  # long, and only where there is a limit
                 found.append(max(kept + int(stats[stats.index("inactive_file") + 1]), 0))  # a cache that makes room
             except (OSError, ValueError, IndexError):  # no such file, or "max": no limit here
                 pass

@@ -178,21 +178,28 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
     return counts_of_maps(xp, homs)
 
 
-def _connected_numbers() -> list[int]:
-    return [_number(1, []), *(_number(g.size, g.edges) for g in CONNECTED)]
+@lru_cache
+def _connected_numbers() -> tuple[int, ...]:
+    return _number(1, []), *(_number(g.size, g.edges) for g in CONNECTED)
+
+
+@lru_cache
+def _parts() -> np.ndarray:
+    """Of each graph the places of its components among those of :func:`_connected_numbers`, one past them for none."""
+    place = {number: i for i, number in enumerate(_connected_numbers())}
+    components = _maps().components
+    none, most = len(place), max(map(len, components))
+    return np.array([[place[c] for c in found] + [none] * (most - len(found)) for found in components])
 
 
 def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
     """As :func:`all_counts`, from the homomorphisms of the connected graphs, ``[31, ..]``: of a single node, then in
     the order of :data:`CONNECTED`."""
-    maps, kind, one = _maps(), homs.dtype, _connected_numbers()
+    maps, kind = _maps(), homs.dtype
     # Of a disconnected graph the product over its components, of which there are at most five.
-    place = {number: i for i, number in enumerate(one)}
-    none, most = len(one), max(map(len, maps.components))
-    parts = np.array([[place[c] for c in found] + [none] * (most - len(found)) for found in maps.components])
-    factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[parts]
+    factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[_parts()]
     products = factors[:, 0]
-    for i in range(1, most):
+    for i in range(1, factors.shape[1]):
         products = products * factors[:, i]
     chosen = np.array(list(_named().values()))
     return xp.tensordot(maps.back[chosen].astype(kind), products, 1) // kind.type(factorial(5))
