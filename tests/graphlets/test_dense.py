@@ -18,6 +18,7 @@ from jaxmotif.graphlets._dense import (
     dense_node_orbits,
 )
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, GRAPHLETS
+from tests.more import more
 from tests.oracles import (
     MIRROR,
     brute_force,
@@ -71,7 +72,7 @@ def batch():
     return _stack([_graph(*g) for g in GRAPHS.values()])
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["x64 off", "x64 on"])
+@pytest.fixture(scope="module", params=[False, *more(True)], ids=["x64 off", "x64 on"])
 def x64(request):
     return request.param
 
@@ -149,7 +150,7 @@ def test_laws_beyond_one_word(density):
         assert (mirrored[a], mirrored[b]) == (one[b], one[a])
 
 
-@pytest.mark.parametrize("density", [0.2, 0.8])
+@pytest.mark.parametrize("density", [0.2, *more(0.8)])
 def test_edges_and_nodes_beyond_one_word_are_orca(density):
     edges = random_edges(70, density, 7)
     nodes, per_edge = orbit_counts(70, edges)
@@ -164,7 +165,7 @@ def test_edges_and_nodes_beyond_one_word_are_orca(density):
             assert here == len(g.edges) * _counts(70, edges, (70, 70 * 69))[g.name]
 
 
-@pytest.mark.parametrize("size", [4, 5])
+@pytest.mark.parametrize("size", [4, *more(5)])
 def test_a_tpus_products_of_whole_numbers(size):
     """The same columns at edges, from which all else is; factors are of 8 bits."""
     graph = _graph(11, random_edges(11, 0.6, 7))
@@ -203,7 +204,7 @@ def test_largest_double_star():
     assert orbits[[0, 1, half, half + 1]].tolist() == [hub, leaf, hub, leaf]
 
 
-@pytest.mark.parametrize("name", ["karate", "celegans_metabolic"])
+@pytest.mark.parametrize("name", ["karate", *more("celegans_metabolic")])
 def test_stored_networks(name, shared_data):
     answer, edges = stored_graphlets(shared_data)[name], stored_edges(shared_data, name)
     graph = _graph(answer["n"], edges, None)

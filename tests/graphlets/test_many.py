@@ -16,6 +16,7 @@ from tests.oracles import brute_force, random_edges
 SIZES = [(9, 0.3), (0, 0.0), (1, 0.0), (14, 0.9), (36, 0.05), (33, 0.5), (22, 0.1), (34, 0.1)]
 EDGES = [np.asarray(random_edges(n, p, i), np.int64).reshape(-1, 2) for i, (n, p) in enumerate(SIZES)]
 GRAPHS = Graphs.from_edges(EDGES, [n for n, _ in SIZES])
+DOORS = (jaxmotif.graphlet_counts, jaxmotif.edge_graphlets, jaxmotif.node_orbits)
 
 
 @pytest.fixture(scope="module")
@@ -25,20 +26,33 @@ def expected():
 
 
 # All ways that graphs go: stacked; joined (more than 12 nodes); alone (more than 34).
-@pytest.mark.parametrize("limits", [(128, 2**15), (12, 34)], ids=["stacked", "all ways"])
-def test_equals_brute_force(expected, limits, monkeypatch):
+@pytest.mark.parametrize(
+    ("limits", "count"),
+    [
+        *(((128, 2**15), count) for count in DOORS),
+        ((12, 34), jaxmotif.edge_graphlets),
+        *more(((12, 34), jaxmotif.graphlet_counts), ((12, 34), jaxmotif.node_orbits)),
+    ],
+)
+def test_equals_brute_force(expected, limits, count, monkeypatch):
     monkeypatch.setattr(_many, "STACKED_NODES", limits[0])
     monkeypatch.setattr(_many, "JOINED_NODES", limits[1])
-    counts, edges, nodes = (
-        jaxmotif.graphlet_counts(GRAPHS), jaxmotif.edge_graphlets(GRAPHS), jaxmotif.node_orbits(GRAPHS)
-    )  # fmt: skip
-    assert counts.values.shape == (len(SIZES), 17)
+    found = count(GRAPHS)
+    if count is jaxmotif.graphlet_counts:
+        assert found.values.shape == (len(SIZES), 17)
     for i, (by_name, by_edge, by_node) in enumerate(expected):
-        assert counts[i].counts == edges[i].counts == nodes[i].counts == by_name
-        assert (counts[i].nodes, counts[i].edges) == (SIZES[i][0], len(EDGES[i]))
-        np.testing.assert_array_equal(edges[i].edges, GRAPHS[i].edge_list())
-        np.testing.assert_array_equal(edges.rows(i), by_edge)
-        np.testing.assert_array_equal(nodes[i], by_node)
+        assert found[i].counts == by_name
+        if count is jaxmotif.graphlet_counts:
+            assert (found[i].nodes, found[i].edges) == (SIZES[i][0], len(EDGES[i]))
+        elif count is jaxmotif.edge_graphlets:
+            np.testing.assert_array_equal(found[i].edges, GRAPHS[i].edge_list())
+            np.testing.assert_array_equal(found.rows(i), by_edge)
+        else:
+            np.testing.assert_array_equal(found[i], by_node)
+
+
+def test_a_table_of_all_edges():
+    edges = jaxmotif.edge_graphlets(GRAPHS)
     table = edges.table()
     assert [len(column) for column in table.values()] == [len(edges.values)] * 20
     last = table["graph"] == len(SIZES) - 1

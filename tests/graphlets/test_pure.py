@@ -21,6 +21,7 @@ def _in_order(values, graph):
     return rows[:graph]
 
 
+@pytest.mark.more
 def test_counts_in_64_bit_mode():
     with jax.enable_x64(True):
         count = jax.jit(sparse_graphlet_counts)

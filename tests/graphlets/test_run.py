@@ -113,7 +113,7 @@ def test_any_workers_can_do_any_units(mixed, monkeypatch):
     assert min(done) > 0
 
 
-@pytest.mark.parametrize("order", ["degree", "-degree", "volume", "-volume"])
+@pytest.mark.parametrize("order", ["degree", "-volume", *more("-degree", "volume")])
 def test_gpus_and_the_cpu_together(mixed, order):
     """Every order of the queue and every share of the work; who does what is left to chance."""
     for (name, graph), alpha in zip(CASES.items(), itertools.cycle([0.0, 0.3, 1.0])):
@@ -131,8 +131,10 @@ def test_hybrid_on_gpus(order, alpha):
     _assert_same_everywhere("node", devices=Hybrid(order, alpha))
 
 
-@pytest.mark.parametrize("detail", FRONT_DOORS)
-@pytest.mark.parametrize("units", [False, True], ids=["whole", "units"])
+@pytest.mark.parametrize(
+    ("units", "detail"),
+    [*((False, detail) for detail in FRONT_DOORS), (True, "edge"), *more((True, "graph"), (True, "node"))],
+)
 def test_a_second_graph_of_a_bucket_compiles_nothing(monkeypatch, detail, units):
     if units:
         monkeypatch.setattr(run, "_LONG", {"cpu": -1, "accelerator": -1})

@@ -139,8 +139,8 @@ def as_forms(found, graph):
 @pytest.mark.parametrize(
     ("kind", "per"),
     [
-        (LABELLED, "node"), (UNDIRECTED, "edge"),
-        *more((LABELLED, "edge"), (UNDIRECTED, "node"), ({"directed": True}, "node"), ({"directed": True}, "edge")),
+        (LABELLED, "node"), (LABELLED, "edge"),
+        *more((UNDIRECTED, "edge"), (UNDIRECTED, "node"), ({"directed": True}, "node"), ({"directed": True}, "edge")),
     ],
 )  # fmt: skip
 def test_roles_of_nodes_and_edges(kind, per):
@@ -185,12 +185,15 @@ def test_counts_that_may_pass_64_bits_are_refused(monkeypatch):
             jaxmotif.graphlet_counts(graph, typed=True)
 
 
-def test_a_checkpoint_holds_every_size(tmp_path):
+@pytest.mark.parametrize("by_node", [False, *more(True)])
+def test_a_checkpoint_holds_every_size(by_node, tmp_path):
     graph = make(1, **LABELLED)
+    if by_node:
+        kept, alone = (jaxmotif.node_orbits(graph, typed=True, checkpoint=folder) for folder in (tmp_path, None))
+        assert kept.columns == alone.columns
+        np.testing.assert_array_equal(kept.to_numpy(), alone.to_numpy())
+        assert {path.name for path in tmp_path.iterdir()} == {"3-nodes-by-node", "4-nodes-by-node"}
+        return
     found = [jaxmotif.graphlet_counts(graph, typed=True, checkpoint=tmp_path).counts for _ in range(2)]
     assert found[0] == found[1] == jaxmotif.graphlet_counts(graph, typed=True).counts
     assert {path.name for path in tmp_path.iterdir()} == {"3-nodes", "4-nodes"}
-    kept, alone = (jaxmotif.node_orbits(graph, typed=True, checkpoint=folder) for folder in (tmp_path, None))
-    assert kept.columns == alone.columns
-    np.testing.assert_array_equal(kept.to_numpy(), alone.to_numpy())
-    assert {path.name for path in tmp_path.iterdir()} == {"3-nodes", "4-nodes", "3-nodes-by-node", "4-nodes-by-node"}

@@ -64,6 +64,7 @@ def test_feed_forward_loops_are_a_motif_and_devices_change_nothing(graph, monkey
     np.testing.assert_allclose(found.mixing.double_length_z[row], wanted)
 
 
+@pytest.mark.more
 def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
     in_small_batches(monkeypatch)
     whole = find_motifs(graph, 3, 12, attempts=5)
@@ -81,7 +82,7 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
     no bit depends on it."""
     from jaxmotif.motifs import _discovery as discovery
 
-    whole = find_motifs(graph, 3, 40, attempts=4)
+    whole = find_motifs(graph, 3, 24, attempts=4)
     sizes, clock = [], [0.0]
     original = discovery._Task._counted
 
@@ -95,11 +96,11 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
     monkeypatch.setattr(discovery._Task, "_counted", counted)
     monkeypatch.setattr(discovery.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(discovery, "_batch", lambda *_: 40)
-    found = find_motifs(graph, 3, 40, attempts=4)
+    found = find_motifs(graph, 3, 24, attempts=4)
     np.testing.assert_array_equal(found.random_counts, whole.random_counts)
     assert sizes[:4] == [2, 2, 8, 8]
     assert set(sizes[4:]) == {1}
-    assert sum(sizes) == 41
+    assert sum(sizes) == 25
 
 
 def test_random_graphs_that_cannot_move_are_told():
@@ -120,6 +121,7 @@ def test_few_programs_for_graphs_of_all_sizes(graphs):
     assert len(found) <= 12, found
 
 
+@pytest.mark.more
 def test_matching_finds_the_classes_of_the_graph(graph):
     census = find_motifs(graph, 3, 6, attempts=5)
     matching = find_motifs(graph, 3, 6, attempts=5, engine="matching")

@@ -105,8 +105,7 @@ def exact_counts(graph, size):
     [
         (lambda: datasets.load("karate"), 4, 100_000),
         (labelled_digraph, 3, 100_000),
-        (of_twelve_nodes, 10, 200_000),
-        *more((lambda: datasets.load("karate"), 6, 100_000)),
+        *more((lambda: datasets.load("karate"), 6, 100_000), (of_twelve_nodes, 10, 200_000)),
     ],
 )
 def test_hits_are_those_expected_of_the_exact_counts(make, size, samples):
@@ -199,7 +198,7 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
     assert "16384 maps at a time" in found.notes[0]
 
 
-@pytest.mark.parametrize("for_good", [True, *more(False)])
+@pytest.mark.parametrize("for_good", more(True, False))
 def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, monkeypatch):
     alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))

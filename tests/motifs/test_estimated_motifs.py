@@ -44,6 +44,7 @@ def same(a, b):
     np.testing.assert_array_equal(a.mixing.lag_correlation, b.mixing.lag_correlation)
 
 
+@pytest.mark.more
 def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     """In units of their errors: of every class in every graph, of means and of standard deviations."""
     worm, options = datasets.load("celegans"), {"size": 3, "num_random": 40, "key": 1, "attempts": 5}
@@ -73,7 +74,6 @@ def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     assert any("exact counts, without an estimate" in note for note in found.notes)
 
 
-@pytest.mark.more
 def test_z_approaches_that_of_exact_counts(graph, few):
     options = {"size": 3, "num_random": 12, "attempts": 5}
     exact = find_motifs(graph, **options)

@@ -26,16 +26,17 @@ def programs(rehearsals, monkeypatch):  # noqa: F811
     return rehearsals(_census, _discovery, _job)
 
 
-@pytest.mark.parametrize("size", [4, *more(3)])
+@pytest.mark.parametrize("size", [3, *more(4)])
 def test_census(programs, size):
     told, called = programs
     graph = sparse_graph(16)
     census = subgraph_census(graph, size)
     assert told == called
-    assert len(told) >= 8
+    assert len(told) >= (8 if size == 4 else 6)
     assert census.as_dict() == brute_force(graph, size)
 
 
+@pytest.mark.more
 def test_motifs(programs, monkeypatch):
     """A second batch, which is short and has no chain that goes on, takes the programs of the first."""
     monkeypatch.setattr(_discovery, "GPU_WORKERS", 1)
@@ -49,6 +50,7 @@ def test_motifs(programs, monkeypatch):
     assert found.counts.sum() == subgraph_census(sparse_graph(16), 3).total
 
 
+@pytest.mark.more
 def test_estimated_motifs(programs):
     told, called = programs
     options = {"num_random": 20, "attempts": 4, "estimate": 100, "devices": jax.devices("cpu")[:1]}
