@@ -32,7 +32,7 @@ def batch(seed, count, directed, labels):
     return pairs, stack_graphs([g for _, g in queries], QUERY), stack_graphs([g for _, g in targets], TARGET)
 
 
-@pytest.mark.parametrize(("directed", "labels"), [(False, False), (True, True), *more((False, True), (True, False))])
+@pytest.mark.parametrize(("directed", "labels"), [(True, True), *more((False, False), (False, True), (True, False))])
 def test_against_all_injective_maps(directed, labels):
     for induced in (False, True):
         pairs, queries, targets = batch(10 * directed + induced, 150, directed, labels)

@@ -76,7 +76,9 @@ def closed(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    ("closed", "directed"), [(False, False), (True, True), *more((False, True), (True, False))], indirect=["closed"]
+)
 def test_against_backtracking(directed, closed):
     assert check(directed, 20 + directed + 2 * closed, 40) > 10
 
@@ -101,7 +103,9 @@ def listed():
     return query, target, matches
 
 
-@pytest.mark.parametrize("device", [False, *more(True)])
+@pytest.mark.parametrize(
+    ("device", "closed"), [(False, True), *more((False, False), (True, False), (True, True))], indirect=["closed"]
+)
 def test_leaves_on_any_devices(device, listed, closed, monkeypatch):
     """Planned on the device, or on the host and searched on one device or two."""
     if device:

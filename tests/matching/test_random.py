@@ -35,9 +35,9 @@ def check(seed):
     return expected
 
 
-@pytest.mark.parametrize("first", [0, *more(120)])
+@pytest.mark.parametrize("first", [0, *more(60, 120, 180)])
 def test_cases(first):
-    assert sum(check(seed) > 0 for seed in range(first, first + 120)) > 30
+    assert sum(check(seed) > 0 for seed in range(first, first + 60)) > 15
 
 
 @pytest.mark.slow
