@@ -41,7 +41,7 @@ FORMS = {
 @pytest.fixture(
     params=[
         "xla",
-        "interpreted",
+        pytest.param("interpreted", marks=pytest.mark.more),
         pytest.param("translated", marks=emulated.NEEDS),
         *(pytest.param(name, marks=pytest.mark.gpu) for name in ("triton", "ptx", "ptx-plugin")),
     ]

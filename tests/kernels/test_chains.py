@@ -4,10 +4,12 @@ import pytest
 
 from jaxmotif.kernels._chains import run_chains
 from jaxmotif.kernels._switching import Ends, Fixed
+from tests.more import more
 
 
-@pytest.mark.parametrize("step", ["reject", "global"])
-@pytest.mark.parametrize("walks", [False, True])
+@pytest.mark.parametrize(
+    ("step", "walks"), [("reject", True), ("global", False), *more(("reject", False), ("global", True))]
+)
 def test_lowers_for_a_gpu(lowered_for_cuda, step, walks):
     """1,000 chains of 1,079 labels, in the room they take there."""
 

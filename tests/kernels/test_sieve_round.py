@@ -113,7 +113,10 @@ def test_xla_equals_reference(instance):
 
 @pytest.mark.parametrize(
     "target",
-    [Target("cpu", "interpreted"), pytest.param(emulated.TARGET, marks=[emulated.NEEDS, pytest.mark.more])],
+    [
+        pytest.param(Target("cpu", "interpreted"), marks=pytest.mark.more),
+        pytest.param(emulated.TARGET, marks=emulated.NEEDS),
+    ],
     ids=lambda x: x.kernels,
 )
 def test_pallas_equals_reference(instance, target):

@@ -12,6 +12,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.kernels import _tree as tree
 from jaxmotif.motifs.matching_tree import plan_matching
 from tests.census.test_count import brute_force
+from tests.more import more
 
 OPEN, ROOTS = jit64(tree.open_walks), jit64(tree.root_matches, static_argnames="capacity")
 FILL = jit64(tree.fill_matches, static_argnames=("steps", "block"))
@@ -34,7 +35,7 @@ def _table(labels=False, matrix=True):
     return graph, dyads, plan, table, size
 
 
-@pytest.mark.parametrize("options", [{}, {"labels": True, "matrix": False}])
+@pytest.mark.parametrize("options", [{"labels": True, "matrix": False}, *more({})])
 def test_longer_matches(form, options):
     """All forms as XLA's, and together every connected triad once."""
     graph, dyads, plan, table, size = _table(**options)
@@ -55,7 +56,7 @@ def test_longer_matches(form, options):
     assert dict(zip(plan.classes, found.tolist(), strict=True)) == brute_force(graph, 3)
 
 
-@pytest.mark.parametrize("options", [{}, {"labels": True}, {"matrix": False}])
+@pytest.mark.parametrize("options", [{"matrix": False}, *more({}, {"labels": True})])
 def test_lowers_for_cuda(options, lowered_for_cuda):
     _, dyads, plan, table, size = _table(**options)
     walks = OPEN(dyads, plan.tree, table, size, np.int32(1))
