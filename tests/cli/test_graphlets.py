@@ -6,6 +6,7 @@ import json
 import pytest
 
 from jaxmotif.cli import main
+from tests.more import more
 
 KARATE = {
     "edge": 78, "2-node-indep": 483, "triangle": 45, "2-star": 393, "3-node-1-edge": 1575, "3-node-indep": 3971,
@@ -88,6 +89,7 @@ def test_an_empty_graph_has_no_graphlets(content, capsys, tmp_path):
     assert result == {"nodes": 0, "edges": 0, "counts": dict.fromkeys(KARATE, 0)}
 
 
+@pytest.mark.more
 def test_real_network(capsys, tmp_path, shared_data):
     stored = json.loads((shared_data / "undirected" / "graphlets.json").read_text())["graphs"]["celegans_metabolic"]
     run(
@@ -108,11 +110,14 @@ def test_all_subgraphs_instead_of_induced_ones(capsys):
     assert counts["2-star"] == KARATE["2-star"] + 3 * KARATE["triangle"]
 
 
-def test_typed_graphlets_tell_directions_and_labels(capsys, tmp_path):
+@pytest.mark.parametrize("by_node", [False, *more(True)])
+def test_typed_graphlets_tell_directions_and_labels(capsys, tmp_path, by_node):
     (tmp_path / "g.txt").write_text("4 3 1\nred\nblue\nred\nblue\n0 1\n1 2\n2 3\n")  # directed
-    result = document(capsys, tmp_path / "g.txt", "--typed")
-    assert result["counts"]["blue,red:0010"] == 2
-    assert result["counts"]["blue,red:0100"] == 1  # from blue to red
-    assert sum(result["counts"].values()) == 3 + 2 + 1
+    if not by_node:
+        result = document(capsys, tmp_path / "g.txt", "--typed")
+        assert result["counts"]["blue,red:0010"] == 2
+        assert result["counts"]["blue,red:0100"] == 1  # from blue to red
+        assert sum(result["counts"].values()) == 3 + 2 + 1
+        return
     nodes = document(capsys, tmp_path / "g.txt", "--typed", "--per", "node")
     assert nodes["rows"][0][nodes["columns"].index("0,1:0010:1")] == 1

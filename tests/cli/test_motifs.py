@@ -6,6 +6,7 @@ import pytest
 
 from jaxmotif.cli import main
 from jaxmotif.motifs import NULL_MODELS
+from tests.more import more
 
 
 def document(capsys, *arguments):
@@ -94,16 +95,31 @@ def test_estimated_motifs(capsys, tmp_path):
         assert text in capsys.readouterr().err
 
 
-def test_null_models_are_those_of_the_library(capsys):
+@pytest.mark.parametrize("name", ["degree", *more("bidegree")])
+def test_null_models_are_those_of_the_library(capsys, name):
     few = "--random", 2, "--attempts", 1
-    for name in ("bidegree", "degree"):
-        made = document(capsys, "motifs", "florentine", "--directed", *few, "--keep", name)
-        assert made["null_model"].startswith(f"keeps the {NULL_MODELS[name].keeps} of every node; uniform over")
+    made = document(capsys, "motifs", "florentine", "--directed", *few, "--keep", name)
+    assert made["null_model"].startswith(f"keeps the {NULL_MODELS[name].keeps} of every node; uniform over")
     with pytest.raises(SystemExit) as stop:
         main(["motifs", "karate", "--keep", "nothing"])
     assert stop.value.code == 2
     refused = capsys.readouterr().err
     assert all(name in refused for name in NULL_MODELS)
+
+
+@pytest.mark.parametrize(
+    ("separator", "between"),  # of the rows of a file, and of the words of an edge list of names with blanks
+    [(",", "\t"), *more(("\t", "\t"), (" ", " "))],
+)
+def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
+    edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"
+    name = "a" if between == " " else "a b"
+    edges.write_text("N b\nb c\nc d\nd N\nN c\n".replace(" ", between).replace("N", name))
+    header = "" if separator == "\t" else "node,x\n" if separator == "," else "# node x\n"
+    nodes.write_text(header + "N 1\nb 2\nc 1\nd 2\n".replace(" ", separator).replace("N", name))
+    options = "motifs", edges, "--random", 2, "--attempts", 1, "--degrees", "degree"
+    found = document(capsys, *options, "--keep", "distances", "--positions", nodes, "--bins", "0.5")
+    assert "each of 2 classes of length" in found["null_model"]
 
 
 def test_what_else_random_graphs_keep(tmp_path, capsys):
@@ -114,15 +130,8 @@ def test_what_else_random_graphs_keep(tmp_path, capsys):
     for keep, words in (
         (("labels", "--node-labels", nodes), "for each label"),
         (("blocks", "--blocks", nodes), "every two of 2 blocks"),
-        (("distances", "--positions", nodes, "--bins", "0.5"), "each of 2 classes of length"),
     ):  # fmt: skip
         assert words in document(capsys, *options, "--keep", *keep, "--degrees", "degree")["null_model"]
-    edges.write_text("a b\tb\nb\tc\nc\td\nd\ta b\na b\tc\n")
-    for rows in ("a b\t1\nb\t2\nc\t1\nd\t2\n", "node,x\na b,1\nb,2\nc,1\nd,2\n"):
-        nodes.write_text(rows)
-        found = document(capsys, *options, "--keep", "distances", "--positions", nodes, "--bins", "0.5")
-        assert "each of 2 classes of length" in found["null_model"]
-    edges.write_text("a b\nb c\nc d\nd a\na c\n")
     nodes.write_text("a 1\nb x\nc 1\n")
     for keep, words in (
         (("labels",), "labels of neither nodes nor edges"), (("blocks",), "add --blocks FILE"),

@@ -20,7 +20,10 @@ from tests.devices.jobs import JOBS, cut_small, digest
 from tests.more import more
 
 ROOT = Path(__file__).parents[2]
-MOST = [pytest.param(name, marks=[pytest.mark.slow] * (name == "motifs")) for name in JOBS]  # it compiles for long
+FEW = [
+    "graphlets", "matching", *more("census", "sieve"),
+    pytest.param("motifs", marks=pytest.mark.slow),  # it compiles for long
+]  # fmt: skip
 
 
 @functools.cache
@@ -75,7 +78,7 @@ def stopped_after(patch, units, name, **options):
         digest(name, **options)
 
 
-@pytest.mark.parametrize("name", MOST)
+@pytest.mark.parametrize("name", FEW)
 def test_resumed_and_done(small, monkeypatch, tmp_path, name):
     """Stopped after some units; resumed on other devices; then all is there and nothing is done again."""
     with monkeypatch.context() as patch:
@@ -99,7 +102,7 @@ def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path
         digest(name, checkpoint=tmp_path, devices=2)
 
 
-@pytest.mark.parametrize("name", [name for name in MOST if name.values != ("census",)])
+@pytest.mark.parametrize("name", [name for name in FEW if getattr(name, "values", None) != ("census",)])
 def test_memory_that_runs_out(small, monkeypatch, name):
     """Every second step fails until steps are smaller; at last even the smallest do not fit (a census
     has but one size on a CPU)."""
