@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 if TYPE_CHECKING:
@@ -73,6 +74,21 @@ def bit_rows(graph: Ranked, *, size: int) -> BitRows:
     found = jnp.zeros(size * words, jnp.uint32).at[place].add(bit, mode="drop").reshape(size, words)
     ones = lax.population_count(found).astype(jnp.int32)
     return BitRows(found, jnp.cumsum(ones, axis=1, dtype=jnp.int32) - ones)
+
+
+def bit_rows_on_host(graph: Ranked, device: jax.Device, size: int) -> BitRows:
+    """As :func:`bit_rows`, on a CPU: of the many words only those that are not 0 are written to; ``before`` is right
+    there alone, which is where arcs are."""
+    offsets, leaves, tails, heads = (np.asarray(x) for x in (graph.offsets, graph.leaves, graph.tails, graph.heads))
+    core, words = int(graph.core), size // 32
+    (arcs,) = np.nonzero((tails >= core) & (heads >= core) & (tails < len(leaves)))
+    tail, head = tails[arcs].astype(np.int64) - core, heads[arcs].astype(np.int64) - core
+    place = tail * words + (head >> 5)
+    found, before = zeros_for_jax((size * words,), np.uint32), zeros_for_jax((size * words,), np.int32)
+    np.bitwise_or.at(found, place, np.uint32(1) << (head & 31).astype(np.uint32))
+    first = np.flatnonzero(np.diff(place, prepend=-1))
+    before[place[first]] = (arcs - offsets[tails[arcs]] - leaves[tails[arcs]])[first]
+    return put64(BitRows(found.reshape(size, words), before.reshape(size, words)), device)
 
 
 def hashed_arcs(graph: Ranked, device: jax.Device) -> HashedArcs:

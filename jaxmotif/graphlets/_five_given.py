@@ -16,7 +16,14 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _hubs as hubs
-from jaxmotif.graphlets._five_adjacency import Adjacency, HashedArcs, adjacency_bytes, bit_rows, hashed_arcs
+from jaxmotif.graphlets._five_adjacency import (
+    Adjacency,
+    HashedArcs,
+    adjacency_bytes,
+    bit_rows,
+    bit_rows_on_host,
+    hashed_arcs,
+)
 from jaxmotif.graphlets._five_results import LARGEST_RESULT
 from jaxmotif.graphlets._hubs import Blocks, Places, Ranked
 from jaxmotif.graphlets._tuning import Detail
@@ -85,10 +92,12 @@ class Given(NamedTuple):
 
     def adjacency(self, graph: Ranked) -> Adjacency:
         """Of the graph, which may be on another device."""
-        if self.index is None:
-            return bit_rows(graph, size=self.size)
         (device,) = graph.heads.devices()
-        return put64(self.index, device)
+        if self.index is not None:
+            return put64(self.index, device)
+        if not target_of(device).is_accelerator:
+            return bit_rows_on_host(graph, device, self.size)
+        return bit_rows(graph, size=self.size)
 
     @property
     def fixed(self) -> int:
@@ -211,4 +220,4 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
         cells, room = few.cells, room - few.union.bytes
     if not cells or room < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
         return None
-    return by_rows.layout(given.graph, matrices, few, given.arcs, lengths)
+    return by_rows.layout(given.graph, matrices, few)

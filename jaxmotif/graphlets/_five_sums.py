@@ -141,8 +141,6 @@ class Hand:
     def __init__(self, given: Given, device: jax.Device, total: _Total | None = None):
         # All is put where it is worked on: what a program is compiled for follows from there.
         self.given = given._replace(graph=put64(given.graph, device), above=put64(given.above, device))
-        if given.lists is not None:
-            self.given = self.given._replace(lists=given.lists._replace(lists=put64(given.lists.lists, device)))
         self._device, self._total = device, total
         # Made row by row, a table is there as a whole.
         self._cells, self._rows = given.cells, given.rows(device) if given.lists is None else given.size
@@ -226,16 +224,12 @@ class Hand:
         if lists.few is not None:
             union = put64(lists.few.union, self._device)
             self._held = by_lists.gather(self._held, given.graph, self._node, union, detail=given.detail)
-        codegree, found = by_rows.sums(
-            given.graph, lists.lists, self._held, self._node[0], np.int32(len(given.lengths)), size=given.size,
-            piece=lists.piece, bits=lists.bits, detail=given.detail,
-        )  # fmt: skip
-        if given.detail == "node":
-            found["roof"] = by_rows.around_common(
-                given.graph, lists.lists, self._held.both, found["w3"], piece=lists.piece
-            )
-        self._of_rows = found
-        self._walk(codegree, 0, span, lists.bits)
+        found = by_rows.found(
+            given.graph, lists, self._held, np.asarray(self._node[0]), size=given.size, detail=given.detail
+        )
+        self._of_rows = put64(found.sums, self._device)
+        self._walks = put64(found.walks, self._device)
+        self._walk(put64(found.codegrees, self._device), 0, span, lists.bits)
 
     def _gather(
         self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool, first: np.int32 | None = None
@@ -301,6 +295,9 @@ class Hand:
         """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows; ``bits``: of
         codegrees in words."""
         given, rows, nodes = self.given, self._rows, len(self.given.lengths)
+        graph = given.graph
+        if bits is not None:  # those are in order of the core
+            graph = graph._replace(rows=np.arange(graph.rows.shape[0], dtype=np.int32))
         narrow = hubs.short if given.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
         which = (self._up, self._up_starts[span.first], self._up_starts[span.stop])
@@ -309,7 +306,7 @@ class Hand:
             high = low if other == row else narrow(self._made(_ends(other, min(other + rows, nodes)), "graph").codegree)
             firsts = np.int32(row), np.int32(other)
             self._walks = hubs.fourth_walks(
-                self._walks, low, high, given.graph, which, firsts, block=block, most=given.most, bits=bits
+                self._walks, low, high, graph, which, firsts, block=block, most=given.most, bits=bits
             )
 
     def sums(self) -> dict[str, jax.Array]:

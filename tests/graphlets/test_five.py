@@ -160,9 +160,9 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices):
 
 
 def test_many_blocks_of_rows_in_cache(monkeypatch):
-    """Three rows at a time, in steps of fewer pieces than these have; most of all nodes are of many pieces."""
-    monkeypatch.setattr(by_rows, "_CELLS", 300)
-    monkeypatch.setattr(by_rows, "_STEP", 128)
+    """Three rows at a time at most, and long rows in portions."""
+    monkeypatch.setattr(by_rows, "_CELLS", 500)
+    monkeypatch.setattr(by_rows, "_TABLE", 3 * 96)
     graph = nx.gnp_random_graph(70, 0.5, seed=2)
     graph.add_edges_from([(0, 70), (0, 71), (7, 72)])  # leaves
     made = built(graph, (80, 3000))
@@ -170,6 +170,20 @@ def test_many_blocks_of_rows_in_cache(monkeypatch):
     assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
     counts, _ = five.five_node_counts(made, ONE)
     assert counts.tolist() == all_counts(np, np.array(73, object), _five_results.totals(found)).tolist()
+
+
+@pytest.mark.parametrize("bits", [8, *more(16)])
+def test_codegrees_that_8_bits_do_not_hold(monkeypatch, bits):
+    """Of hubs, adjacent and not, that have 255 and more neighbours in common, and of a node with itself."""
+    if bits == 16:
+        monkeypatch.setattr(by_rows, "_CUT", 0)
+    graph = nx.complete_multipartite_graph(1, 1, 300)
+    graph.add_edges_from([(302, x) for x in range(2, 257)] + [(302, 303), (303, 0), (2, 3), (3, 4), (0, 304)])
+    layouts, layout = [], by_rows.layout
+    monkeypatch.setattr(by_rows, "layout", lambda *of: layouts.append(layout(*of)) or layouts[-1])
+    found = five_node_orbits(built(graph, (512, 2048)), ONE).nodes
+    assert np.array_equal(np.asarray(found)[: len(graph)], by_orca(graph))
+    assert [x.bits for x in layouts] == [bits]
 
 
 @pytest.mark.parametrize("per_cell", [0, *more(512)])
