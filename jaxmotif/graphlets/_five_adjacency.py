@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64, put64
-from jaxmotif.arrays._host import zeros_for_jax
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def bit_rows_on_host(graph: Ranked, device: jax.Device, size: int) -> BitRows:
     np.bitwise_or.at(found, place, np.uint32(1) << (head & 31).astype(np.uint32))
     first = np.flatnonzero(np.diff(place, prepend=-1))
     before[place[first]] = (arcs - offsets[tails[arcs]] - leaves[tails[arcs]])[first]
-    return put64(BitRows(found.reshape(size, words), before.reshape(size, words)), device)
+    return BitRows(*(on_device(x.reshape(size, words), device) for x in (found, before)))
 
 
 def hashed_arcs(graph: Ranked, device: jax.Device) -> HashedArcs:

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._host import on_device
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
@@ -67,7 +68,7 @@ def _shared_out(
     if total is not None:
         return total.sums, done.notes, bool(given.giants)
     padding = given.graph.heads.shape[0] - given.arcs
-    found = {name: _placed(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
+    found = {name: on_device(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
     return found, done.notes, bool(given.giants)
 
 
@@ -113,11 +114,6 @@ class _Total:
 @partial(jit64, donate_argnums=0)
 def _sum_of(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.Array]:
     return {name: x[name] + y[name] for name in x}
-
-
-def _placed(x: np.ndarray, device: jax.Device) -> jax.Array:
-    with jax.enable_x64(True):
-        return jax.device_put(x, device)
 
 
 def _whole(hand: Hand) -> Hand:
@@ -227,9 +223,9 @@ class Hand:
         found = by_rows.found(
             given.graph, lists, self._held, np.asarray(self._node[0]), size=given.size, detail=given.detail
         )
-        self._of_rows = put64(found.sums, self._device)
-        self._walks = put64(found.walks, self._device)
-        self._walk(put64(found.codegrees, self._device), 0, span, lists.bits)
+        self._of_rows = {name: on_device(x, self._device) for name, x in found.sums.items()}
+        self._walks = on_device(found.walks, self._device)
+        self._walk(on_device(found.codegrees, self._device), 0, span, lists.bits)
 
     def _gather(
         self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool, first: np.int32 | None = None
