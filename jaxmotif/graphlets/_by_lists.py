@@ -157,8 +157,9 @@ def gather(
     """As :func:`jaxmotif.graphlets._hubs.gather` without tables, for hubs in lists."""
     size, cells = of.arcs.shape[0], held.both.shape[0]
     head = take(graph.heads, of.arcs)
-    d, p2, leaves = (take(x, head).astype(jnp.int64) for x in (*node, graph.leaves))
-    t = jnp.diff(of.starts).astype(jnp.int64)
+    d, p2, leaves = (take(x, head).astype(jnp.int64) for x in (*node, graph.all_leaves))
+    # How many nodes each stands for.
+    members = None if graph.twins is None else take(graph.twins.members, head)
     low = (1 << ADJACENT) - 1
 
     def loop(count: jax.Array, step: Callable[[jax.Array, T], T], start: T) -> T:
@@ -174,6 +175,8 @@ def gather(
     def around(*values: jax.Array) -> list[jax.Array]:
         """Sums over the neighbours of each node."""
         stacked = jnp.stack(values, axis=-1)
+        if members is not None:
+            stacked = stacked * members[:, None]
 
         def step(i: jax.Array, found: jax.Array) -> jax.Array:
             _, there, x, y = arcs(i)
@@ -181,8 +184,10 @@ def gather(
 
         return list(loop(of.counts[1], step, jnp.zeros_like(stacked)).T)
 
+    t = jnp.diff(of.starts).astype(jnp.int64) if members is None else around(jnp.ones(size, jnp.int64))[0]
+
     def bends(i: jax.Array) -> tuple[jax.Array, ...]:
-        """A step's ``[.., PIECE]``: which are there, x, cells of x and z, arcs y -> z."""
+        """A step's ``[.., PIECE]``: which are there, x, cells of x and z, arcs y -> z; and y."""
         piece = i * (_STEP // PIECE) + jnp.arange(_STEP // PIECE, dtype=jnp.int32)
         real = piece < of.counts[2]
         piece = jnp.where(real, piece, 0)
@@ -191,11 +196,12 @@ def gather(
         on = (take(of.starts, y) + take(of.offsets, piece))[:, None] + jnp.arange(PIECE, dtype=jnp.int32)[None]
         there = real[:, None] & (on < take(of.starts, y + 1)[:, None])
         on = jnp.where(there, on, 0)
-        return there, jnp.where(real, x, size), take(of.rows, x)[:, None] + take(of.heads, on), on
+        return there, jnp.where(real, x, size), take(of.rows, x)[:, None] + take(of.heads, on), on, y
 
     def common(i: jax.Array, both: jax.Array) -> jax.Array:
-        there, _, cell, _ = bends(i)
-        return both.at[jnp.where(there, cell, cells)].add(there.astype(jnp.uint16), mode="drop")
+        there, _, cell, _, y = bends(i)
+        count = there if members is None else there * take(members, y)[:, None]
+        return both.at[jnp.where(there, cell, cells)].add(count.astype(jnp.uint16), mode="drop")
 
     both = loop(of.counts[2] * PIECE, common, held.both)
 
@@ -207,6 +213,8 @@ def gather(
         here = (take(both, cell) & low).astype(jnp.int64)
         k = k.at[jnp.where(there, arc, k.shape[0])].set(here.astype(jnp.int32), mode="drop")
         sums = jnp.stack([here, here * here, here * take(t, y)], axis=-1)
+        if members is not None:
+            sums = sums * take(members, y)[:, None]
         found = found.at[jnp.where(there, x, size)].add(sums, mode="drop")
         mark = there.astype(jnp.uint16) << ADJACENT
         return both.at[jnp.where(there, cell, cells)].add(mark, mode="drop"), k, found
@@ -217,10 +225,14 @@ def gather(
 
     def closed(i: jax.Array, found: jax.Array) -> jax.Array:
         # Each bend of x and z meets all of these: squares, once added up.
-        there, x, cell, on = bends(i)
+        there, x, cell, on, y = bends(i)
         here = jnp.where(there, take(both, jnp.where(there, cell, 0)), 0)
-        tip = jnp.where(here >> ADJACENT > 0, take(k, on), 0)
-        sums = ((here & low).astype(jnp.int32).sum(axis=1, dtype=jnp.int32), tip.sum(axis=1, dtype=jnp.int32))
+        tip, closed = jnp.where(here >> ADJACENT > 0, take(k, on), 0), (here & low).astype(jnp.int32)
+        if members is None:
+            sums = closed.sum(axis=1, dtype=jnp.int32), tip.sum(axis=1, dtype=jnp.int32)
+        else:
+            ends = take(members, take(of.heads, on)).astype(jnp.int64)
+            sums = tuple((values * ends).sum(axis=1) * take(members, y) for values in (closed, tip))
         return found.at[x].add(jnp.stack(sums, axis=-1).astype(jnp.int64), mode="drop")
 
     c, tip = loop(of.counts[2] * PIECE, closed, jnp.zeros((size, 2), jnp.int64)).T

@@ -65,7 +65,7 @@ def layout(graph: Ranked, matrices: list[Blocks], few: Listed | None) -> Layout:
     cells = firsts.pop()
     if few is not None:
         first[few.hubs], width[few.hubs], cells = few.first, few.lengths, few.cells
-    degrees = np.diff(np.asarray(graph.offsets))
+    degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
     large = degrees[degrees >= 2**8]
     # In 8 bits products take half as long; of the few pairs that need more, what is cut is added again.
     bits = 8 if len(large) * large.sum() <= _CUT else 16
@@ -73,9 +73,10 @@ def layout(graph: Ranked, matrices: list[Blocks], few: Listed | None) -> Layout:
 
 
 class _Cells(NamedTuple):
-    """Of some arcs x -> u of the core: ``begin``, the first cell of each; ``back``, the arc u -> x; ``row``, x. Of
-    their cells: ``near``, the arc u -> y; ``place``, of x and y in the matrix of u. Int64."""
+    """Of some arcs x -> u of the core, ``hubs``: ``begin``, the first cell of each; ``back``, the arc u -> x; ``row``,
+    x. Of their cells: ``near``, the arc u -> y; ``place``, of x and y in the matrix of u. Int64."""
 
+    hubs: np.ndarray
     begin: np.ndarray
     back: np.ndarray
     near: np.ndarray
@@ -95,21 +96,24 @@ class _Cells(NamedTuple):
 class _Rows:
     """The core of a graph by rows: its nodes numbered from 0, and its arcs in order of their tails.
 
-    ``leaves``, ``starts``: of each node, and its first arc. ``tails``, ``arcs``, ``back``: of each arc its tail, its
+    ``leaves``, ``starts``: of each node, and its first arc; ``members``: how many nodes it stands for, if any stands for
+    more than one. ``tails``, ``arcs``, ``back``: of each arc its tail, its
     number in the graph, and that of the reversed one. ``heads``: of each arc of the graph its head in the core."""
 
     def __init__(self, graph: Ranked, at: Layout):
         core = int(graph.core)
         offsets, self.heads, back = (np.asarray(x).astype(np.int64) for x in (graph.offsets, graph.heads, graph.back))
         self.heads -= core
-        self.leaves = np.asarray(graph.leaves)[core:].astype(np.int64)
-        starts = offsets[core:-1] + self.leaves
-        lengths = offsets[core + 1 :] - starts
+        self.leaves = np.asarray(graph.all_leaves)[core:].astype(np.int64)
+        self.members = None if graph.twins is None else np.asarray(graph.twins.members)[core:].astype(np.int64)
+        starts = offsets[core:-1] + np.asarray(graph.leaves)[core:]
+        self.lengths = lengths = offsets[core + 1 :] - starts
         ends = np.cumsum(lengths)
         self.tails = np.repeat(np.arange(len(lengths)), lengths)
         self.arcs = np.arange(len(self.tails)) + np.repeat(starts - ends + lengths, lengths)
         self.starts = np.concatenate([[0], ends])
         hubs = self.heads[self.arcs]
+        self.first = starts
         self.back, self._lengths, self._near = back[self.arcs], lengths[hubs], starts[hubs]
         self._places = at.first[hubs] + (self.back - self._near) * at.width[hubs]
         self._cells = np.concatenate([[0], np.cumsum(self._lengths)])
@@ -134,7 +138,7 @@ class _Rows:
             lane = np.arange(self._cells[last] - self._cells[arc])
             near = np.repeat(self._near[some] - begin, lengths) + lane
             place = np.repeat(self._places[some] - begin, lengths) + lane
-            yield _Cells(begin, self.back[some], near, place, self.tails[some], lengths)
+            yield _Cells(self.arcs[some], begin, self.back[some], near, place, self.tails[some], lengths)
             arc = last
 
 
@@ -172,7 +176,7 @@ def found(graph: Ranked, at: Layout, held: Gathered, degrees: np.ndarray, *, siz
     t = np.ascontiguousarray(np.asarray(held.own)[:, own_columns(detail).index("t")])
     degree = degrees[int(graph.core) :].astype(np.int64)
     codegrees, most = zeros_for_jax((size, size), f"uint{at.bits}"), 2**at.bits - 1
-    flat = codegrees.reshape(-1)
+    flat, walks = codegrees.reshape(-1), np.zeros(len(rows.heads), np.int64)
     # Places of numbers that are cut, and by how much; arcs u -> x, and u -> y where y is next to both.
     cut, triangles = list[_Pair](), list[_Pair]()
     names = ("w3", "wing", "chord", "far", "side", "arm") if wide else ("w3", "wing", "chord")
@@ -189,9 +193,15 @@ def found(graph: Ranked, at: Layout, held: Gathered, degrees: np.ndarray, *, siz
 
     for first, stop in rows.groups(size):
         parts = [read(c, first) for c in rows.cells(first, stop)]
-        for _, key, _, common in parts:
+        for c, key, _, common in parts:
             # Codegrees, and above them pairs.
-            np.add.at(table, key, 1 + (common << 32) if wide else 1)
+            number = 1 + (common << 32)
+            if rows.members is not None:
+                number *= c.spread(rows.members[rows.heads[c.hubs]])
+            np.add.at(table, key, number)
+        if rows.members is not None:
+            for part in parts:
+                _add_walks(walks, rows, rows.members, part, table)
         # The diagonal has degrees.
         own = np.arange(stop - first) * size + np.arange(first, stop)
         table[own] += rows.leaves[first:stop]
@@ -204,12 +214,15 @@ def found(graph: Ranked, at: Layout, held: Gathered, degrees: np.ndarray, *, siz
                 (some,) = np.nonzero(codegree > most)
                 flat[place[some]] = most
                 cut.append((place[some], codegree[some] - most))
-            sums["w3"][c.back], sums["wing"][c.back] = c.sums(codegree), c.sums(codegree * codegree)
-            sums["chord"][c.back] = c.sums(codegree * common)
+            # Of y, each sum has all members.
+            all_of = codegree if rows.members is None else codegree * rows.members.take(other)
+            sums["w3"][c.back], sums["wing"][c.back] = c.sums(all_of), c.sums(all_of * codegree)
+            sums["chord"][c.back] = c.sums(all_of * common)
             if wide:
-                sums["far"][c.back] = c.sums(codegree * degree.take(other))
-                sums["side"][c.back] = c.sums(codegree * t.take(c.near))
-                sums["arm"][c.back] = c.sums(number >> 32)
+                sums["far"][c.back] = c.sums(all_of * degree.take(other))
+                sums["side"][c.back] = c.sums(all_of * t.take(c.near))
+                pairs = number >> 32
+                sums["arm"][c.back] = c.sums(pairs if rows.members is None else pairs * rows.members.take(other))
         for _, key, *_ in parts:
             table[key] = 0
         table[own] = 0
@@ -219,8 +232,22 @@ def found(graph: Ranked, at: Layout, held: Gathered, degrees: np.ndarray, *, siz
     if detail == "node":
         sums["roof"] = np.zeros_like(sums["w3"])
         for arcs, near in triangles:
-            np.add.at(sums["roof"], arcs, sums["w3"][near])
-    return Found(codegrees.view(np.uint32), _short_of(rows, codegrees, cut), sums)
+            walk = sums["w3"][near]
+            np.add.at(sums["roof"], arcs, walk if rows.members is None else walk * rows.members[rows.heads[near]])
+    return Found(codegrees.view(np.uint32), walks + _short_of(rows, codegrees, cut), sums)
+
+
+def _add_walks(walks: np.ndarray, rows: _Rows, members: np.ndarray, part: _Read, table: np.ndarray) -> None:
+    """What products of rows miss of walks x, u, y, k, v, x, in which y stands for several, at the arcs x -> u."""
+    c, key, other, _ = part
+    (some,) = np.nonzero(members.take(other) > 1)
+    y, lengths = other[some], rows.lengths[other[some]]
+    ends = np.cumsum(lengths)
+    near = np.arange(ends[-1] if len(ends) else 0) + np.repeat(rows.first[y] - ends + lengths, lengths)
+    k = rows.heads[near]
+    closed = (table[np.repeat(key[some] - y, lengths) + k] & 0xFFFFFFFF) * members[k]
+    arc = np.searchsorted(c.begin, some, "right") - 1
+    np.add.at(walks, np.repeat(c.hubs[arc], lengths), np.repeat(members[y] - 1, lengths) * closed)
 
 
 def _short_of(rows: _Rows, codegrees: np.ndarray, cut: list[_Pair]) -> np.ndarray:

@@ -59,7 +59,8 @@ def five_node_orbits(
     """
     with jax.default_device(selection.main):
         slots = jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
-        given, places, largest = given_of(slots, graph, "edge" if edges else "node", memory, selection.main)
+        alone = store is None and not selection.several
+        given, places, largest = given_of(slots, graph, "edge" if edges else "node", memory, selection.main, alone)
         sums, notes = all_sums(given, selection, show, store)
         narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
         at_nodes = at_nodes_of(given.graph, places, sums, wide=wide, small=narrow).held(narrow)
@@ -84,7 +85,8 @@ def five_node_counts(
     nodes = np.array(graph.n, object)
     with jax.default_device(selection.main):
         slots = jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
-        given, _, largest = given_of(slots, graph, "graph", memory, selection.main)
+        alone = store is None and not selection.several
+        given, _, largest = given_of(slots, graph, "graph", memory, selection.main, alone)
         if largest < LARGEST_HOM:
             sums, notes = all_sums(given, selection, show, store)
             homs = joined(total_of_homs(given.graph, sums))

@@ -24,12 +24,16 @@ from jaxmotif.graphlets._five_adjacency import (
     bit_rows_on_host,
     hashed_arcs,
 )
-from jaxmotif.graphlets._five_results import LARGEST_RESULT
-from jaxmotif.graphlets._hubs import Blocks, Places, Ranked
+from jaxmotif.graphlets._five_results import LARGEST_RESULT, arcs_of
+from jaxmotif.graphlets._hubs import Blocks, Places, Ranked, Twins
 from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets._twins import Classes, classes_of
 
 GIANT = {"cpu": 1536, "accelerator": 4096}
 """Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
+
+_LONG = {"cpu": 2**31, "accelerator": 2**35}
+"""Cells of neighbourhoods beyond which a run is cut into units, to show progress and to hear Ctrl-C: some seconds."""
 
 _CELLS = {"cpu": 2**18, "accelerator": 2**22}
 """Of matrices of neighbourhoods at a time."""
@@ -71,6 +75,11 @@ class Given(NamedTuple):
     index: HashedArcs | None
     sparse: bool
     lists: by_rows.Layout | None = None
+
+    def is_long(self, device: jax.Device) -> bool:
+        """Whether the work is cut into units, though nobody shares it."""
+        cells = (self.lengths.astype(np.int64) ** 2).sum()
+        return bool(cells > _LONG["accelerator" if target_of(device).is_accelerator else "cpu"])
 
     @property
     def size(self) -> int:
@@ -127,26 +136,51 @@ class Given(NamedTuple):
 
 @in_earnest
 def given_of(
-    slots: tuple[jax.Array, jax.Array], graph: Graph, detail: Detail, memory: int | None, device: jax.Device
+    slots: tuple[jax.Array, jax.Array], graph: Graph, detail: Detail, memory: int | None, device: jax.Device,
+    alone: bool = False,
+) -> tuple[Given, Places, float]:  # fmt: skip
+    """The graph as the passes take it, where its nodes and slots went, and a bound of all results. ``alone``: nothing
+    is shared out: then a CPU may make tables row by row, of classes of twins where there are many."""
+    if alone and detail != "edge" and not target_of(device).is_accelerator:
+        few = classes_of(*map(np.asarray, slots))
+        if few is not None:
+            given, places, largest = _given(jax.device_put(few[:2], device), few, detail, memory, device)
+            if (lists := row_lists(given, device)) is not None:
+                nodes = jax.device_put(np.asarray(places.nodes)[few.of], device)
+                return given._replace(lists=lists, sparse=False), places._replace(nodes=nodes), largest
+    given, places, largest = _given(slots, None, detail, memory, device)
+    if alone and (lists := row_lists(given, device)) is not None:  # a fourth of the memory, or less, of whole tables
+        given = given._replace(lists=lists, sparse=False)
+    return given, places, largest
+
+
+def _given(
+    slots: tuple[jax.Array, jax.Array], few: Classes | None, detail: Detail, memory: int | None, device: jax.Device
 ) -> tuple[Given, Places, float]:
-    """The graph as the passes take it, where its nodes and slots went, and a bound of all results."""
-    nodes = graph.node_capacity
-    on_host = None if target_of(device).is_accelerator else hubs.sorted_on_host(*map(np.asarray, slots))
-    ranked, places = hubs.ranked(*slots, on_host, nodes=nodes, arcs=graph.slot_capacity)
+    """``few``: whose rows ``slots`` are."""
+    nodes, arcs = len(slots[0]) - 1, len(slots[1])
+    twins = None if few is None else jax.device_put(Twins(few.members, few.degrees, few.leaves), device)
+    on_host = None
+    if not target_of(device).is_accelerator:
+        on_host = hubs.sorted_on_host(*map(np.asarray, slots), by=None if few is None else few.degrees)
+    ranked, places = hubs.ranked(*slots, on_host, twins, nodes=nodes, arcs=arcs)
     starts, leaves, later, core, largest = jax.device_get(
         # One wait for all that sizes depend on.
         (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
     )
     degrees = np.diff(starts)
+    lengths = degrees - leaves
+    if ranked.twins is not None:
+        degrees = np.asarray(ranked.twins.degrees)
     if largest >= LARGEST_RESULT:
         raise OverflowError(
             f"a node of degree {degrees.max()}: its orbits of five nodes may pass the limit of 2^90 (they "
             f"are below {largest:.2g}); size=4 stays exact"
         )
     most = next(1 << bits for bits in (12, 16, 24) if degrees.max() < 1 << bits)
-    core, lengths = int(core), degrees - leaves
+    core = int(core)
     sizes = hubs.SIZES["accelerator" if target_of(device).is_accelerator else "cpu"]
-    cells, giant = _largest_steps(memory, graph.slot_capacity, device)
+    cells, giant = _largest_steps(memory, arcs, device)
     # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
     giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
     lengths[nodes - giants :] = 0
@@ -156,7 +190,7 @@ def given_of(
     )  # fmt: skip
     # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
     room = 2 * default_memory(device) if memory is None else memory
-    bits, index = (adjacency_bytes(given.size, graph.slot_capacity, form) for form in (True, False))
+    bits, index = (adjacency_bytes(given.size, arcs, form) for form in (True, False))
     if bits > max(index, (room - given.fixed - given.least_rows) // 2):
         given = given._replace(index=hashed_arcs(ranked, device))
     # Walks of length 4 are products of rows of a table, where these are held all at once.
@@ -179,13 +213,7 @@ def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[i
 @jit64
 def _largest(graph: Ranked) -> jax.Array:
     """A bound of all results, float64: how many connected sets of five nodes contain a node, by their trees."""
-    d = jnp.diff(graph.offsets).astype(jnp.float64)
-    nodes = d.shape[0]
-
-    def around(x: jax.Array) -> jax.Array:
-        heads = x.at[graph.heads].get(mode="fill", fill_value=0)
-        return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
-
+    d, around = graph.degrees.astype(jnp.float64), arcs_of(graph).around
     p2, q2 = around(d), around(d * d)
     p3 = around(p2)
     # Trees of five nodes at a node: paths, forks and stars; every connected set has one that spans it.
@@ -197,7 +225,7 @@ def _largest(graph: Ranked) -> jax.Array:
 def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables; giants have no
     matrix, but may be lists."""
-    if target_of(device).is_accelerator or given.most > by_rows.MOST or given.detail == "edge":
+    if target_of(device).is_accelerator or given.most > by_rows.MOST or given.detail == "edge" or given.is_long(device):
         return None
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     memory = default_memory(device) if given.memory is None else given.memory

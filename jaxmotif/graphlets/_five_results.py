@@ -23,6 +23,8 @@ is less than 2^60, with room for weights of a thousand."""
 def arcs_of(graph: Ranked) -> Arcs:
     def out(x: jax.Array) -> jax.Array:
         nodes = graph.leaves.shape[0]
+        if graph.twins is not None:
+            x = x * end(graph.heads, graph.twins.members).astype(x.dtype)
         return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
     real = graph.tails < graph.leaves.shape[0]
@@ -39,7 +41,7 @@ def arcs_of(graph: Ranked) -> Arcs:
 @jit64
 def node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
     """Degrees, and walks of length 2 from each node, int64 ``[N]``."""
-    degrees = jnp.diff(graph.offsets).astype(jnp.int64)
+    degrees = graph.degrees.astype(jnp.int64)
     return degrees, arcs_of(graph).around(degrees)
 
 
@@ -72,6 +74,9 @@ def total_of_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array,
     """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``."""
     arcs, (d, p2) = arcs_of(graph), node_sums(graph)
     found = total_homs(arcs, d, _with_leaves(arcs, d, p2, sums))
+    if graph.twins is not None:
+        members = graph.twins.members.astype(jnp.int64)
+        found = [(x if x.shape == d.shape else arcs.out(x)) * members for x in found]
     return jnp.stack([(x & 0xFFFFFFFF).sum() for x in found]), jnp.stack([(x >> 32).sum() for x in found])
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
-from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._host import on_device
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
@@ -22,13 +22,10 @@ from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
-from jaxmotif.graphlets._five_given import LEAST_CELLS, Given, row_lists
+from jaxmotif.graphlets._five_given import LEAST_CELLS, Given
 from jaxmotif.graphlets._five_results import node_sums
 from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.graphlets._tuning import Detail
-
-_LONG = {"cpu": 2**31, "accelerator": 2**35}
-"""Cells of neighbourhoods beyond which a run is cut into units, to show progress and to hear Ctrl-C: some seconds."""
 
 _UNITS = 32
 
@@ -48,15 +45,12 @@ def _shared_out(
 ) -> tuple[dict[str, jax.Array], tuple[str, ...], bool]:
     """And whether giants were no hubs."""
     device = selection.main
-    cells = given.lengths.astype(np.int64) ** 2 + 1
-    long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
-    if store is None and not selection.several and cells.sum() <= long:
-        if (lists := row_lists(given, device)) is not None:  # a fourth of the memory, or less, of whole tables
-            given = given._replace(lists=lists, sparse=False)
+    if store is None and not selection.several and not given.is_long(device):
         hand, notes = with_smaller_steps(_whole, Hand(given, device), _halved, device)
         return hand.sums(), notes, bool(given.giants) and hand.given.lists is None
     # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
     total = _Total(device) if store is None and selection.helper is None else None
+    cells = given.lengths.astype(np.int64) ** 2 + 1
     units = max(_UNITS, 4 * len(selection.devices))
     if given.sparse:
         cells, units = _by_blocks(cells + _row_work(given, device), given.rows(device)), 4 * len(selection.devices)
@@ -329,6 +323,8 @@ class Hand:
 
     def halve(self) -> str | None:
         """Fewer rows at a time, and fewer matrices."""
+        if self.given.graph.twins is not None:  # no table counts members
+            return None
         if self.given.lists is not None:
             self.given, self._rows = self.given._replace(lists=None), self.given.rows(self._device)
             self._clear()

@@ -38,6 +38,15 @@ ADJACENT = 15
 """The bit of a cell of 16 bits that says whether two nodes are adjacent, beside their common neighbours."""
 
 
+class Twins(NamedTuple):
+    """Of nodes that stand for several with the same neighbours, int32 ``[N]``: how many; of each of these its
+    neighbours, in the whole graph, and how many of them are leaves."""
+
+    members: jax.Array
+    degrees: jax.Array
+    leaves: jax.Array
+
+
 class Ranked(NamedTuple):
     """A graph whose nodes are numbered by degree, padded; int32.
 
@@ -47,6 +56,7 @@ class Ranked(NamedTuple):
       leaves: ``[N]``, neighbours of degree 1, which lead every row.
       core: scalar, the first node of degree 2 or more.
       rows, at_rows: ``[N]``, the row of each core node in tables, and the core node of each row; N where there is none.
+      twins: given where nodes stand for several (:mod:`jaxmotif.graphlets._twins`): then there are no tables.
     """
 
     offsets: jax.Array
@@ -57,6 +67,17 @@ class Ranked(NamedTuple):
     core: jax.Array
     rows: jax.Array
     at_rows: jax.Array
+    twins: Twins | None = None
+
+    @property
+    def degrees(self) -> jax.Array:
+        """In the whole graph."""
+        return jnp.diff(self.offsets) if self.twins is None else self.twins.degrees
+
+    @property
+    def all_leaves(self) -> jax.Array:
+        """``leaves``, in the whole graph."""
+        return self.leaves if self.twins is None else self.twins.leaves
 
 
 class Places(NamedTuple):
@@ -90,10 +111,11 @@ class Sorted(NamedTuple):
     back: jax.Array | np.ndarray
 
 
-def sorted_on_host(offsets: np.ndarray, targets: np.ndarray) -> Sorted:
-    """NumPy sorts an order of magnitude faster than XLA does on a CPU."""
+def sorted_on_host(offsets: np.ndarray, targets: np.ndarray, by: np.ndarray | None = None) -> Sorted:
+    """NumPy sorts an order of magnitude faster than XLA does on a CPU. ``by``: other degrees than those that rows
+    have."""
     degrees, (nodes, arcs) = np.diff(offsets), (len(offsets) - 1, len(targets))
-    order = np.argsort(degrees, kind="stable").astype(np.int32)
+    order = np.argsort(degrees if by is None else by, kind="stable").astype(np.int32)
     rank = np.empty(nodes, np.int64)
     rank[order] = np.arange(nodes)
     tails, heads = np.repeat(rank, degrees), rank[targets[: offsets[-1]]]
@@ -105,9 +127,10 @@ def sorted_on_host(offsets: np.ndarray, targets: np.ndarray) -> Sorted:
 
 @partial(jit64, static_argnames=("nodes", "arcs"))
 def ranked(
-    offsets: jax.Array, targets: jax.Array, given: Sorted | None = None, *, nodes: int, arcs: int
-) -> tuple[Ranked, Places]:
-    """Number the nodes of a graph by degree; ``given``: where that is sorted already."""
+    offsets: jax.Array, targets: jax.Array, given: Sorted | None = None, twins: Twins | None = None, *, nodes: int,
+    arcs: int,
+) -> tuple[Ranked, Places]:  # fmt: skip
+    """Number the nodes of a graph by degree; ``given``: where that is sorted already; ``twins``: as the rows are."""
     degrees = jnp.diff(offsets)
     order = jnp.argsort(degrees, stable=True).astype(jnp.int32) if given is None else given.nodes
     rank = jnp.zeros(nodes, jnp.int32).at[order].set(jnp.arange(nodes, dtype=jnp.int32), unique_indices=True)
@@ -126,7 +149,9 @@ def ranked(
         tails, heads = tails[came], heads[came]
     sizes = degrees[order]
     starts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(sizes, dtype=jnp.int32)])
-    core = jnp.searchsorted(sizes, 2).astype(jnp.int32)
+    if twins is not None:
+        twins = Twins(*(x[order] for x in twins))
+    core = jnp.searchsorted(sizes if twins is None else twins.degrees, 2).astype(jnp.int32)
 
     def counted(which: jax.Array) -> jax.Array:
         return jnp.zeros(nodes, jnp.int32).at[jnp.where(which & there, tails, nodes)].add(1, mode="drop")
@@ -137,7 +162,7 @@ def ranked(
     row = jnp.where(rank >= core, jnp.cumsum(rank >= core, dtype=jnp.int32) - 1, nodes)
     rows = none.at[jnp.where(rank >= core, rank - core, nodes)].set(row, mode="drop")
     at_rows = none.at[row].set(rank - core, mode="drop")
-    graph = Ranked(starts, heads, tails, back, counted(heads < core), core, rows, at_rows)
+    graph = Ranked(starts, heads, tails, back, counted(heads < core), core, rows, at_rows, twins)
     return graph, Places(rank, place, counted(heads > tails))
 
 
@@ -197,6 +222,13 @@ def _lists(graph: Ranked, hubs: jax.Array, size: int, later: bool = False) -> _L
     if later:
         real = real & (heads > hub[:, None])
     return _Lists(at, jnp.where(real, heads - graph.core, -1), real)
+
+
+def _members(graph: Ranked, lists: _Lists) -> jax.Array | None:
+    """How many nodes each neighbour stands for, int32 ``[B, D]``; ``None`` where that is one."""
+    if graph.twins is None:
+        return None
+    return jnp.where(lists.real, graph.twins.members.at[lists.nodes + graph.core].get(mode="clip"), 0)
 
 
 def _adjacent(graph: Ranked, edges: Adjacency, lists: _Lists) -> jax.Array:
@@ -410,8 +442,10 @@ def gather(
             held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
         if not own:
             return held
-        both = join(near, near, 2)
-        found = _of_neighbourhoods(near, both, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
+        members = _members(graph, lists)
+        both = join(near, near, 2) if members is None else join(near, near * members[:, :, None], most)
+        leaves = at(graph.all_leaves).astype(jnp.int64)
+        found = _of_neighbourhoods(near, both, d, at(node[1]), leaves, detail, most, members)
         held = held._replace(own=added(held.own, found, own_columns(detail)))
         if first is not None:
             cells = (both | near << ADJACENT).astype(jnp.uint16).reshape(-1)
@@ -456,28 +490,42 @@ def _with_tables(
 
 
 def _of_neighbourhoods(
-    near: jax.Array, both: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail
-) -> dict[str, jax.Array]:
+    near: jax.Array, both: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail, most: int,
+    members: jax.Array | None,
+) -> dict[str, jax.Array]:  # fmt: skip
     """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone: who is
-    adjacent, and ``both``, common neighbours."""
+    adjacent, and ``both``, common neighbours. ``members``: how many nodes each neighbour stands for, less than
+    ``most``; so many times it counts in all sums."""
     size = near.shape[1]
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
-    t, s = _total(near), _total(k)
+    if members is None:
+        total, squares, weighted, apply = _total, partial(_squares, most=size), k, _apply
+    else:
+        of_columns = members.astype(jnp.int64)[:, None, :]
+
+        def total(matrix: jax.Array) -> jax.Array:
+            return (matrix * of_columns).sum(axis=2)
+
+        def squares(matrix: jax.Array) -> jax.Array:
+            return total(matrix.astype(jnp.int64) * matrix)
+
+        def apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
+            return _apply(matrix, *(x * of_columns[:, 0] for x in values))
+
+        weighted, size = k * members[:, :, None], most**2
+    t, s = total(near), total(k)
     of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)
     wanted = {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}[detail]
-    l2, degrees, around, *more = _apply(near, *wanted)
-    found = {
-        "t": t, "degrees": degrees, "l2": l2, "s": s, "c": _squares(both, size), "k2": _squares(k, size),
-        "leaves": around,
-    }  # fmt: skip
+    l2, degrees, around, *more = apply(near, *wanted)
+    found = {"t": t, "degrees": degrees, "l2": l2, "s": s, "c": squares(both), "k2": squares(k), "leaves": around}
     if detail == "graph":
         return found
     cube, walks, ls, *more = more
-    l3, spread = _apply(near, l2, degrees)
-    kt, *tail = _apply(k, t, *((d,) if detail == "edge" else ()))
+    l3, spread = apply(near, l2, degrees)
+    kt, *tail = apply(k, t, *((d,) if detail == "edge" else ()))
     found |= {
         "walks": walks, "spread": spread, "l3": l3, "cube": cube, "kt": kt, "ls": ls,
-        "tip": _total(near * join(near, k, size)),
+        "tip": total(near * join(near, weighted, size)),
     }  # fmt: skip
     return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if detail == "edge" else {})
 
@@ -551,7 +599,7 @@ def five_cliques(
 
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width, later=True)
-        near = _adjacent(graph, edges, lists)
+        near, members = _adjacent(graph, edges, lists), _members(graph, lists)
         twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
         x = jnp.arange(width, dtype=jnp.int32)
 
@@ -565,15 +613,23 @@ def five_cliques(
             )
             Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
             Q = Q.reshape(near.shape[0], together * width, width)
-            return found + times(Q.swapaxes(1, 2), Q)
+            if members is None:
+                return found + times(Q.swapaxes(1, 2), Q)
+            # So many cliques as the two nodes of a pair have members; exact in 53 bits.
+            pairs = (members[:, x[None]] * members[:, (x[None] + shift) % width]).astype(jnp.float64)
+            more = Q.swapaxes(1, 2).astype(jnp.float64) @ (Q * pairs.reshape(*Q.shape[:2], 1))
+            return found + more.astype(jnp.int64)
 
-        turns = width // 2 // together
-        found = (lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32)) * near).astype(jnp.int64)
-        if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
-            hub = ids[number]
+        turns, hub = width // 2 // together, ids[number]
+        none = jnp.zeros(near.shape, jnp.int32 if members is None else jnp.int64)
+        found = (lax.fori_loop(0, turns, at, none) * near).astype(jnp.int64)
+        if detail == "graph" and members is None:  # 12 arcs of its others; on 20 arcs in all
             once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
             return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
-        spokes = found.sum(axis=2) // 3  # once for each of the three others
+        # Once for each of the three others.
+        spokes = (found if members is None else found * members[:, None, :]).sum(axis=2) // 3
+        if graph.twins is not None:
+            found = found * graph.twins.members[jnp.maximum(hub, 0)][:, None, None]
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         counts = counts.at[_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
         counts = counts.at[place].add(spokes, mode="drop")
