@@ -10,40 +10,37 @@ It is NumPy, which adds to a number of a table in 2 ns and reads one in 1; XLA t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._ahead import end_rehearsal, in_earnest
 from jaxmotif.arrays._host import zeros_for_jax
-from jaxmotif.graphlets._by_lists import Listed
-from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Gathered, Ranked, own_columns
+from jaxmotif.graphlets._by_lists import TABLE, Core, Listed
+from jaxmotif.graphlets._cells import Cells, Lists
+from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
 
 MOST = 2**12
 """Above all degrees: a codegree, and beside it pairs, share a number of 64 bits."""
 
-_CELLS, _TABLE = 2**15, 2**20
-"""Cells at a time; numbers of the rows of a table that they meet, unless it is one row."""
-
-
-_Pair = tuple[np.ndarray, np.ndarray]
-
 _CUT = 2**25
 """Numbers at most that cut codegrees meet."""
 
+_Pair = tuple[np.ndarray, np.ndarray]
+
 
 class Layout(NamedTuple):
-    """``matrices``, ``few``: all hubs; ``firsts``: cells before those of each size; ``cells``: in all; ``first``,
-    ``width``: int64, of each core node the first cell of its matrix, and its rows; ``bits``: of a codegree, 8 or 16."""
+    """``matrices``, ``few``: all hubs; ``firsts``: cells before those of each size; ``cells``: of all matrices;
+    ``rows``: int64, of each arc u -> x of the core the first cell of the row of x in the matrix of u, or, after all
+    those, in what is kept of one; ``bits``: of a codegree, 8 or 16."""
 
+    core: Core
     matrices: list[Blocks]
-    few: Listed | None
+    few: Listed
     firsts: list[np.int32]
     cells: int
-    first: np.ndarray
-    width: np.ndarray
+    rows: np.ndarray
     bits: int
 
 
@@ -53,101 +50,53 @@ def needed(cells: int, arcs: int) -> int:
 
 
 @in_earnest
-def layout(graph: Ranked, matrices: list[Blocks], few: Listed | None) -> Layout:
+def layout(graph: Ranked, core: Core, matrices: list[Blocks], few: Listed) -> Layout:
     """``matrices``, ``few``: all hubs."""
-    nodes, core = graph.leaves.shape[0], int(graph.core)
-    first, width, firsts = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), [0]
+    begin, low = int(graph.core), len(core.lengths)
+    first, width, firsts = np.zeros(low, np.int64), np.zeros(low, np.int64), [0]
     for b in matrices:
         (place,) = np.nonzero(b.ids.reshape(-1) >= 0)
-        ids = b.ids.reshape(-1)[place]
+        ids = b.ids.reshape(-1)[place] - begin
         first[ids], width[ids] = firsts[-1] + place * b.size**2, b.size
         firsts.append(firsts[-1] + b.cells)
     cells = firsts.pop()
-    if few is not None:
-        first[few.hubs], width[few.hubs], cells = few.first, few.lengths, few.cells
+    first[few.hubs] = cells + np.cumsum(few.lengths**2) - few.lengths**2
+    width[few.hubs] = few.lengths
+    rows = first[core.tails] + (np.arange(len(core.tails)) - core.first[core.tails]) * width[core.tails]
     degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
     large = degrees[degrees >= 2**8]
     # In 8 bits products take half as long; of the few pairs that need more, what is cut is added again.
     bits = 8 if len(large) * large.sum() <= _CUT else 16
-    return Layout(matrices, few, [np.int32(x) for x in firsts], cells, first[core:], width[core:], bits)
+    return Layout(core, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
 
 
-class _Cells(NamedTuple):
-    """Of some arcs x -> u of the core, ``hubs``: ``begin``, the first cell of each; ``back``, the arc u -> x; ``row``,
-    x. Of their cells: ``near``, the arc u -> y; ``place``, of x and y in the matrix of u. Int64."""
+class _Rows(NamedTuple):
+    """The arcs inside the core, x -> u, by rows: ``arcs``, their numbers in the graph, ``tails`` and ``back``, those of
+    the reversed ones; ``starts``: of each x the first of them; ``lists``: of each the arcs u -> y."""
 
-    hubs: np.ndarray
-    begin: np.ndarray
+    arcs: np.ndarray
+    tails: np.ndarray
     back: np.ndarray
-    near: np.ndarray
-    place: np.ndarray
-    row: np.ndarray
-    lengths: np.ndarray
+    starts: np.ndarray
+    lists: Lists
 
-    def spread(self, values: np.ndarray) -> np.ndarray:
-        """Values of the arcs, at each of their cells."""
-        return np.repeat(values, self.lengths)
-
-    def sums(self, values: np.ndarray) -> np.ndarray:
-        """Over the cells of each arc."""
-        return np.add.reduceat(values, self.begin)
-
-
-class _Rows:
-    """The core of a graph by rows: its nodes numbered from 0, and its arcs in order of their tails.
-
-    ``leaves``, ``starts``: of each node, and its first arc; ``members``: how many nodes it stands for, if any stands for
-    more than one. ``tails``, ``arcs``, ``back``: of each arc its tail, its
-    number in the graph, and that of the reversed one. ``heads``: of each arc of the graph its head in the core."""
-
-    def __init__(self, graph: Ranked, at: Layout):
-        core = int(graph.core)
-        offsets, self.heads, back = (np.asarray(x).astype(np.int64) for x in (graph.offsets, graph.heads, graph.back))
-        self.heads -= core
-        self.leaves = np.asarray(graph.all_leaves)[core:].astype(np.int64)
-        self.members = None if graph.twins is None else np.asarray(graph.twins.members)[core:].astype(np.int64)
-        starts = offsets[core:-1] + np.asarray(graph.leaves)[core:]
-        self.lengths = lengths = offsets[core + 1 :] - starts
-        ends = np.cumsum(lengths)
-        self.tails = np.repeat(np.arange(len(lengths)), lengths)
-        self.arcs = np.arange(len(self.tails)) + np.repeat(starts - ends + lengths, lengths)
-        self.starts = np.concatenate([[0], ends])
-        hubs = self.heads[self.arcs]
-        self.first = starts
-        self.back, self._lengths, self._near = back[self.arcs], lengths[hubs], starts[hubs]
-        self._places = at.first[hubs] + (self.back - self._near) * at.width[hubs]
-        self._cells = np.concatenate([[0], np.cumsum(self._lengths)])
-
-    def groups(self, size: int) -> Iterator[tuple[int, int]]:
-        """The first and past the last of some rows of a table, ``size`` numbers each, that are done at a time."""
-        before, first, most = self._cells[self.starts], 0, max(1, _TABLE // size)
-        while first < len(before) - 1:
-            stop = int(np.searchsorted(before, before[first] + _CELLS, "right")) - 1
-            stop = max(min(stop, first + most), first + 1)
-            yield first, stop
-            first = stop
-
-    def cells(self, first: int, stop: int) -> Iterator[_Cells]:
-        """Those of some rows: all at once, or of one long row in portions."""
-        arc, end = self.starts[first], self.starts[stop]
-        while arc < end:
-            last = int(np.searchsorted(self._cells, self._cells[arc] + _CELLS, "right")) - 1
-            last = min(max(last, arc + 1), end)
-            some = slice(arc, last)
-            begin, lengths = self._cells[some] - self._cells[arc], self._lengths[some]
-            lane = np.arange(self._cells[last] - self._cells[arc])
-            near = np.repeat(self._near[some] - begin, lengths) + lane
-            place = np.repeat(self._places[some] - begin, lengths) + lane
-            yield _Cells(self.arcs[some], begin, self.back[some], near, place, self.tails[some], lengths)
-            arc = last
+    @classmethod
+    def of(cls, core: Core) -> _Rows:
+        starts = np.concatenate([[0], np.cumsum(core.lengths)])
+        tails = np.repeat(np.arange(len(core.lengths)), core.lengths)
+        arcs = np.arange(len(tails)) + (core.first - starts[:-1])[tails]
+        hubs = core.heads[arcs]
+        return cls(arcs, tails, core.back[arcs], starts, Lists(core.first[hubs], core.lengths[hubs]))
 
 
 class _Read(NamedTuple):
-    """Cells; where each is in the rows of a table that are held; y; what x and y have in the matrix of u."""
+    """Cells; where each is in the rows of a table that are held; y, and how many nodes it stands for; what x and y have
+    in the matrix of u."""
 
-    cells: _Cells
+    cells: Cells
     key: np.ndarray
     other: np.ndarray
+    members: np.ndarray
     common: np.ndarray
 
 
@@ -169,90 +118,103 @@ class Found(NamedTuple):
     sums: dict[str, np.ndarray]
 
 
-def found(graph: Ranked, at: Layout, held: Gathered, degrees: np.ndarray, *, size: int, detail: Detail) -> Found:
-    """``held``: what matrices gave; ``degrees``: of all nodes; ``size``: of a row of the table."""
+def found(
+    at: Layout, own: np.ndarray, both: np.ndarray, at_heads: dict[str, np.ndarray], twins: bool, *, size: int,
+    detail: Detail,
+) -> Found:  # fmt: skip
+    """What rows give.
+
+    Args:
+      own, both: what neighbourhoods gave (:class:`jaxmotif.graphlets._hubs.Gathered`).
+      at_heads: of all arcs, what their heads have: degrees ``d``, ``leaves``, and how many ``members`` they stand for.
+      twins: whether any stands for more than one.
+      size: of a row of the table.
+    """
     end_rehearsal()
-    rows, wide, both = _Rows(graph, at), detail != "graph", np.asarray(held.both)
-    t = np.ascontiguousarray(np.asarray(held.own)[:, own_columns(detail).index("t")])
-    degree = degrees[int(graph.core) :].astype(np.int64)
+    core, rows, wide = at.core, _Rows.of(at.core), detail != "graph"
+    t = np.ascontiguousarray(own[:, own_columns(detail).index("t")])
     codegrees, most = zeros_for_jax((size, size), f"uint{at.bits}"), 2**at.bits - 1
-    flat, walks = codegrees.reshape(-1), np.zeros(len(rows.heads), np.int64)
+    flat, walks = codegrees.reshape(-1), np.zeros(len(core.tails), np.int64)
     # Places of numbers that are cut, and by how much; arcs u -> x, and u -> y where y is next to both.
     cut, triangles = list[_Pair](), list[_Pair]()
     names = ("w3", "wing", "chord", "far", "side", "arm") if wide else ("w3", "wing", "chord")
-    sums = {name: np.zeros(len(rows.heads), np.int64) for name in names}
-    table = np.zeros(max(1, min(len(degree), _TABLE // size)) * size, np.int64)
+    sums = {name: np.zeros(len(core.tails), np.int64) for name in names}
+    together = max(1, min(len(core.lengths), TABLE // size))
+    table = np.zeros(together * size, np.int64)
+    places, members, degrees = at.rows[rows.back], at_heads["members"], at_heads["d"]
+    # Of nodes: an arc that leads to x has what x has.
+    leaves = np.zeros(len(core.lengths), np.int64)
+    leaves[rows.tails] = at_heads["leaves"][rows.back]
 
-    def read(c: _Cells, first: int) -> _Read:
-        other, common = rows.heads.take(c.near), both.take(c.place).astype(np.int64)
+    def read(c: Cells, first: int) -> _Read:
+        other, common = core.heads.take(c.near), both.take(c.along(places[c.arcs])).astype(np.int64)
         if detail == "node":
             (adjacent,) = np.nonzero(common >> ADJACENT)
             arc = np.searchsorted(c.begin, adjacent, "right") - 1
-            triangles.append((c.back[arc].astype(np.int32), c.near[adjacent].astype(np.int32)))
-        return _Read(c, c.spread((c.row - first) * size) + other, other, common & ((1 << ADJACENT) - 1))
+            triangles.append((rows.back[c.arcs][arc].astype(np.int32), c.near[adjacent].astype(np.int32)))
+        key = c.spread((rows.tails[c.arcs] - first) * size) + other
+        return _Read(c, key, other, members.take(c.near) if twins else other, common & ((1 << ADJACENT) - 1))
 
-    for first, stop in rows.groups(size):
-        parts = [read(c, first) for c in rows.cells(first, stop)]
-        for c, key, _, common in parts:
+    for first, stop in rows.lists.groups(rows.starts, together):
+        parts = [read(c, first) for c in rows.lists.cells(rows.starts[first], rows.starts[stop])]
+        for c, key, _, _, common in parts:
             # Codegrees, and above them pairs.
             number = 1 + (common << 32)
-            if rows.members is not None:
-                number *= c.spread(rows.members[rows.heads[c.hubs]])
-            np.add.at(table, key, number)
-        if rows.members is not None:
+            np.add.at(table, key, number * c.spread(members[rows.arcs[c.arcs]]) if twins else number)
+        if twins:
             for part in parts:
-                _add_walks(walks, rows, rows.members, part, table)
+                _add_walks(walks, core, rows, members, part, table)
         # The diagonal has degrees.
-        own = np.arange(stop - first) * size + np.arange(first, stop)
-        table[own] += rows.leaves[first:stop]
-        for c, key, other, common in parts:
+        own_place = np.arange(stop - first) * size + np.arange(first, stop)
+        table[own_place] += leaves[first:stop]
+        for c, key, _, many, common in parts:
             number = table.take(key)
-            codegree = number & 0xFFFFFFFF
-            place = key + first * size
+            codegree, place = number & 0xFFFFFFFF, key + first * size
             flat[place] = codegree  # modulo so many bits
             if codegree.max() > most:
                 (some,) = np.nonzero(codegree > most)
                 flat[place[some]] = most
                 cut.append((place[some], codegree[some] - most))
-            # Of y, each sum has all members.
-            all_of = codegree if rows.members is None else codegree * rows.members.take(other)
-            sums["w3"][c.back], sums["wing"][c.back] = c.sums(all_of), c.sums(all_of * codegree)
-            sums["chord"][c.back] = c.sums(all_of * common)
+            # Of y, each sum has all that it stands for.
+            all_of, back = codegree * many if twins else codegree, rows.back[c.arcs]
+            sums["w3"][back], sums["wing"][back] = c.sums(all_of), c.sums(all_of * codegree)
+            sums["chord"][back] = c.sums(all_of * common)
             if wide:
-                sums["far"][c.back] = c.sums(all_of * degree.take(other))
-                sums["side"][c.back] = c.sums(all_of * t.take(c.near))
-                pairs = number >> 32
-                sums["arm"][c.back] = c.sums(pairs if rows.members is None else pairs * rows.members.take(other))
+                sums["far"][back] = c.sums(all_of * degrees.take(c.near))
+                sums["side"][back] = c.sums(all_of * t.take(c.near))
+                sums["arm"][back] = c.sums((number >> 32) * many if twins else number >> 32)
         for _, key, *_ in parts:
             table[key] = 0
-        table[own] = 0
+        table[own_place] = 0
     # A leaf of u has one common neighbour with each of its others: u.
     for name in ("w3", "wing", "far") if wide else ("w3", "wing"):
-        sums[name][rows.arcs] += rows.leaves[rows.tails]
+        sums[name][rows.arcs] += leaves[rows.tails]
     if detail == "node":
         sums["roof"] = np.zeros_like(sums["w3"])
         for arcs, near in triangles:
-            walk = sums["w3"][near]
-            np.add.at(sums["roof"], arcs, walk if rows.members is None else walk * rows.members[rows.heads[near]])
-    return Found(codegrees.view(np.uint32), walks + _short_of(rows, codegrees, cut), sums)
+            np.add.at(sums["roof"], arcs, sums["w3"][near] * members[near])
+    return Found(codegrees.view(np.uint32), walks + _short_of(core, rows, codegrees, cut), sums)
 
 
-def _add_walks(walks: np.ndarray, rows: _Rows, members: np.ndarray, part: _Read, table: np.ndarray) -> None:
+def _add_walks(
+    walks: np.ndarray, core: Core, rows: _Rows, members: np.ndarray, part: _Read, table: np.ndarray
+) -> None:  # fmt: skip
     """What products of rows miss of walks x, u, y, k, v, x, in which y stands for several, at the arcs x -> u."""
-    c, key, other, _ = part
-    (some,) = np.nonzero(members.take(other) > 1)
-    y, lengths = other[some], rows.lengths[other[some]]
-    ends = np.cumsum(lengths)
-    near = np.arange(ends[-1] if len(ends) else 0) + np.repeat(rows.first[y] - ends + lengths, lengths)
-    k = rows.heads[near]
-    closed = (table[np.repeat(key[some] - y, lengths) + k] & 0xFFFFFFFF) * members[k]
-    arc = np.searchsorted(c.begin, some, "right") - 1
-    np.add.at(walks, np.repeat(c.hubs[arc], lengths), np.repeat(members[y] - 1, lengths) * closed)
+    (some,) = np.nonzero(part.members > 1)
+    y = part.other[some]
+    base = part.key[some] - y
+    arc = np.searchsorted(part.cells.begin, some, "right") - 1
+    to = rows.arcs[part.cells.arcs][arc]
+    more = part.members[some] - 1
+    lists = Lists(core.first[y], core.lengths[y])
+    for c in lists.cells(0, len(y)):
+        closed = (table.take(c.spread(base[c.arcs]) + core.heads.take(c.near)) & 0xFFFFFFFF) * members.take(c.near)
+        np.add.at(walks, to[c.arcs], more[c.arcs] * c.sums(closed))
 
 
-def _short_of(rows: _Rows, codegrees: np.ndarray, cut: list[_Pair]) -> np.ndarray:
+def _short_of(core: Core, rows: _Rows, codegrees: np.ndarray, cut: list[_Pair]) -> np.ndarray:
     """``cut``: where numbers are too small, and by how much."""
-    found = np.zeros(len(rows.heads), np.int64)
+    found = np.zeros(len(core.tails), np.int64)
     if not cut:
         return found
     keys, first = np.unique(np.concatenate([at for at, _ in cut]), return_index=True)
@@ -261,14 +223,13 @@ def _short_of(rows: _Rows, codegrees: np.ndarray, cut: list[_Pair]) -> np.ndarra
     x, y = keys // size, keys % size
     # Of C(x, y) C(v, y), for all v next to x: what is missing of the first, times all of the second; and at the
     # reversed arc, where it is the second that misses something, times what is there of the other.
-    lengths = rows.starts[x + 1] - rows.starts[x]
-    which = np.repeat(np.arange(len(keys)), lengths)
-    at = np.arange(len(which)) + np.repeat(rows.starts[x] - np.cumsum(lengths) + lengths, lengths)
-    arc = rows.arcs[at]
-    other = rows.heads[arc] * size + y[which]
-    there, place = codegrees.reshape(-1)[other].astype(np.int64), np.searchsorted(keys, other)
-    place = np.minimum(place, len(keys) - 1)
-    missing = np.where(keys[place] == other, over[place], 0)
-    np.add.at(found, arc, over[which] * (there + missing))
-    np.add.at(found, rows.back[at], over[which] * there)
+    lists = Lists(rows.starts[x], core.lengths[x])
+    for c in lists.cells(0, len(x)):
+        over_all, arc = c.spread(over[c.arcs]), rows.arcs[c.near]
+        other = core.heads[arc] * size + c.spread(y[c.arcs])
+        there = codegrees.reshape(-1)[other].astype(np.int64)
+        place = np.minimum(np.searchsorted(keys, other), len(keys) - 1)
+        missing = np.where(keys[place] == other, over[place], 0)
+        np.add.at(found, arc, over_all * (there + missing))
+        np.add.at(found, rows.back[c.near], over_all * there)
     return found

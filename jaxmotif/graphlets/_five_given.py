@@ -230,22 +230,17 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     memory = default_memory(device) if given.memory is None else given.memory
     room = memory - given.fixed - adjacency - 2 * given.size**2
-    lengths = (np.diff(np.asarray(given.graph.offsets)) - np.asarray(given.graph.leaves))[int(given.graph.core) :]
-    if room < by_rows.needed(int((lengths.astype(np.int64) ** 2).sum()), given.arcs):
+    core = by_lists.core_of(given.graph)
+    cells = int((core.lengths**2).sum())
+    if not cells or room < by_rows.needed(cells, given.arcs):
         return None
-    hoods = by_lists.few_bends(given.graph, lengths)
-    if not given.giants and not by_lists.worth_while(hoods):
-        hoods = []
-    places = np.array([h.hub for h in hoods], int) - int(given.graph.core)
-    if (places >= len(lengths) - given.giants).sum() < given.giants:
+    few = by_lists.few_bends(core, given.sizes)
+    if np.isin(np.arange(len(core.lengths))[len(core.lengths) - given.giants :], few.hubs, invert=True).any():
         return None
-    rest = given.lengths.copy()
-    rest[places] = 0
+    rest = core.lengths.copy()
+    rest[few.hubs] = 0
     matrices = given._replace(lengths=rest).matrices(given.cells)
-    cells = sum(b.cells for b in matrices)
-    few = by_lists.listed(hoods, cells) if hoods else None
-    if few is not None:
-        cells, room = few.cells, room - few.union.bytes
-    if not cells or room < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
+    cells = sum(b.cells for b in matrices) + few.cells
+    if room - few.bytes < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
         return None
-    return by_rows.layout(given.graph, matrices, few)
+    return by_rows.layout(given.graph, core, matrices, few)

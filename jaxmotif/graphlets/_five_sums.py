@@ -153,7 +153,7 @@ class Hand:
         self._lowest = given.upper_matrices(self._cells)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
-            kept = 0 if given.lists is None else given.lists.cells
+            kept = 0 if given.lists is None else max(given.lists.cells, 1)
             self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail, kept=kept), self._device)
             empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
@@ -211,12 +211,22 @@ class Hand:
         given = self.given
         for b, first in zip(lists.matrices, lists.firsts, strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
-        if lists.few is not None:
-            union = put64(lists.few.union, self._device)
-            self._held = by_lists.gather(self._held, given.graph, self._node, union, detail=given.detail)
+        own, both = np.array(self._held.own), np.asarray(self._held.both)
+        if lists.few.cells:
+            both = np.concatenate([both[: lists.cells], np.zeros(lists.few.cells, np.uint16)])
+        graph = given.graph
+        nodes = {"d": self._node[0], "p2": self._node[1], "leaves": graph.all_leaves}
+        if graph.twins is not None:
+            nodes["members"] = graph.twins.members
+        # Padding leads past the last node.
+        heads = np.minimum(np.asarray(graph.heads), graph.leaves.shape[0] - 1)
+        at_heads = {name: np.asarray(x).astype(np.int64)[heads] for name, x in nodes.items()}
+        at_heads.setdefault("members", np.ones(len(heads), np.int64))
+        by_lists.gather(own, both, lists.core, lists.rows, at_heads, lists.few, given.detail)
         found = by_rows.found(
-            given.graph, lists, self._held, np.asarray(self._node[0]), size=given.size, detail=given.detail
-        )
+            lists, own, both, at_heads, graph.twins is not None, size=given.size, detail=given.detail
+        )  # fmt: skip
+        self._held = self._held._replace(own=on_device(own, self._device))
         self._of_rows = {name: on_device(x, self._device) for name, x in found.sums.items()}
         self._walks = on_device(found.walks, self._device)
         self._walk(on_device(found.codegrees, self._device), 0, span, lists.bits)
