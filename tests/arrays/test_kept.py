@@ -10,6 +10,7 @@ import pytest
 
 from jaxmotif.arrays import _kept
 from jaxmotif.arrays._kept import drop_oldest
+from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
 RUN = ["graphlets", "karate"]
@@ -36,15 +37,18 @@ def programs(folder):
     return sorted([*Path(folder).glob("*/*-program"), *Path(folder).glob("*/*-cache")])
 
 
-def test_the_command_keeps_code_by_itself_and_mends_what_is_broken(home):
+@pytest.mark.parametrize("broken", [True, *more(False)])
+def test_the_command_keeps_code_by_itself_and_mends_what_is_broken(home, broken):
     run()
     kept = programs(home / ".cache" / "jaxmotif")
     assert kept
     assert kept[0].parent.stat().st_mode & 0o077 == 0
     written = [file.stat().st_ino for file in kept]
-    assert "compiled code" not in run()
-    assert programs(home / ".cache" / "jaxmotif") == kept
-    assert [file.stat().st_ino for file in kept] == written
+    if not broken:
+        assert "compiled code" not in run()
+        assert programs(home / ".cache" / "jaxmotif") == kept
+        assert [file.stat().st_ino for file in kept] == written
+        return
     for file in kept:
         file.write_bytes(b"garbage")
         os.utime(file, (0, 0))

@@ -57,8 +57,8 @@ def brute_force(graph, size):
         (2, {"n": 9, "density": 0.3, "directed": True, "labels": 2, "edge_labels": 2}),
         (8, {"n": 10, "density": 0.25, "directed": True}),
         (3, {"n": 11, "density": 0.3, "directed": True, "labels": 3, "edge_labels": 2}),
-        (4, {"n": 11, "density": 0.4, "directed": False, "edge_labels": 20}),
         *more(
+            (4, {"n": 11, "density": 0.4, "directed": False, "edge_labels": 20}),
             (3, {"n": 12, "density": 0.2, "directed": True}),
             (5, {"n": 11, "density": 0.15, "directed": True}),
             (4, {"n": 11, "density": 0.4, "directed": False, "labels": 2, "edge_labels": 3}),

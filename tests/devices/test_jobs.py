@@ -21,7 +21,7 @@ from tests.more import more
 
 ROOT = Path(__file__).parents[2]
 FEW = [
-    "graphlets", "matching", *more("census", "sieve"),
+    "graphlets", *more("matching", "census", "sieve"),
     pytest.param("motifs", marks=pytest.mark.slow),  # it compiles for long
 ]  # fmt: skip
 
@@ -92,6 +92,7 @@ def test_resumed_and_done(small, monkeypatch, tmp_path, name):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ["matching"])
 def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path, name):
     """Its stretches are not those of other devices, so its checkpoint is not for them."""

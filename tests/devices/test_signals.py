@@ -53,7 +53,7 @@ cli.program()
 """
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", *more("SIGHUP")])
+@pytest.mark.parametrize("name", ["SIGTERM", *more("SIGINT", "SIGHUP")])
 def test_what_is_done_is_kept(tmp_path, name):
     """What was saved before the signal is whole, and another run goes on from there."""
     from tests.devices.test_job import ITEMS, Store, check, run

@@ -67,7 +67,7 @@ def check(graph, size, per):
 
 @pytest.mark.parametrize(
     ("per", "directed", "labels", "edge_labels"),
-    [("edge", True, 0, 0), ("node", False, 2, 2), *more(("node", True, 0, 0), ("edge", False, 2, 2))],
+    [("node", False, 2, 2), *more(("node", True, 0, 0), ("edge", True, 0, 0), ("edge", False, 2, 2))],
 )
 def test_against_brute_force(per, directed, labels, edge_labels):
     graph = random_graph(11, 0.3 if directed else 0.4, 3, directed, labels=labels, edge_labels=edge_labels)
@@ -85,7 +85,7 @@ def test_columns_are_called_as_those_of_patterns_by_name(size, directed, names):
         np.testing.assert_array_equal(found.values, wanted.values)
 
 
-@pytest.mark.parametrize("per", ["node", *more("edge")])
+@pytest.mark.parametrize("per", more("node", "edge"))
 def test_devices_and_what_is_kept_change_nothing(per, tmp_path):
     graph = random_graph(12, 0.3, 1, True)
     alone = census_orbits(graph, 3, per=per)

@@ -170,7 +170,7 @@ class TestRealNetworks:
     """Networks of one padded size, so that they share their compilations."""
 
     CAPACITY = (2**15, 2**18)
-    NAMES = ("karate", "pgd-C250-9", *more("power", "internet-as"), pytest.param("wiki-Vote", marks=pytest.mark.slow))
+    NAMES = ("karate", *more("power", "internet-as", "pgd-C250-9"), pytest.param("wiki-Vote", marks=pytest.mark.slow))
 
     def _load(self, data, name, pad=CAPACITY):
         return build(stored_graphlets(data)[name]["n"], stored_edges(data, name), pad)
@@ -182,7 +182,7 @@ class TestRealNetworks:
             == stored_graphlets(shared_data)[name]["counts"]
         )
 
-    @pytest.mark.parametrize("name", ["celegans_metabolic", *more("internet-as")])
+    @pytest.mark.parametrize("name", more("celegans_metabolic", "internet-as"))
     def test_edges_and_nodes(self, shared_data, name):
         answer, graph = stored_graphlets(shared_data)[name], self._load(shared_data, name)
         by_edge, by_node = jaxmotif.edge_graphlets(graph), jaxmotif.node_orbits(graph)

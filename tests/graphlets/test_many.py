@@ -83,6 +83,7 @@ def test_a_count_past_64_bits():
     assert found.values[0].tolist() == [1, *[0] * 16]
 
 
+@pytest.mark.more
 def test_five_nodes():
     few = [EDGES[0], EDGES[1], EDGES[3]]
     found = jaxmotif.edge_graphlets(few, size=5)

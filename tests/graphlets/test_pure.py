@@ -48,6 +48,7 @@ def test_node_orbits():
         np.testing.assert_array_equal(_in_order(orbits(build(n, edges)), n), expected)
 
 
+@pytest.mark.more
 def test_a_batch():
     graphs = [build(*graph) for graph in CASES.values()]
     batch = jax.tree.map(lambda *x: jnp.stack([jnp.asarray(y) for y in x]), *graphs)

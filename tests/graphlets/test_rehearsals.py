@@ -9,7 +9,7 @@ from tests.more import more
 from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
 
 
-@pytest.mark.parametrize("counted", [edge_graphlets, *more(node_orbits)])
+@pytest.mark.parametrize("counted", more(edge_graphlets, node_orbits))
 def test_five_nodes(rehearsals, counted):  # noqa: F811
     told, called = rehearsals(_count)
     graph = Graph.from_edges(np.random.default_rng(0).integers(0, 40, (120, 2)), 40)

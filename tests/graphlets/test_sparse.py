@@ -133,6 +133,7 @@ def test_ranges_of_work_add_up():
             np.testing.assert_array_equal(np.asarray(a)[: len(edges)], np.asarray(b)[: len(edges)])
 
 
+@pytest.mark.more
 def test_columns_from_statistics():
     """Per-edge columns and node orbits; padding nodes have none."""
     run = _statistics(True)

@@ -139,8 +139,11 @@ def as_forms(found, graph):
 @pytest.mark.parametrize(
     ("kind", "per"),
     [
-        (LABELLED, "node"), (LABELLED, "edge"),
-        *more((UNDIRECTED, "edge"), (UNDIRECTED, "node"), ({"directed": True}, "node"), ({"directed": True}, "edge")),
+        (LABELLED, "node"),
+        *more(
+            (LABELLED, "edge"), (UNDIRECTED, "node"), (UNDIRECTED, "edge"), ({"directed": True}, "node"),
+            ({"directed": True}, "edge"),
+        ),
     ],
 )  # fmt: skip
 def test_roles_of_nodes_and_edges(kind, per):
@@ -185,7 +188,7 @@ def test_counts_that_may_pass_64_bits_are_refused(monkeypatch):
             jaxmotif.graphlet_counts(graph, typed=True)
 
 
-@pytest.mark.parametrize("by_node", [False, *more(True)])
+@pytest.mark.parametrize("by_node", more(False, True))
 def test_a_checkpoint_holds_every_size(by_node, tmp_path):
     graph = make(1, **LABELLED)
     if by_node:

@@ -8,7 +8,7 @@ from tests.more import more
 
 
 @pytest.mark.parametrize(
-    ("step", "walks"), [("reject", True), ("global", False), *more(("reject", False), ("global", True))]
+    ("step", "walks"), [("global", True), *more(("reject", True), ("global", False), ("reject", False))]
 )
 def test_lowers_for_a_gpu(lowered_for_cuda, step, walks):
     """1,000 chains of 1,079 labels, in the room they take there."""

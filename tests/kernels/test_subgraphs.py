@@ -52,8 +52,8 @@ def _real(keys):
     ("options", "wide"),
     [
         ({"directed": True, "count": 5}, False),
-        ({"directed": True, "labels": True}, True),
         *more(
+            ({"directed": True, "labels": True}, True),
             ({"directed": False, "labels": True, "matrix": False}, False),
             ({"directed": False}, False),
             ({"directed": True}, True),
@@ -95,6 +95,7 @@ def test_every_set_of_three_nodes_once():
     assert len(sets) == (degree * (degree - 1) // 2).sum() - 2 * triangles
 
 
+@pytest.mark.more
 def test_room_for_more_nodes_changes_nothing():
     """Rows of two nodes in a table with room for four."""
     dyads = _dyads(directed=True, labels=True)

@@ -7,6 +7,7 @@ import pytest
 
 from jaxmotif import Graph, occurrences, read_graph, subgraph_census
 from jaxmotif.patterns import Pattern, canonical_string, class_id
+from tests.more import more
 
 
 def random_graph(n, density, seed, directed):
@@ -19,7 +20,7 @@ def listed(*args, **options):
     return [tuple(row) for block in occurrences(*args, **options) for row in block.tolist()]
 
 
-@pytest.mark.parametrize(("directed", "size"), [(True, 3), (False, 4)])
+@pytest.mark.parametrize(("directed", "size"), [(True, 3), *more((False, 4))])
 def test_every_set_of_nodes_is_listed_once_under_its_class(directed, size):
     graph = random_graph(14, 0.3, 5, directed)
     pattern = Pattern.from_graph(graph)

@@ -11,6 +11,7 @@ from jaxmotif.motifs._discovery import _batch
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
 from tests.compilations import compilations
+from tests.more import more
 from tests.motifs.resumed import in_small_batches, interrupted
 
 
@@ -103,6 +104,7 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
     assert sum(sizes) == 25
 
 
+@pytest.mark.more
 def test_random_graphs_that_cannot_move_are_told():
     star = Graph.from_edges([(0, i) for i in range(1, 40)], 40, directed=True)
     found = find_motifs(star, 3, 4, attempts=5)
@@ -110,7 +112,7 @@ def test_random_graphs_that_cannot_move_are_told():
     assert "no chain could move" in found.notes[0]
 
 
-@pytest.mark.parametrize("graphs", [6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("graphs", [*more(6), pytest.param(100, marks=pytest.mark.slow)])
 def test_few_programs_for_graphs_of_all_sizes(graphs):
     """Neither another size nor another number of random graphs compiles, but for a few steps in size."""
     rng = np.random.default_rng(0)

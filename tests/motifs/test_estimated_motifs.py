@@ -74,6 +74,7 @@ def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     assert any("exact counts, without an estimate" in note for note in found.notes)
 
 
+@pytest.mark.more
 def test_z_approaches_that_of_exact_counts(graph, few):
     options = {"size": 3, "num_random": 12, "attempts": 5}
     exact = find_motifs(graph, **options)
@@ -92,6 +93,7 @@ def test_z_approaches_that_of_exact_counts(graph, few):
     np.testing.assert_allclose(again.z, exact.significance.z)
 
 
+@pytest.mark.more
 def test_a_class_that_is_never_drawn_counts_nothing(graph):
     exact = find_motifs(graph, 3, 12, attempts=5)
     with np.errstate(all="raise"):
@@ -167,7 +169,7 @@ def test_same_bits_on_any_devices_and_after_a_kill(graph, few, tmp_path, monkeyp
             find_motifs(graph, **(options | other), checkpoint=tmp_path)
 
 
-@pytest.mark.parametrize("estimate", [900, *more(None)])
+@pytest.mark.parametrize("estimate", more(900, None))
 def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
     wanted = find_motifs(graph, 3, 12, attempts=5, estimate=estimate)
     whole, failures = _discovery._Task._counted, []
@@ -186,6 +188,7 @@ def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
     same(wanted, found)
 
 
+@pytest.mark.more
 def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatch):
     """As chains leave graphs on an accelerator, and as they are fetched; by a matrix and by an index of pairs."""
     plan, device = plan_chains(graph, 3, "bidegree", 15.0, 5.0, "reject"), jax.devices()[0]

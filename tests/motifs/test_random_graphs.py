@@ -63,7 +63,7 @@ def test_uniform_at_the_defaults(name):
     assert p_value(name, 1000) > 0.001
 
 
-@pytest.mark.parametrize("name", ["mixed", *more("reciprocation free", "undirected")])
+@pytest.mark.parametrize("name", more("mixed", "reciprocation free", "undirected"))
 def test_moves_in_turn_are_uniform(name):
     assert p_value(name, 500, step="global") > 0.001
 

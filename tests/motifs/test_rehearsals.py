@@ -60,7 +60,7 @@ def test_estimated_motifs(programs):
     assert found.counts.sum() > 0
 
 
-@pytest.mark.parametrize("matrix_bytes", [1 << 20, *more(0)])
+@pytest.mark.parametrize("matrix_bytes", more(1 << 20, 0))
 def test_estimate(programs, matrix_bytes, monkeypatch):
     told, called = programs
     monkeypatch.setattr(_proposals, "MATRIX_BYTES", (matrix_bytes, matrix_bytes))
