@@ -8,6 +8,7 @@ all these hubs are one sparse graph, their disjoint union; its nodes are the hub
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -74,17 +75,30 @@ def core_of(graph: Ranked) -> Core:
     return Core(first, lengths, later, np.clip(tails - core, 0, len(lengths) - 1), heads - core, back)
 
 
-def few_bends(core: Core, sizes: tuple[int, ...]) -> Listed:
+class Triangles(NamedTuple):
+    """Of nodes u < v < w the arcs u -> v, v -> w, u -> w, int64."""
+
+    uv: np.ndarray
+    vw: np.ndarray
+    uw: np.ndarray
+
+    def around(self, back: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each triangle and its three nodes, the two arcs from one to the others; ``back``: reversed arcs."""
+        yield self.uv, self.uw
+        yield back[self.uv], self.vw
+        yield back[self.uw], back[self.vw]
+
+
+def few_bends(core: Core, triangles: Triangles, sizes: tuple[int, ...]) -> Listed:
     """The hubs that take less so; ``sizes``: of matrices."""
-    uv, vw, uw = _triangles(core)
-    at_edges = np.bincount(np.concatenate([uv, vw, uw]), minlength=len(core.tails))
+    at_edges = np.bincount(np.concatenate(triangles), minlength=len(core.tails))
     t = at_edges + at_edges[core.back]
     arcs, bends = (np.bincount(core.tails[t > 0], x[t > 0], len(core.lengths)) for x in (t, t * t))
     size = np.array(sizes)[np.searchsorted(sizes, core.lengths)].astype(np.float64)
     listed = (_BEND * bends + _ARC * arcs <= size * size * (_CELL + _STEP * size)) & (core.lengths > 0)
     tails, heads = [], []
-    # Around u, v and w: the arcs from it to the two others are nodes of the union, and adjacent.
-    for x, y in ((uv, uw), (core.back[uv], vw), (core.back[uw], core.back[vw])):
+    # The arcs from a node to the two others are nodes of the union, and adjacent.
+    for x, y in triangles.around(core.back):
         mine = listed[core.tails[x]]
         tails += [x[mine], y[mine]]
         heads += [y[mine], x[mine]]
@@ -94,8 +108,8 @@ def few_bends(core: Core, sizes: tuple[int, ...]) -> Listed:
     return Listed(hubs, core.lengths[hubs], both >> 32, both & 0xFFFFFFFF)
 
 
-def _triangles(core: Core) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of all triangles of nodes u < v < w the arcs u -> v, v -> w, u -> w."""
+def triangles_of(core: Core) -> Triangles:
+    """All of the core."""
     nodes = len(core.lengths)
     starts = core.first + core.lengths - core.later
     # The arcs from lower to higher nodes, by tail; each with the higher neighbours of its head.
@@ -117,8 +131,7 @@ def _triangles(core: Core) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             which = np.searchsorted(c.begin, some, "right") - 1
             found.append((arcs[c.arcs][which], c.near[some], third[some]))
         table[marks] = -1
-    uv, vw, uw = (np.concatenate(x) for x in zip(*found, strict=True))
-    return uv, vw, uw
+    return Triangles(*(np.concatenate(x) for x in zip(*found, strict=True)))
 
 
 def gather(

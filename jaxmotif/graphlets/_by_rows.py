@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import end_rehearsal, in_earnest
 from jaxmotif.arrays._host import zeros_for_jax
-from jaxmotif.graphlets._by_lists import TABLE, Core, Listed
+from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
 from jaxmotif.graphlets._cells import Cells, Lists
 from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
@@ -27,8 +27,6 @@ MOST = 2**12
 _CUT = 2**25
 """Numbers at most that cut codegrees meet."""
 
-_Pair = tuple[np.ndarray, np.ndarray]
-
 
 class Layout(NamedTuple):
     """``matrices``, ``few``: all hubs; ``firsts``: cells before those of each size; ``cells``: of all matrices;
@@ -36,6 +34,7 @@ class Layout(NamedTuple):
     those, in what is kept of one; ``bits``: of a codegree, 8 or 16."""
 
     core: Core
+    triangles: Triangles
     matrices: list[Blocks]
     few: Listed
     firsts: list[np.int32]
@@ -44,13 +43,18 @@ class Layout(NamedTuple):
     bits: int
 
 
+def cliques(at: Layout) -> np.ndarray:
+    """Which nodes of the core may be the lowest of a 5-clique: of so many triangles."""
+    return np.bincount(at.core.tails[at.triangles.uv], minlength=len(at.core.lengths)) >= 6
+
+
 def needed(cells: int, arcs: int) -> int:
     """Bytes of what is kept of so many cells of matrices, triangles among them, and of arcs, at most."""
     return 10 * cells + 200 * arcs
 
 
 @in_earnest
-def layout(graph: Ranked, core: Core, matrices: list[Blocks], few: Listed) -> Layout:
+def layout(graph: Ranked, core: Core, triangles: Triangles, matrices: list[Blocks], few: Listed) -> Layout:
     """``matrices``, ``few``: all hubs."""
     begin, low = int(graph.core), len(core.lengths)
     first, width, firsts = np.zeros(low, np.int64), np.zeros(low, np.int64), [0]
@@ -67,7 +71,7 @@ def layout(graph: Ranked, core: Core, matrices: list[Blocks], few: Listed) -> La
     large = degrees[degrees >= 2**8]
     # In 8 bits products take half as long; of the few pairs that need more, what is cut is added again.
     bits = 8 if len(large) * large.sum() <= _CUT else 16
-    return Layout(core, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
+    return Layout(core, triangles, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
 
 
 class _Rows(NamedTuple):
@@ -135,8 +139,8 @@ def found(
     t = np.ascontiguousarray(own[:, own_columns(detail).index("t")])
     codegrees, most = zeros_for_jax((size, size), f"uint{at.bits}"), 2**at.bits - 1
     flat, walks = codegrees.reshape(-1), np.zeros(len(core.tails), np.int64)
-    # Places of numbers that are cut, and by how much; arcs u -> x, and u -> y where y is next to both.
-    cut, triangles = list[_Pair](), list[_Pair]()
+    # Places of numbers that are cut, and by how much.
+    cut, low = list[tuple[np.ndarray, np.ndarray]](), np.uint16((1 << ADJACENT) - 1)
     names = ("w3", "wing", "chord", "far", "side", "arm") if wide else ("w3", "wing", "chord")
     sums = {name: np.zeros(len(core.tails), np.int64) for name in names}
     together = max(1, min(len(core.lengths), TABLE // size))
@@ -147,13 +151,9 @@ def found(
     leaves[rows.tails] = at_heads["leaves"][rows.back]
 
     def read(c: Cells, first: int) -> _Read:
-        other, common = core.heads.take(c.near), both.take(c.along(places[c.arcs])).astype(np.int64)
-        if detail == "node":
-            (adjacent,) = np.nonzero(common >> ADJACENT)
-            arc = np.searchsorted(c.begin, adjacent, "right") - 1
-            triangles.append((rows.back[c.arcs][arc].astype(np.int32), c.near[adjacent].astype(np.int32)))
+        other, common = core.heads.take(c.near), both.take(c.along(places[c.arcs])) & low
         key = c.spread((rows.tails[c.arcs] - first) * size) + other
-        return _Read(c, key, other, members.take(c.near) if twins else other, common & ((1 << ADJACENT) - 1))
+        return _Read(c, key, other, members.take(c.near) if twins else other, common.astype(np.int64))
 
     for first, stop in rows.lists.groups(rows.starts, together):
         parts = [read(c, first) for c in rows.lists.cells(rows.starts[first], rows.starts[stop])]
@@ -191,8 +191,10 @@ def found(
         sums[name][rows.arcs] += leaves[rows.tails]
     if detail == "node":
         sums["roof"] = np.zeros_like(sums["w3"])
-        for arcs, near in triangles:
-            np.add.at(sums["roof"], arcs, sums["w3"][near] * members[near])
+        walks_of = sums["w3"] * members
+        for x, y in at.triangles.around(core.back):
+            np.add.at(sums["roof"], x, walks_of[y])
+            np.add.at(sums["roof"], y, walks_of[x])
     return Found(codegrees.view(np.uint32), walks + _short_of(core, rows, codegrees, cut), sums)
 
 
@@ -212,7 +214,7 @@ def _add_walks(
         np.add.at(walks, to[c.arcs], more[c.arcs] * c.sums(closed))
 
 
-def _short_of(core: Core, rows: _Rows, codegrees: np.ndarray, cut: list[_Pair]) -> np.ndarray:
+def _short_of(core: Core, rows: _Rows, codegrees: np.ndarray, cut: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """``cut``: where numbers are too small, and by how much."""
     found = np.zeros(len(core.tails), np.int64)
     if not cut:

@@ -63,7 +63,7 @@ def five_node_orbits(
         given, places, largest = given_of(slots, graph, "edge" if edges else "node", memory, selection.main, alone)
         sums, notes = all_sums(given, selection, show, store)
         narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
-        at_nodes = at_nodes_of(given.graph, places, sums, wide=wide, small=narrow).held(narrow)
+        at_nodes = at_nodes_of(given.graph, sums, wide=wide, small=narrow).held(narrow, places.nodes)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
         # What can be summed around the hubs only once the sums before are there.

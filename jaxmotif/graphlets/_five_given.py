@@ -93,7 +93,10 @@ class Given(NamedTuple):
 
     def upper_matrices(self, cells: int) -> list[Blocks]:
         """Those of their neighbours of higher rank, where these are enough for a 5-clique."""
-        return hubs.blocks(np.where(self.later < 4, 0, self.later), self.core, cells // self._parts // 4, self.sizes)
+        few = self.later < 4
+        if self.lists is not None:
+            few = few | ~by_rows.cliques(self.lists)
+        return hubs.blocks(np.where(few, 0, self.later), self.core, cells // self._parts // 4, self.sizes)
 
     @property
     def _parts(self) -> int:
@@ -234,13 +237,17 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     cells = int((core.lengths**2).sum())
     if not cells or room < by_rows.needed(cells, given.arcs):
         return None
-    few = by_lists.few_bends(core, given.sizes)
+    triangles = by_lists.triangles_of(core)
+    few = by_lists.few_bends(core, triangles, given.sizes)
     if np.isin(np.arange(len(core.lengths))[len(core.lengths) - given.giants :], few.hubs, invert=True).any():
         return None
     rest = core.lengths.copy()
     rest[few.hubs] = 0
     matrices = given._replace(lengths=rest).matrices(given.cells)
     cells = sum(b.cells for b in matrices) + few.cells
-    if room - few.bytes < by_rows.needed(cells, given.arcs) or max(given.size**2, cells) >= 2**31:
+    if (
+        room - few.bytes - 24 * len(triangles.uv) < by_rows.needed(cells, given.arcs)
+        or max(given.size**2, cells) >= 2**31
+    ):
         return None
-    return by_rows.layout(given.graph, core, matrices, few)
+    return by_rows.layout(given.graph, core, triangles, matrices, few)

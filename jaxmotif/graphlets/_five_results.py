@@ -95,10 +95,13 @@ class Limbs(NamedTuple):
         near = solve(lambda x: x.astype(jnp.float64))
         return cls(low, jnp.round((near - low.astype(jnp.float64)) / 2.0**61).astype(jnp.int64))
 
-    def held(self, narrow: bool) -> jax.Array | np.ndarray:
-        """On the device, as uint32 where that is asked for; Python integers in host memory where one passes 64 bits."""
+    def held(self, narrow: bool, at: jax.Array | None = None) -> jax.Array | np.ndarray:
+        """On the device, as uint32 where that is asked for; Python integers in host memory where one passes 64 bits.
+        ``at``: the columns that are the rows of the result, if these are not there yet."""
         if self.high is None:
-            return _as_held(self.low, narrow=narrow)
+            return _as_held(self.low, at, narrow=narrow)
+        if at is not None:
+            return Limbs(*(_columns(x, at) for x in (self.low, self.high))).held(narrow)
         low, high = np.asarray(self.low), np.asarray(self.high)
         exact = low + (high << 61)
         beyond = (high > 4) | ((high == 4) & (low >= 0))  # 2^63 = 2^61 * 4
@@ -109,13 +112,12 @@ class Limbs(NamedTuple):
 
 
 @partial(jit64, static_argnames=("wide", "small"))
-def at_nodes_of(graph: Ranked, places: Places, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
-    """``[N, 73]``, in the order of the graph's own nodes."""
+def at_nodes_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
+    """``[73, N]``."""
     arcs = arcs_of(graph)
     d, p2 = node_sums(graph)
     every = _with_leaves(arcs, d, p2, sums)
-    found = Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
-    return jax.tree.map(lambda x: x[:, places.nodes].T, found)
+    return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
 
 
 @partial(jit64, static_argnames=("wide", "small"))
@@ -161,8 +163,15 @@ def late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> tuple[jax.Array, 
 
 
 @partial(jit64, static_argnames="narrow")
-def _as_held(counts: jax.Array, *, narrow: bool) -> jax.Array:
+def _as_held(counts: jax.Array, at: jax.Array | None, *, narrow: bool) -> jax.Array:
+    # A program of its own: as part of another, on a CPU, it takes several times as long.
+    counts = counts if at is None else counts[:, at].T
     return counts.astype(jnp.uint32) if narrow else counts
+
+
+@jit64
+def _columns(counts: jax.Array, at: jax.Array) -> jax.Array:
+    return counts[:, at].T
 
 
 def joined(halves: tuple[jax.Array, jax.Array]) -> np.ndarray:
