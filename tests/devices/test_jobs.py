@@ -137,6 +137,7 @@ def test_memory_that_runs_out(small, monkeypatch, name):
         digest(name, devices=2)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ["matching"])
 def test_a_search_that_fails_takes_what_it_found_with_it(small, monkeypatch, name):
     """Parts that were not handed in before memory ran out are searched again."""

@@ -143,7 +143,6 @@ def test_halved_sizes_fit_together(platform):
     assert tuning.block >= 1024
 
 
-@pytest.mark.more
 def test_matching(monkeypatch):
     query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), jaxmotif.datasets.load("karate")
     options = {"search": Search(leaves=False, symmetry=False, block=256)}

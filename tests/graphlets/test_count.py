@@ -111,11 +111,11 @@ def test_complement_mirrors_and_union_adds():
         assert sum(union[g.name] for g in GRAPHLETS if g.num_nodes == k) == comb(40, k)
 
 
-@pytest.mark.parametrize("n", [3_000_000, *more(100_000)])
+@pytest.mark.parametrize("n", [200_000, *more(100_000, 3_000_000)])
 def test_counts_beyond_64_bits(n):
     """A matching of ten edges among many isolated nodes: a closed form for every count."""
     edges = [(n - 1 - x, 7 * x) for x in range(10)]
-    counts = jaxmotif.graphlet_counts(build(n, edges, (3_000_000, 512))).counts
+    counts = jaxmotif.graphlet_counts(build(n, edges, (max(n, 200_000), 512))).counts
     one_edge = 10 * comb(n - 2, 2) - 2 * comb(10, 2)
     expected = {
         "edge": 10,
@@ -127,7 +127,7 @@ def test_counts_beyond_64_bits(n):
         "4-node-indep": comb(n, 4) - one_edge - comb(10, 2),
     }
     assert {name: count for name, count in counts.items() if count} == expected
-    assert (expected["4-node-indep"] > 2**64) == (n == 3_000_000)
+    assert (expected["4-node-indep"] > 2**64) == (n > 100_000)
     assert len(str(comb(100_000, 4))) == 19
 
 

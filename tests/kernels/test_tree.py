@@ -56,7 +56,7 @@ def test_longer_matches(form, options):
     assert dict(zip(plan.classes, found.tolist(), strict=True)) == brute_force(graph, 3)
 
 
-@pytest.mark.parametrize("options", [{"matrix": False}, *more({}, {"labels": True})])
+@pytest.mark.parametrize("options", more({}, {"labels": True}, {"matrix": False}))
 def test_lowers_for_cuda(options, lowered_for_cuda):
     _, dyads, plan, table, size = _table(**options)
     walks = OPEN(dyads, plan.tree, table, size, np.int32(1))

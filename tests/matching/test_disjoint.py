@@ -9,6 +9,7 @@ from jaxmotif import Graph
 from jaxmotif.matching import _disjoint as module
 from jaxmotif.matching import disjoint_occurrences
 from jaxmotif.patterns import Pattern, named_pattern
+from tests.more import more
 
 
 def held_by(row, edges, without, directed):
@@ -56,10 +57,13 @@ def check(graph, name, without, induced=True, most=16):
     return found.count
 
 
-@pytest.mark.parametrize("without", ["edge", "node"])
 @pytest.mark.parametrize(
-    ("directed", "pattern", "induced"), [(False, "triangle", True), (True, "ffl", True), (False, "4-path", False)]
-)
+    ("without", "directed", "pattern", "induced"),
+    [
+        ("edge", False, "triangle", True), ("node", True, "ffl", True), ("edge", False, "4-path", False),
+        *more(("node", False, "triangle", True), ("edge", True, "ffl", True), ("node", False, "4-path", False)),
+    ],
+)  # fmt: skip
 def test_disjoint_maximal_and_between_the_bounds(without, directed, pattern, induced):
     rng = np.random.default_rng(4)
     met = set()
