@@ -173,6 +173,7 @@ def test_ctrl_c_ends_work_that_does_not_hear_it(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.more
 def test_closed_pipe_is_quiet():
     with subprocess.Popen(
         [*COMMAND, "graphlets", "karate", "--per", "node", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

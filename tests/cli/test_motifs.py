@@ -134,7 +134,7 @@ def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
 
 @pytest.mark.parametrize(
     ("keep", "file", "words"),
-    [("blocks", "--blocks", "every two of 2 blocks"), *more(("labels", "--node-labels", "for each label"))],
+    more(("blocks", "--blocks", "every two of 2 blocks"), ("labels", "--node-labels", "for each label")),
 )
 def test_what_else_random_graphs_keep(tmp_path, capsys, keep, file, words):
     edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"

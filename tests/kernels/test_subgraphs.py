@@ -168,7 +168,7 @@ def test_runs_on_the_host(kind):
         assert found.work.starts.tolist() == runs.work.starts.tolist()
 
 
-@pytest.mark.parametrize("options", [{"matrix": False}, *more({}, {"labels": True})])
+@pytest.mark.parametrize("options", more({}, {"labels": True}, {"matrix": False}))
 def test_lowers_for_cuda(options, lowered_for_cuda):
     dyads = _dyads(directed=True, **options)
     table, size, walks = _table(dyads)

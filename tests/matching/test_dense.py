@@ -88,6 +88,7 @@ def test_one_compilation_serves_every_query_and_target():
         assert int(single.count.to_numpy()) == count_injections(*pairs[i], True)
 
 
+@pytest.mark.more
 def test_a_larger_search_shares_its_work_and_says_when_it_stops():
     query = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
     target = Graph.from_networkx(nx.gnp_random_graph(70, 0.2, seed=1))

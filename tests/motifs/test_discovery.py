@@ -83,6 +83,7 @@ def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
         find_motifs(graph, 3, 12, 9, attempts=5, checkpoint=tmp_path)
 
 
+@pytest.mark.more
 def test_batches_are_bounded_by_time(graph, monkeypatch):
     """Many subgraphs are begun with a small batch, which grows while batches are quick, and shrinks when they are slow;
     no bit depends on it."""

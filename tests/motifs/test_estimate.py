@@ -221,6 +221,7 @@ def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(fo
     assert "16384 maps at a time" in found.notes[0]
 
 
+@pytest.mark.more
 def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
     draws = Draws(karate, 4, tuple(Proposal(limit, 20_000) for limit in LIMITS), 11)
     counted = []

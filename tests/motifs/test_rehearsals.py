@@ -26,7 +26,7 @@ def programs(rehearsals, monkeypatch):  # noqa: F811
     return rehearsals(_census, _discovery, _job)
 
 
-@pytest.mark.parametrize("size", [3, *more(4)])
+@pytest.mark.parametrize("size", more(3, 4))
 def test_census(programs, size):
     told, called = programs
     graph = sparse_graph(16)
