@@ -82,6 +82,11 @@ class Triangles(NamedTuple):
     vw: np.ndarray
     uw: np.ndarray
 
+    def at(self, back: np.ndarray) -> np.ndarray:
+        """How many each arc is part of."""
+        found = np.bincount(np.concatenate(self), minlength=len(back))
+        return found + found[back]
+
     def around(self, back: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each triangle and its three nodes, the two arcs from one to the others; ``back``: reversed arcs."""
         yield self.uv, self.uw
@@ -91,8 +96,7 @@ class Triangles(NamedTuple):
 
 def few_bends(core: Core, triangles: Triangles, sizes: tuple[int, ...]) -> Listed:
     """The hubs that take less so; ``sizes``: of matrices."""
-    at_edges = np.bincount(np.concatenate(triangles), minlength=len(core.tails))
-    t = at_edges + at_edges[core.back]
+    t = triangles.at(core.back)
     arcs, bends = (np.bincount(core.tails[t > 0], x[t > 0], len(core.lengths)) for x in (t, t * t))
     size = np.array(sizes)[np.searchsorted(sizes, core.lengths)].astype(np.float64)
     listed = (_BEND * bends + _ARC * arcs <= size * size * (_CELL + _STEP * size)) & (core.lengths > 0)

@@ -44,8 +44,10 @@ class Layout(NamedTuple):
 
 
 def cliques(at: Layout) -> np.ndarray:
-    """Which nodes of the core may be the lowest of a 5-clique: of so many triangles."""
-    return np.bincount(at.core.tails[at.triangles.uv], minlength=len(at.core.lengths)) >= 6
+    """Which nodes of the core may be the lowest of a 5-clique: of six triangles, each arc in three of all."""
+    t = at.triangles.at(at.core.back)
+    many = (t[at.triangles.uv] > 2) & (t[at.triangles.vw] > 2) & (t[at.triangles.uw] > 2)
+    return np.bincount(at.core.tails[at.triangles.uv[many]], minlength=len(at.core.lengths)) >= 6
 
 
 def needed(cells: int, arcs: int) -> int:

@@ -504,10 +504,11 @@ def _of_neighbourhoods(
         of_columns = members.astype(jnp.int64)[:, None, :]
 
         def total(matrix: jax.Array) -> jax.Array:
-            return (matrix * of_columns).sum(axis=2)
+            return (matrix.astype(jnp.int64) * of_columns).sum(axis=2)
 
         def squares(matrix: jax.Array) -> jax.Array:
-            return total(matrix.astype(jnp.int64) * matrix)
+            matrix = matrix.astype(jnp.int64)
+            return total(matrix * matrix)
 
         def apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
             return _apply(matrix, *(x * of_columns[:, 0] for x in values))
@@ -617,19 +618,19 @@ def five_cliques(
                 return found + times(Q.swapaxes(1, 2), Q)
             # So many cliques as the two nodes of a pair have members; exact in 53 bits.
             pairs = (members[:, x[None]] * members[:, (x[None] + shift) % width]).astype(jnp.float64)
-            more = Q.swapaxes(1, 2).astype(jnp.float64) @ (Q * pairs.reshape(*Q.shape[:2], 1))
-            return found + more.astype(jnp.int64)
+            Q = Q.astype(jnp.float64)
+            return found + (Q.swapaxes(1, 2) @ (Q * pairs.reshape(*Q.shape[:2], 1))).astype(jnp.int64)
 
         turns, hub = width // 2 // together, ids[number]
         none = jnp.zeros(near.shape, jnp.int32 if members is None else jnp.int64)
-        found = (lax.fori_loop(0, turns, at, none) * near).astype(jnp.int64)
+        found = (lax.fori_loop(0, turns, at, none) * near.astype(none.dtype)).astype(jnp.int64)
         if detail == "graph" and members is None:  # 12 arcs of its others; on 20 arcs in all
             once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
             return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
         # Once for each of the three others.
-        spokes = (found if members is None else found * members[:, None, :]).sum(axis=2) // 3
+        spokes = (found if members is None else found * members.astype(jnp.int64)[:, None, :]).sum(axis=2) // 3
         if graph.twins is not None:
-            found = found * graph.twins.members[jnp.maximum(hub, 0)][:, None, None]
+            found = found * graph.twins.members[jnp.maximum(hub, 0)].astype(jnp.int64)[:, None, None]
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         counts = counts.at[_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
         counts = counts.at[place].add(spokes, mode="drop")

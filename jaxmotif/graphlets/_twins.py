@@ -13,8 +13,8 @@ import numpy as np
 
 from jaxmotif.arrays._sizes import bucket_size
 
-_LESS = 0.75
-"""Cells of all neighbourhoods, in terms of what they were, that are worth their weights."""
+_LESS, _FEWER = 0.75, 2**18
+"""Cells of all neighbourhoods, in terms of what they were, that are worth their weights; and how many fewer."""
 
 
 class Classes(NamedTuple):
@@ -43,7 +43,8 @@ def classes_of(offsets: np.ndarray, targets: np.ndarray) -> Classes | None:
     kept = first == np.arange(nodes)
     tails = np.repeat(np.arange(nodes), degrees)
     stay = kept[tails] & kept[targets]
-    if _cells(tails[stay], targets[stay], degrees) >= _LESS * _cells(tails, targets, degrees):
+    before, after = _cells(tails, targets, degrees), _cells(tails[stay], targets[stay], degrees)
+    if after > _LESS * before or before - after < _FEWER:
         return None
     number = np.cumsum(kept) - 1
     size = bucket_size(int(kept.sum()))

@@ -18,15 +18,17 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
-from jaxmotif.graphlets import _five as five
 from jaxmotif.graphlets import (
+    _cells,
     _five_given,
     _five_results,
     _five_sums,
+    _twins,
     dense_edge_columns,
     dense_graphlet_counts,
     dense_node_orbits,
 )
+from jaxmotif.graphlets import _five as five
 from jaxmotif.graphlets import _giants as giants
 from jaxmotif.graphlets._five import five_node_orbits
 from jaxmotif.graphlets._homs import product
@@ -159,11 +161,12 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices):
     assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
 
 
-@pytest.mark.more
 def test_many_blocks_of_rows_in_cache(monkeypatch):
-    """Three rows at a time at most, and long rows in portions."""
-    monkeypatch.setattr(by_rows, "_CELLS", 500)
-    monkeypatch.setattr(by_rows, "_TABLE", 3 * 96)
+    """Three rows at a time at most, and long rows, triangles and bends in portions."""
+    monkeypatch.setattr(_cells, "MOST", 500)
+    monkeypatch.setattr(by_rows, "TABLE", 3 * 96)
+    monkeypatch.setattr(by_lists, "TABLE", 3 * 96)
+    monkeypatch.setattr(by_lists, "_BEND", 0.0)
     graph = nx.gnp_random_graph(70, 0.5, seed=2)
     graph.add_edges_from([(0, 70), (0, 71), (7, 72)])  # leaves
     made = built(graph, (80, 3000))
@@ -187,27 +190,25 @@ def test_codegrees_that_8_bits_do_not_hold(monkeypatch, bits):
     assert [x.bits for x in layouts] == [bits]
 
 
-@pytest.mark.parametrize("per_cell", [0, *more(512)])
-def test_hubs_with_few_adjacent_neighbours(monkeypatch, per_cell):
-    """Neighbourhoods as lists, in steps of fewer bends than these have: of all hubs of some neighbours, giants among
-    them; or of those alone where that takes less, beside matrices."""
-    monkeypatch.setattr(by_lists, "LEAST", 4)
-    monkeypatch.setattr(by_lists, "_PER_CELL", per_cell)
-    monkeypatch.setattr(by_lists, "_WORTH", 0)
-    monkeypatch.setattr(by_lists, "_STEP", 32)
-    monkeypatch.setitem(_five_given.GIANT, "cpu", 16 if per_cell == 0 else 1536)
+@pytest.mark.parametrize("bend", [0.0, *more(100.0)])
+def test_hubs_with_few_adjacent_neighbours(monkeypatch, bend):
+    """Neighbourhoods as lists, of all hubs, giants among them; or of those alone where that takes less, beside
+    matrices."""
+    monkeypatch.setattr(by_lists, "_BEND", bend)
+    monkeypatch.setattr(by_lists, "_ARC", 0.0)
+    monkeypatch.setitem(_five_given.GIANT, "cpu", 16 if bend == 0 else 1536)
     graph = nx.disjoint_union(nx.gnp_random_graph(40, 0.5, seed=3), nx.wheel_graph(30))
     graph.add_edges_from([(5, 40), (0, 70), (0, 71), (45, 72), (70, 71)])
-    made = built(graph, (96, 1600 + per_cell))
+    made = built(graph, (96, 1600 if bend == 0 else 2112))
     given = _five_given.given_of((made.out_offsets, made.out_targets), made, "node", None, ONE.main)[0]
     lists = _five_given.row_lists(given, ONE.main)
     assert lists is not None
-    assert lists.few is not None
-    if per_cell == 0:
+    if bend == 0:
         assert given.giants > 5
-        assert len(lists.few.hubs) == 41
+        assert len(lists.few.hubs) == 72
+        assert not lists.cells
     else:
-        assert len(lists.few.hubs) < 10
+        assert 20 < len(lists.few.hubs) < 40
         assert max(lists.few.lengths) == 30
     found = five_node_orbits(made, ONE)
     assert np.array_equal(np.asarray(found.nodes)[: len(graph)], by_orca(graph))
@@ -227,6 +228,51 @@ def test_hubs_with_few_adjacent_neighbours(monkeypatch, per_cell):
     assert len(failed) == 1
     assert again.notes
     assert np.array_equal(np.asarray(again.nodes), np.asarray(found.nodes))
+
+
+@pytest.mark.parametrize("bend", [0.0, *more(100.0)])
+def test_nodes_with_the_same_neighbours(monkeypatch, bend):
+    """Twins of hubs and of nodes of 5-cliques, leaves and nodes without edges among them, as lists and as matrices."""
+    monkeypatch.setattr(by_lists, "_BEND", bend)
+    monkeypatch.setattr(_twins, "_LESS", 1.0)
+    monkeypatch.setattr(_twins, "_FEWER", 0)
+    rng, seen = np.random.default_rng(0), []
+    classes_of = _twins.classes_of
+    monkeypatch.setattr(_five_given, "classes_of", lambda *of: seen.append(classes_of(*of)) or seen[-1])
+    for seed in range(6):
+        some = nx.gnp_random_graph(12, (0.3, 0.5, 0.8)[seed % 3], seed=seed)
+        some.add_edges_from((int(rng.integers(12)), 12 + i) for i in range(3))
+        copies = np.repeat(np.arange(15), rng.integers(1, 5, 15))  # 3 of each, in the mean
+        graph = nx.empty_graph(len(copies) + 2)
+        graph.add_edges_from((i, j) for j in range(len(copies)) for i in range(j) if some.has_edge(*copies[[i, j]]))
+        made = built(graph, (64, 2048))
+        found = five_node_orbits(made, ONE).nodes
+        assert np.array_equal(np.asarray(found)[: len(graph)], by_orca(graph))
+        counts, _ = five.five_node_counts(made, ONE)
+        expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found))
+        assert counts.tolist() == expected.tolist()
+    assert all(x is not None and len(x.members) == 16 for x in seen)
+
+
+def test_rows_that_only_look_alike_are_no_twins(monkeypatch):
+    """Whatever random numbers say."""
+    monkeypatch.setattr(_twins, "_FEWER", 0)
+    monkeypatch.setattr(_twins.np.random, "default_rng", lambda seed: AllTheSame())
+    graph = nx.complete_bipartite_graph(2, 9)
+    graph.add_edges_from([(2, 3), (4, 5), (6, 11), (7, 11)])
+    made = built(graph)
+    found = _twins.classes_of(np.asarray(made.out_offsets), np.asarray(made.out_targets))
+    assert found is not None
+    groups = {tuple(np.flatnonzero(found.of[: len(graph)] == x).tolist()) for x in set(found.of[: len(graph)].tolist())}
+    near = {x: tuple(sorted(graph[x])) for x in graph}
+    alike = {tuple(sorted(x for x in graph if near[x] == near[y])) for y in graph}
+    assert groups <= {g for whole in alike for g in (whole, *((x,) for x in whole))}
+    assert any(len(g) > 1 for g in groups)
+
+
+class AllTheSame:
+    def integers(self, low, high, size, dtype):
+        return np.ones(size, dtype)
 
 
 @pytest.mark.parametrize("seed", [4])
