@@ -24,6 +24,7 @@ from jaxmotif.graphlets._run import _halved
 from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
 from jaxmotif.matching import Search
 from jaxmotif.matching import _divided as shares
+from jaxmotif.motifs import _random_graphs
 from jaxmotif.patterns import Pattern
 
 EXHAUSTED = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7 bytes.")
@@ -239,6 +240,7 @@ def test_a_budget_is_kept(monkeypatch, name):
     module, functions, job = JOBS[name]
     module = importlib.import_module(f"jaxmotif.{module}")
     graph, used = synthetic.barabasi_albert(1000, 4, seed=1), []
+    monkeypatch.setattr(_random_graphs, "CPU_LANES", 2**13)  # as it is for users
 
     def measured(function):
         def call(*args, **static):
