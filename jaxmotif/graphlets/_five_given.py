@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._host import on_device
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.graph._container import Graph
@@ -147,9 +148,10 @@ def given_of(
     if alone and detail != "edge" and not target_of(device).is_accelerator:
         few = classes_of(*map(np.asarray, slots))
         if few is not None:
-            given, places, largest = _given(jax.device_put(few[:2], device), few, detail, memory, device)
+            rows = on_device(few.offsets, device), on_device(few.targets, device)
+            given, places, largest = _given(rows, few, detail, memory, device)
             if (lists := row_lists(given, device)) is not None:
-                nodes = jax.device_put(np.asarray(places.nodes)[few.of], device)
+                nodes = on_device(np.asarray(places.nodes)[few.of], device)
                 return given._replace(lists=lists, sparse=False), places._replace(nodes=nodes), largest
     given, places, largest = _given(slots, None, detail, memory, device)
     if alone and (lists := row_lists(given, device)) is not None:  # a fourth of the memory, or less, of whole tables
@@ -162,7 +164,7 @@ def _given(
 ) -> tuple[Given, Places, float]:
     """``few``: whose rows ``slots`` are."""
     nodes, arcs = len(slots[0]) - 1, len(slots[1])
-    twins = None if few is None else jax.device_put(Twins(few.members, few.degrees, few.leaves), device)
+    twins = None if few is None else Twins(*(on_device(x, device) for x in (few.members, few.degrees, few.leaves)))
     on_host = None
     if not target_of(device).is_accelerator:
         on_host = hubs.sorted_on_host(*map(np.asarray, slots), by=None if few is None else few.degrees)

@@ -498,22 +498,23 @@ def _of_neighbourhoods(
     ``most``; so many times it counts in all sums."""
     size = near.shape[1]
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
-    if members is None:
-        total, squares, weighted, apply = _total, partial(_squares, most=size), k, _apply
-    else:
-        of_columns = members.astype(jnp.int64)[:, None, :]
+    many = None if members is None else members.astype(jnp.int64)[:, None, :]
 
-        def total(matrix: jax.Array) -> jax.Array:
-            return (matrix.astype(jnp.int64) * of_columns).sum(axis=2)
+    def total(matrix: jax.Array) -> jax.Array:
+        return _total(matrix) if many is None else _total(matrix.astype(jnp.int64) * many)
 
-        def squares(matrix: jax.Array) -> jax.Array:
-            matrix = matrix.astype(jnp.int64)
-            return total(matrix * matrix)
+    def squares(matrix: jax.Array) -> jax.Array:
+        return _squares(matrix, size) if many is None else total(matrix.astype(jnp.int64) ** 2)
 
-        def apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
-            return _apply(matrix, *(x * of_columns[:, 0] for x in values))
+    def apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
+        return _apply(matrix, *(values if many is None else (x * many[:, 0] for x in values)))
 
-        weighted, size = k * members[:, :, None], most**2
+    def walks(matrix: jax.Array) -> jax.Array:
+        """Over the neighbours of x, from each of them by a matrix."""
+        if members is None:
+            return join(near, matrix, size)
+        return join(near, matrix * members[:, :, None], most**2).astype(jnp.int64)
+
     t, s = total(near), total(k)
     of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)
     wanted = {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}[detail]
@@ -521,12 +522,12 @@ def _of_neighbourhoods(
     found = {"t": t, "degrees": degrees, "l2": l2, "s": s, "c": squares(both), "k2": squares(k), "leaves": around}
     if detail == "graph":
         return found
-    cube, walks, ls, *more = more
+    cube, around_two, ls, *more = more
     l3, spread = apply(near, l2, degrees)
     kt, *tail = apply(k, t, *((d,) if detail == "edge" else ()))
     found |= {
-        "walks": walks, "spread": spread, "l3": l3, "cube": cube, "kt": kt, "ls": ls,
-        "tip": total(near * join(near, weighted, size)),
+        "walks": around_two, "spread": spread, "l3": l3, "cube": cube, "kt": kt, "ls": ls,
+        "tip": total(jnp.where(near > 0, walks(k), 0)),
     }  # fmt: skip
     return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if detail == "edge" else {})
 
