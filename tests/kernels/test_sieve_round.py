@@ -129,6 +129,7 @@ def test_pallas_equals_reference(instance, target):
         np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
 
 
+@pytest.mark.more
 def test_a_tpus_rounds_equal_reference(instance, monkeypatch):
     """Interpreted with tiles and blocks so small that there are several, and rows lie across blocks."""
     for name, value in (("LANES", 2), ("SUBLANES", 1), ("SLOTS", 8), ("AHEAD", 3)):

@@ -162,6 +162,7 @@ def test_benjamini_hochberg_against_scipy():
     np.testing.assert_allclose(benjamini_hochberg(p), scipy_stats.false_discovery_control(p))
 
 
+@pytest.mark.more
 def test_as_many_random_graphs_as_decide(graph, tmp_path, monkeypatch):
     """In stages of 6 and 12, of which the second is left open; each is what as many give, also after a kill."""
     monkeypatch.setattr("jaxmotif.motifs._until.FIRST", 6)

@@ -156,6 +156,7 @@ def test_p_is_uniform_for_a_random_graph(graph):
     assert 0.75 < np.std(z) < 1.2
 
 
+@pytest.mark.more
 def test_same_bits_on_any_devices_and_after_a_kill(graph, few, tmp_path, monkeypatch):
     options = {"size": 3, "num_random": 12, "attempts": 5, "estimate": 900}
     same(few, find_motifs(graph, **options, devices=2))

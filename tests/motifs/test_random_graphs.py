@@ -331,6 +331,7 @@ def test_uniform_with_more_kept_on_many_ensembles(kept):
     assert scipy_stats.kstest([p for p in found if p != 0.5], "uniform").pvalue > 0.005
 
 
+@pytest.mark.more
 def test_more_than_degrees_is_kept_in_larger_graphs():
     rng = np.random.default_rng(3)
     edges = np.unique(rng.integers(0, 40, (400, 2)), axis=0)
