@@ -18,14 +18,18 @@ from jaxmotif.arrays._ahead import end_rehearsal, in_earnest
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
 from jaxmotif.graphlets._cells import Cells, Lists
-from jaxmotif.graphlets._hubs import ADJACENT, Blocks, Ranked, own_columns
+from jaxmotif.graphlets._hubs import ADJACENT, Blocks, own_columns
 from jaxmotif.graphlets._tuning import Detail
 
-MOST = 2**12
-"""Above all degrees: a codegree, and beside it pairs, share a number of 64 bits."""
+MOST = 2**15
+"""Above all degrees: a codegree, and beside it pairs, share a number of 64 bits; common neighbours and whether two are
+adjacent, one of 16."""
 
-_CUT = 2**25
-"""Numbers at most that cut codegrees meet."""
+LARGEST = {8: 2**8 - 1, 16: 2**12 - 1}
+"""Of the codegrees that so many bits hold: 64 products of two such numbers are below 2^31."""
+
+_CUT = 8
+"""Times that walks of length 4 take more products of codegrees than there can be numbers that cut ones meet."""
 
 
 class Layout(NamedTuple):
@@ -51,15 +55,21 @@ def cliques(at: Layout) -> np.ndarray:
 
 
 def needed(cells: int, arcs: int) -> int:
-    """Bytes of what is kept of so many cells of matrices, triangles among them, and of arcs, at most."""
-    return 10 * cells + 200 * arcs
+    """Bytes of what is kept of so many cells of matrices, and of arcs, at most."""
+    return 2 * cells + 200 * arcs
+
+
+def bits_of(degrees: np.ndarray) -> int:
+    """Of a codegree. In 8 bits products take half as long; of the few pairs that need more, what is cut is added
+    again."""
+    large = degrees[degrees > LARGEST[8]].astype(np.int64)
+    return 8 if _CUT * len(large) * large.sum() <= len(degrees) * int(degrees.sum(dtype=np.int64)) else 16
 
 
 @in_earnest
-def layout(graph: Ranked, core: Core, triangles: Triangles, matrices: list[Blocks], few: Listed) -> Layout:
-    """``matrices``, ``few``: all hubs."""
-    begin, low = int(graph.core), len(core.lengths)
-    first, width, firsts = np.zeros(low, np.int64), np.zeros(low, np.int64), [0]
+def layout(begin: int, core: Core, triangles: Triangles, matrices: list[Blocks], few: Listed, bits: int) -> Layout:
+    """``begin``: the first node of the core; ``matrices``, ``few``: all hubs."""
+    (first, width), firsts = np.zeros((2, len(core.lengths)), np.int64), [0]
     for b in matrices:
         (place,) = np.nonzero(b.ids.reshape(-1) >= 0)
         ids = b.ids.reshape(-1)[place] - begin
@@ -69,10 +79,6 @@ def layout(graph: Ranked, core: Core, triangles: Triangles, matrices: list[Block
     first[few.hubs] = cells + np.cumsum(few.lengths**2) - few.lengths**2
     width[few.hubs] = few.lengths
     rows = first[core.tails] + (np.arange(len(core.tails)) - core.first[core.tails]) * width[core.tails]
-    degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
-    large = degrees[degrees >= 2**8]
-    # In 8 bits products take half as long; of the few pairs that need more, what is cut is added again.
-    bits = 8 if len(large) * large.sum() <= _CUT else 16
     return Layout(core, triangles, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
 
 
@@ -111,8 +117,8 @@ class Found(NamedTuple):
 
     Attributes:
       codegrees: the table of :class:`jaxmotif.graphlets._hubs.Tables`, in the order of the core, but as numbers of so
-        many bits, lowest first, in uint32 words ``[size, size * bits / 32]``. A number that needs more bits is cut to
-        the most there is.
+        many bits, lowest first, in uint32 words ``[size, size * bits / 32]``. Larger numbers than :data:`LARGEST` are
+        cut to that.
       walks: int64 at all arcs, what walks of length 4 made of these are short of.
       sums: int64 at all arcs, by name. ``chord`` is that of :class:`jaxmotif.graphlets._homs.Sums` only when summed
         around u: C(x, y) is added up over the pairs of common neighbours that x and y have in the neighbourhood of u,
@@ -139,7 +145,7 @@ def found(
     end_rehearsal()
     core, rows, wide = at.core, _Rows.of(at.core), detail != "graph"
     t = np.ascontiguousarray(own[:, own_columns(detail).index("t")])
-    codegrees, most = zeros_for_jax((size, size), f"uint{at.bits}"), 2**at.bits - 1
+    codegrees, most = zeros_for_jax((size, size), f"uint{at.bits}"), LARGEST[at.bits]
     flat, walks = codegrees.reshape(-1), np.zeros(len(core.tails), np.int64)
     # Places of numbers that are cut, and by how much.
     cut, low = list[tuple[np.ndarray, np.ndarray]](), np.uint16((1 << ADJACENT) - 1)

@@ -230,11 +230,16 @@ def _largest(graph: Ranked) -> jax.Array:
 def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables; giants have no
     matrix, but may be lists."""
-    if target_of(device).is_accelerator or given.most > by_rows.MOST or given.detail == "edge" or given.is_long(device):
+    graph = given.graph
+    degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
+    # What members stand for is multiplied in 32 bits.
+    large = degrees.max(initial=0) >= (by_rows.MOST if graph.twins is None else 2**12)
+    if target_of(device).is_accelerator or large or given.detail == "edge" or given.is_long(device):
         return None
+    bits = by_rows.bits_of(degrees)
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     memory = default_memory(device) if given.memory is None else given.memory
-    room = memory - given.fixed - adjacency - 2 * given.size**2
+    room = memory - given.fixed - adjacency - bits * given.size**2 // 8
     core = by_lists.core_of(given.graph)
     cells = int((core.lengths**2).sum())
     if not cells or room < by_rows.needed(cells, given.arcs):
@@ -246,10 +251,10 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     rest = core.lengths.copy()
     rest[few.hubs] = 0
     matrices = given._replace(lengths=rest).matrices(given.cells)
-    cells = sum(b.cells for b in matrices) + few.cells
-    if (
-        room - few.bytes - 24 * len(triangles.uv) < by_rows.needed(cells, given.arcs)
-        or max(given.size**2, cells) >= 2**31
-    ):
+    cells = sum(b.cells for b in matrices)
+    # XLA has 32-bit numbers for words of tables, and for cells of matrices.
+    if max(bits * given.size**2 // 32, cells) >= 2**31:
         return None
-    return by_rows.layout(given.graph, core, triangles, matrices, few)
+    if room - few.bytes - 24 * len(triangles.uv) < by_rows.needed(cells + few.cells, given.arcs):
+        return None
+    return by_rows.layout(given.core, core, triangles, matrices, few, bits)
