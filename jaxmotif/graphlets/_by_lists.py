@@ -62,17 +62,16 @@ class Core(NamedTuple):
     back: np.ndarray
 
 
-def core_of(graph: Ranked) -> Core:
+def core_of(graph: Ranked, later: np.ndarray) -> Core:
+    """The core of a graph on a CPU; ``later``: as :attr:`Core.later`, of any type."""
     core = int(graph.core)
     offsets, tails, heads, back = (
         np.asarray(x).astype(np.int64) for x in (graph.offsets, graph.tails, graph.heads, graph.back)
     )
     first = offsets[core:-1] + np.asarray(graph.leaves)[core:]
     lengths = offsets[core + 1 :] - first
-    inside = slice(int(offsets[core]), int(offsets[-1]))
-    higher = tails[inside] < heads[inside]
-    later = np.bincount(tails[inside][higher] - core, minlength=len(lengths))
-    return Core(first, lengths, later, np.clip(tails - core, 0, len(lengths) - 1), heads - core, back)
+    tails = np.clip(tails - core, 0, len(lengths) - 1)
+    return Core(first, lengths, later.astype(np.int64), tails, heads - core, back)
 
 
 class Triangles(NamedTuple):

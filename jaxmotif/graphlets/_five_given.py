@@ -240,13 +240,13 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     memory = default_memory(device) if given.memory is None else given.memory
     room = memory - given.fixed - adjacency - bits * given.size**2 // 8
-    core = by_lists.core_of(given.graph)
+    core = by_lists.core_of(graph, given.later)
     cells = int((core.lengths**2).sum())
     if not cells or room < by_rows.needed(cells, given.arcs):
         return None
     triangles = by_lists.triangles_of(core)
     few = by_lists.few_bends(core, triangles, given.sizes)
-    if np.isin(np.arange(len(core.lengths))[len(core.lengths) - given.giants :], few.hubs, invert=True).any():
+    if (few.hubs >= len(core.lengths) - given.giants).sum() < given.giants:
         return None
     rest = core.lengths.copy()
     rest[few.hubs] = 0
