@@ -245,16 +245,16 @@ def between(
     position = tile * lanes + jnp.arange(lanes, dtype=jnp.int32)
     valid = position < count
 
-    def narrow(_, bounds):
-        a, b = bounds
-        x = ex.half(a + b)
-        below = load(starts, x) <= position
-        active = b - a > 1
-        return jnp.where(active & below, x, a), jnp.where(active & ~below, x, b)
+    def reach(_, bounds):
+        index, step = bounds
+        # As far as the step leads and lists go: beyond the last one is not looked.
+        x = jnp.minimum(index + step, high)
+        return jnp.where(load(starts, x) <= position, x, index), ex.half(step)
 
-    a = jnp.zeros((lanes,), jnp.int32) + low
-    # Bounds begin high - low + 1 apart and end 1 apart: as many halvings as high - low has bits.
-    index, _ = lax.fori_loop(0, 32 - lax.clz(high - low), narrow, (a, a - low + high + 1))
+    # Steps that halve, from the highest power of two in what low and high are apart: as many as that has bits.
+    bits = 32 - lax.clz(high - low)
+    first = lax.shift_right_logical(lax.shift_left(jnp.int32(1), bits), jnp.int32(1))
+    index, _ = lax.fori_loop(0, bits, reach, (jnp.zeros((lanes,), jnp.int32) + low, first))
     return index, position, valid
 
 

@@ -128,9 +128,9 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
         places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
     sets = [candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
     # A node in use that may be a candidate of all; those next to a leaf are not, as no node is its own neighbour.
-    core = np.array(layout.core)
-    rivals = layout.meet[core][:, block.sets].all(axis=1) & ~np.isin(core, [u for u, _ in near])
-    return Factor(sets, np.flatnonzero(rivals).tolist(), width, ranks, block.less, block.leaves)
+    meets, joined = np.all(layout.meet[:, block.sets], axis=1), {u for u, _ in near}
+    rivals = [i for i, u in enumerate(layout.core) if meets[u] and u not in joined]
+    return Factor(sets, rivals, width, ranks, block.less, block.leaves)
 
 
 def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes: np.ndarray) -> list[Placement]:

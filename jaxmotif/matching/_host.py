@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from jaxmotif.matching._candidates import ListSizes, Reduced
 from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
 
-AT_ONCE = 2**22
-"""Slots times query nodes looked at in one array."""
+KEPT = 2**22
+"""Slots at most of a target whose candidate lists are kept from one phase to the next."""
 
 
 def filter_domains(
@@ -241,17 +241,34 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
     return Reduced(kept, kept_bits)
 
 
+class _Family(NamedTuple):
+    """The lists of a family: where each node's ends, int32 ``[N + 1]``, and what is in them."""
+
+    offsets: np.ndarray
+    targets: np.ndarray
+
+
+def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
+    """The slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
+    kind, x = kinds[family[0]], int(family[1])
+    slots = reduced.target.direction(kind[0])
+
+    def find() -> _Family:
+        ends, targets, _ = fitting(slots, kind)
+        inside = reduced.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
+        held = np.flatnonzero(inside.take(targets))
+        if len(held) == len(targets):
+            return _Family(ends, targets)
+        return _Family(np.searchsorted(held, ends).astype(np.int32), targets.take(held))
+
+    return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
+
+
 def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> ListSizes:
-    lengths = np.zeros((len(lists), reduced.target.nodes), np.int32)
-    for numbers, ends, members, _ in _families(reduced, kinds, lists, num_lists):
-        whole = members.all(axis=1)
-        lengths[numbers[whole]] = np.diff(ends)
-        held = np.flatnonzero(ends[:-1] < ends[1:])
-        if len(held) and not whole.all():
-            found = np.add.reduceat(members[~whole], ends[held], axis=1, dtype=np.int32)
-            lengths[numbers[~whole, None], held] = found
     offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
-    np.cumsum(lengths, axis=1, out=offsets[:, 1:])
+    for j in range(int(num_lists)):
+        offsets[j] = _family(reduced, kinds, lists[j]).offsets
+    lengths = np.diff(offsets)
     totals = offsets[:, -1]
     squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
     typical = squares / np.maximum(totals, 1).astype(np.float32)
@@ -269,30 +286,12 @@ def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_li
     return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
 
 
-def _families(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> Any:
-    """Some list families of one pair kind after another: their numbers, the offsets of the slots that fulfil the kind,
-    which of these belong to each family, bool ``[families, slots]``, and the targets of the slots."""
-    lists = lists[: int(num_lists)]
-    bounds = np.flatnonzero(np.diff(lists[:, 0], prepend=-1, append=-1))  # families ascend
-    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        kind = kinds[lists[first, 0]]
-        ends, targets, _ = fitting(reduced.target.direction(kind[0]), kind)
-        step = max(AT_ONCE // max(len(targets), 1), 1)
-        for at in range(first, stop, step):
-            numbers = np.arange(at, min(at + step, stop))
-            x = lists[numbers, 1]
-            words, bit = reduced.bits[x >> 5], bit_of(x)
-            yield numbers, ends, (words & bit[:, None] != 0)[:, targets], targets
-
-
 def fill_lists(
     reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: np.ndarray,
     starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     del capacity  # exact
-    families = [
-        targets[np.nonzero(members)[1]] for _, _, members, targets in _families(reduced, kinds, lists, num_lists)
-    ]
+    families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
     inside = _spread(reduced.bits)
     domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
     entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
@@ -324,8 +323,9 @@ def bit_rows(
 ) -> np.ndarray:  # fmt: skip
     N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
     for j, numbering, width, first in rows[: int(num_rows)]:
-        sources, targets = _members(reduced, kinds, lists[j])
-        _set_bits(words[first : first + N * width], sources.astype(np.int64) * width, ranks[numbering, targets])
+        family = _family(reduced, kinds, lists[j])
+        sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
+        _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
     return words.view(np.int32)
 
 
@@ -338,13 +338,3 @@ def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None
         begins = np.flatnonzero(np.diff(place, prepend=-1))
         bits = bit_of(numbers)
         words[place[begins]] = np.bitwise_or.reduceat(bits, begins)
-
-
-def _members(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the slots in a list family."""
-    kind, x = kinds[family[0]], int(family[1])
-    slots = reduced.target.direction(kind[0])
-    # A member leads, by a slot of the kind, to a node of x's domain.
-    inside = reduced.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
-    ok = slots.fits(kind) & inside[slots.targets]
-    return slots.sources[ok], slots.targets[ok]

@@ -122,7 +122,9 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         for y in group:
             compare(y)
         layers, tangled = plan.layers(group)
-        if len(tangled) > MOST_IN_GROUP or (len(tangled) > 1 and sum(sizes[y] for y in tangled) >= MOST_RANKED):
+        # At most: domains may overlap.
+        union = min(nodes, sum(sizes[y] for y in tangled))
+        if len(tangled) > MOST_IN_GROUP or (len(tangled) > 1 and union >= MOST_RANKED):
             return False
         # Candidates are the length of one list, unless several sets meet.
         several = [layer[0] for layer in layers if degree[layer[0]] > 1]

@@ -114,7 +114,8 @@ def make_plans(
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
-        found = search_small(asked, order, lists, measured, options, most_candidates(device))
+        most = most_candidates(device, order, measured)
+        found = None if most < 0 else search_small(asked, order, lists, measured, options, most)
         if found is not None:
             ids = lists.reduced.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
@@ -150,5 +151,5 @@ def search_unfiltered(
     order = choose_order(asked, None, options.search, closed_form=False, allowed=allowed)
     if not sizes.all():
         return Plan(None, order.core, [], 1, sizes)
-    found = search_few(asked, order, target, domains, options, most_candidates(device))
+    found = search_few(asked, order, target, domains, options, most_candidates(device, order))
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)

@@ -130,5 +130,8 @@ def plan_sizes(device: jax.Device) -> PlanSizes:
 
 def padded(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
     """An array with its first axis grown to a power of four from a least."""
-    room = power_of_four(len(array), least) - len(array)
-    return np.pad(array, [(0, room)] + [(0, 0)] * (array.ndim - 1), constant_values=fill)
+    room = power_of_four(len(array), least)
+    # NumPy's own padding takes three times as long.
+    found = np.full((room, *array.shape[1:]), fill, array.dtype)
+    found[: len(array)] = array
+    return found

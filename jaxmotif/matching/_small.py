@@ -23,16 +23,26 @@ from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._host import fitting
 from jaxmotif.matching._leaves import products
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import SearchOrder
+from jaxmotif.matching._order import SearchOrder, expected_candidates
 from jaxmotif.matching._reduce import Lists, Measures
 from jaxmotif.matching._target import Target
 from jaxmotif.search import NOTHING, Standing
 
-MOST_CANDIDATES, MOST_BESIDE_ACCELERATOR = 2**23, 2**16
-"""Candidates that are tested here at most, some 10 ns each: on a CPU as many as small steps take longer for, beside an
-accelerator as many as it takes to plan and begin a search there."""
 
-LOOK_AHEAD_FROM = 2**15
+class Budget(NamedTuple):
+    """Candidates that are tested here at most, some 10 to 30 ns each, and how many more for each query node: on a CPU
+    as many as small steps take longer for, beside an accelerator as many as it takes to plan and begin a search."""
+
+    most: int
+    a_node: int
+
+
+CPU, BESIDE_ACCELERATOR = Budget(2**23, 2**14), Budget(2**17, 6 * 2**10)
+
+A_LEVEL = 2**14
+"""Candidates that are tested in the time that the calls of a level take, whatever it has."""
+
+LOOK_AHEAD_FROM = 2**13
 """Candidates to test from which on those of the next node are estimated first."""
 
 MOST_ENTRIES = 2**23
@@ -81,9 +91,22 @@ class TooMany(Exception):
     """There are more candidates to test than is worth while here."""
 
 
-def most_candidates(device: jax.Device) -> int:
-    """Candidates to test before a search goes to a device."""
-    return MOST_BESIDE_ACCELERATOR if target_of(device).is_accelerator else MOST_CANDIDATES
+def most_candidates(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
+    """Candidates to test before a search goes to a device; -1 if the first three nodes have more already.
+
+    Args:
+      measured: of the candidate lists, if they were.
+    """
+    budget = BESIDE_ACCELERATOR if target_of(device).is_accelerator else CPU
+    most = budget.most + budget.a_node * (len(order.core) + len(order.leaves.nodes))
+    if measured is None:
+        return most
+    # Further on, nodes that are joined have others in common, and what is expected says nothing.
+    first, sizes = order.core[:3], measured.sizes
+    joined = np.where(measured.often > 0, measured.often / np.maximum(np.outer(sizes, sizes), 1), -1)
+    expected = expected_candidates(first, sizes.tolist(), joined.tolist())
+    # Symmetry leaves one of the six orders of three nodes at best.
+    return most if expected <= min(order.multiplier, 6) * most else -1
 
 
 def search_small(
@@ -235,6 +258,8 @@ class _Small:
         """All that there is, or ``None``."""
         try:
             self.place_single()
+            if self.rows.shape[1]:
+                self._spend(A_LEVEL * (len(self.rest) + len(self._order.leaves.groups)))
             for x in self.rest if self.rows.shape[1] else ():
                 self.extend(x, keep=x != self.rest[-1] or options.listing or len(self._order.leaves.groups) > 0)
             count = self.count()
@@ -507,9 +532,9 @@ class _Small:
             return self.rows.shape[1] if self.counted is None else self.counted
         sums = [terms for group in groups for terms in products(plan, group)]
         blocks = list(dict.fromkeys(block.sets for terms in sums for _, factors in terms for block in factors))
-        # Of several sets in a large target, bit rows of a device take less.
-        many = len(blocks) > 1 and self._nodes**2 > MOST_MARKS
-        self._most = min(self._most, self._spent + self._most // (8 if many else 2))
+        if len(blocks) > 1 and self._nodes**2 > MOST_MARKS:
+            # Of several sets in a large target, bit rows of a device take less.
+            self._most = min(self._most, self._spent + self._most // 8)
         self.ahead, sizes = False, {}
         for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
             sizes[block] = self.common(block)

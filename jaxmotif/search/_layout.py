@@ -253,11 +253,15 @@ class Reader(NamedTuple):
     def search(self) -> SearchWords:
         return self.record(SearchWords, 0)
 
-    def column(self, columns: Columns, slot: jax.Array, row: jax.Array, missing: jax.Array, where: jax.Array) -> Any:
-        """Column ``slot`` of some rows; ``missing`` where the slot is -1."""
+    def column(self, columns: Columns, slot: jax.Array, row: jax.Array, where: jax.Array) -> Any:
+        """Column ``slot`` of some rows; lanes left out have any node."""
+        return self.load(self.table, columns.first + slot * columns.apart + row, where)
+
+    def column_or(self, columns: Columns, slot: jax.Array, row: jax.Array, new: jax.Array, where: jax.Array) -> Any:
+        """The same, or the ``new`` node where the slot is -1."""
         # The slot is one value for all lanes: -1 is made a place that exists, and read by none.
-        place = columns.first + jnp.maximum(slot, jnp.int32(0)) * columns.apart + row
-        return jnp.where(slot < 0, missing, self.load(self.table, place, where & (slot >= 0)))
+        held = self.column(columns, jnp.maximum(slot, jnp.int32(0)), row, where & (slot >= 0))
+        return jnp.where(slot < 0, new, held)
 
     def adjacent(self, u: jax.Array, w: jax.Array, pair: PairWords | SetWords, where: jax.Array) -> Any:
         """Whether w is in the list of u, int32: by the bit matrix where there is one, else by binary search."""

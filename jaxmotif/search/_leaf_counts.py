@@ -49,7 +49,7 @@ def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where:
     columns, groups = Columns.of(head), head.groups
 
     def node(slot):
-        return io.column(columns, slot, row, w, where)
+        return io.column_or(columns, slot, row, w, where)
 
     def group(number, product):
         words = io.record(GroupWords, groups, number)

@@ -88,7 +88,7 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
     zero = jnp.zeros_like(index)
 
     def exceed(number, least):
-        node = io.column(columns, io.word(below + number), window.first + index, zero, where)
+        node = io.column(columns, io.word(below + number), window.first + index, where)
         return jnp.maximum(least, node + 1)
 
     least = loop(trims, exceed, zero)
@@ -97,7 +97,8 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
 
     def look(number, best):
         pair = io.record(PairWords, anchors, number)
-        u = io.column(columns, pair.slot, window.first + index, zero, where)
+        # Of a node without an earlier neighbour the slot is -1, and the list its domain.
+        u = io.column_or(columns, pair.slot, window.first + index, zero, where)
         place = pair.list + u
         start, end = io.load(io.op.offsets, place, where), io.load(io.op.offsets, place + 1, where)
         # Lists ascend: all that symmetry forbids is a prefix, cut off by one search instead of tested.
@@ -122,10 +123,9 @@ def filter_lanes(
     """Which candidates w extend their rows, int32 0 or 1; lists hold none that does not exceed what it must."""
     head = io.of_table(table)
     columns, apart, anchors, strangers = Columns.of(head), head.apart, head.anchors, head.strangers
-    zero = jnp.zeros_like(w)
 
     def column(slot, mask):
-        return io.column(columns, slot, row, zero, mask)
+        return io.column(columns, slot, row, mask)
 
     def differs(number, ok):
         return ok & (column(io.word(apart + number), where) != w).astype(jnp.int32)
@@ -154,7 +154,7 @@ def filter_lanes(
     def alive(number, ok):
         where = ok > 0
         # Slot -1 is the new node, which is in no column yet.
-        size = intersection_size(io, factors, number, lambda slot: io.column(columns, slot, row, w, where), where)
+        size = intersection_size(io, factors, number, lambda slot: io.column_or(columns, slot, row, w, where), where)
         return ok & (size > 0).astype(jnp.int32)
 
     return loop(head.num_ahead, alive, ok)
@@ -298,7 +298,7 @@ def _append(
 
     def append(number, table):
         # Read from the array that is written, so that XLA keeps one; the rows read are another table's.
-        values = io._replace(table=table).column(columns, io.word(appended + number), row, lanes.nodes, ok > 0)
+        values = io._replace(table=table).column_or(columns, io.word(appended + number), row, lanes.nodes, ok > 0)
         to = jnp.where(ok > 0, place + number * next_room, spare)
         return table.at[to].set(values, mode="promise_in_bounds")
 
@@ -334,11 +334,11 @@ def _add_up(
 
         def add_node(number, tally):
             words = io.record(TallyWords, nodes, number)
-            return put(tally, words.base + io.column(columns, words.slot, row, w, some))
+            return put(tally, words.base + io.column_or(columns, words.slot, row, w, some))
 
         def add_pair(number, tally):
             words = io.record(TallyWords, pairs, number)
-            node, of = (io.column(columns, slot, row, w, some) for slot in (words.slot, words.of))
+            node, of = (io.column_or(columns, slot, row, w, some) for slot in (words.slot, words.of))
             # Pairs are numbered as their candidate lists are: by the place of the one node in the list of the other.
             low, end = (io.load(op.offsets, at, some) for at in (words.list + of, words.list + of + 1))
             return put(tally, words.base + io.first_from(node, low, end, some, halvings))
@@ -453,7 +453,7 @@ def _extend_fused(
                 columns, appended, next_room, keep = Columns.of(head), head.columns, head.next_room, ok > 0
 
                 def append(number, carry):
-                    values = io.column(columns, io.word(appended + number), row, lanes.nodes, keep)
+                    values = io.column_or(columns, io.word(appended + number), row, lanes.nodes, keep)
                     # Masked lanes write nothing, wherever their place would be.
                     store(out.table, place + number * next_room, values, keep)
                     return carry + number  # nothing reads it, but a loop without a changing value does not lower

@@ -122,6 +122,13 @@ def test_leaves_in_layers():
     assert products(alike, alike.groups[0]) == [[(1, [Block((1,), less=0, leaves=3)])]]
 
 
+def test_domains_that_overlap_have_no_more_nodes_than_there_are():
+    """Rows of bits are over the union of the domains: of 1,100 nodes, not of twice as many."""
+    crossing = Pattern.from_edges([*TRIANGLE, (3, 0), (3, 1), (4, 0), (4, 2)])
+    assert sorted(leaves_of(crossing, 1100, list(range(5))).nodes) == [3, 4]
+    assert leaves_of(crossing, 2048, list(range(5))).nodes == []
+
+
 def test_equal_products_of_a_group_are_one():
     """Two pairs of twins that cross: of 15 ways to part four leaves, those that twins exchange are one product."""
     edges = [*TRIANGLE, *((v, u) for v in (3, 4) for u in (0, 1)), *((v, u) for v in (5, 6) for u in (0, 2))]

@@ -1,5 +1,6 @@
 """Orders, leaves and placements by plain values; and what they save, on fixed cases."""
 
+import jax
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import choose_order, order_nodes
 from jaxmotif.matching._placements import Layout, placements
 from jaxmotif.matching._reduce import Measures
+from jaxmotif.matching._small import most_candidates
 from jaxmotif.patterns import Pattern
 
 
@@ -54,6 +56,17 @@ def test_given_orders():
     assert chosen(path, Search(order=[2, 0, 1], leaves=False)).free == [2, 0]
     with pytest.raises(ValueError, match="a permutation of the 3 query nodes, got"):
         order_nodes(path, [0, 1], np.ones(3))
+
+
+@pytest.mark.parametrize(("length", "begun"), [(10, True), (80, True), (100, False)])
+def test_searches_are_begun_in_numpy_where_their_first_nodes_are_few(length, begun):
+    """Lists of so many candidates, each after one of 1,000 nodes: a thousand times the square, of some 8.4 million."""
+    path = Pattern.from_edges([(v, v + 1) for v in range(5)])
+    lists = measured(path, [1000] * 6)._replace(often=path.neighbors * 1000.0 * length)
+    order = chosen(path, Search(leaves=False, symmetry=False))
+    most = most_candidates(jax.devices()[0], order, lists)
+    assert most == (most_candidates(jax.devices()[0], order) if begun else -1)
+    assert begun == (1000 * (1 + length + length**2) <= 2**23 + 6 * 2**14)
 
 
 def test_placements():

@@ -50,10 +50,11 @@ class Program(NamedTuple):
 
 
 class _Ref(NamedTuple):
-    """An operand: a pointer, and how far its axes' entries are apart, as C."""
+    """An operand: a pointer, and how far its axes' entries are apart, as C; whether no thread writes there."""
 
     name: str
     strides: tuple[str, ...]
+    only_read: bool
 
 
 Env = dict[jcore.Var, Any]
@@ -75,7 +76,8 @@ def translate(equation: Any, lanes: int, warps: int, name: str) -> Program:
     shared = {*aliases, *(len(inputs) + out for out in aliases.values())}
     emit, formals, refs, sizes = _Emit(name, threads, lanes), [], [], []
     for k, (block, array) in enumerate(zip(mapping.block_mappings, arrays, strict=True)):
-        kind = ("const " if k < len(inputs) and k not in shared else "") + emit.kind(array)
+        only_read = k < len(inputs) and k not in shared
+        kind = ("const " if only_read else "") + emit.kind(array)
         formals.append(f"{kind}*{'' if k in shared else ' __restrict__'} p{k}")
         strides = ["1"]
         for length in reversed(array.shape[1:]):
@@ -89,7 +91,7 @@ def translate(equation: Any, lanes: int, warps: int, name: str) -> Program:
         terms = [f"(long long){i} * {n} * {s}" for i, n, s in zip(at, lengths, strides, strict=False) if i != "0"]
         if terms:
             emit.put(f"{kind}* q{k} = p{k} + {' + '.join(terms)};")
-        refs.append(_Ref(f"{'q' if terms else 'p'}{k}", tuple(strides)))
+        refs.append(_Ref(f"{'q' if terms else 'p'}{k}", tuple(strides), only_read))
     formals.insert(len(inputs), "const int* __restrict__ sizes")
     emit.run(jaxpr, refs)
     head = f'extern "C" __global__ void __launch_bounds__(THREADS) {name}({", ".join(formals)})'
@@ -343,12 +345,12 @@ def _swap(emit: _Emit, env: Env, equation: Any) -> list[str]:
 
 
 def _masked_load(emit: _Emit, env: Env, equation: Any) -> list[str]:
-    ref, index, mask = equation.invars
-    out, kind = equation.outvars[0].aval, emit.kind(equation.outvars[0].aval)
-    guard = emit.read(env, mask)
+    (ref, index, mask), out = equation.invars, equation.outvars[0].aval
+    operand, guard = env[ref], emit.read(env, mask)
     if out.shape == (emit.lanes,) and (inside := emit.inside()):
         guard = f"({guard} && {inside})"
-    return [emit.new(out, f"{guard} ? {env[ref].name}[{emit.read(env, index)}] : ({kind})0")]
+    kept = "true" if operand.only_read else "false"
+    return [emit.new(out, f"masked_load<{kept}>({operand.name} + {emit.read(env, index)}, {guard})")]
 
 
 def _masked_store(emit: _Emit, env: Env, equation: Any) -> list[str]:

@@ -64,3 +64,20 @@ template <int byte> __device__ int sign_of_byte(int x) {
   return (int)((unsigned)x << (24 - 8 * byte)) >> 31;
 #endif
 }
+
+// What a place holds, or 0 where it is masked, without a branch: a thread's loads then wait for memory together.
+template <bool only_read, typename T> __device__ T masked_load(const T* place, bool mask) {
+#ifdef __CUDACC__
+  if (sizeof(T) == 4) {
+    unsigned x;
+    if (only_read)
+      asm("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p ld.global.nc.u32 %0, [%1];}"
+          : "=&r"(x) : "l"(place), "r"((unsigned)mask));
+    else  // in its turn among what this thread writes
+      asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%1];}"
+                   : "=&r"(x) : "l"(place), "r"((unsigned)mask) : "memory");
+    return (T)x;
+  }
+#endif
+  return mask ? *place : (T)0;
+}
