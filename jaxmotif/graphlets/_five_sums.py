@@ -120,6 +120,10 @@ def _halved(hand: Hand) -> tuple[Hand, str] | None:
     return None if note is None else (hand, note)
 
 
+Ends = np.ndarray | jax.Array
+"""The first row of a block and the one after its last, int32 ``[2]``."""
+
+
 def _ends(first: int, stop: int) -> np.ndarray:
     return np.array([first, stop], np.int32)
 
@@ -149,8 +153,9 @@ class Hand:
 
     def _clear(self) -> None:
         given, self._tables, self._meets = self.given, None, None
-        self._hubs = given.matrices(self._cells) if given.lists is None else given.lists.matrices
-        self._lowest = given.upper_matrices(self._cells)
+        whole = given.matrices(self._cells) if given.lists is None else given.lists.matrices
+        self._hubs = hubs.on_device(whole, self._device)
+        self._lowest = hubs.on_device(given.upper_matrices(self._cells), self._device)
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
             kept = 0 if given.lists is None else max(given.lists.cells, 1)
@@ -168,9 +173,7 @@ class Hand:
         first, stop = span.first + given.core, span.stop + given.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
-            self._cliques = hubs.five_cliques(
-                self._cliques, graph, edges, b.ids, b.steps, width=b.size, detail=given.detail
-            )
+            self._cliques = hubs.five_cliques(self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail)
         if given.lists is not None:  # then this is all
             self._by_rows(given.lists, span)
             jax.block_until_ready((self._held, self._of_rows, self._walks, self._cliques))
@@ -190,11 +193,11 @@ class Hand:
         for row in self._blocks(wanted):
             ends = _ends(row, min(row + rows, wanted.stop))
             tables = self._filled(ends)
-            own = not given.sparse and not row
+            own, at = not given.sparse and not row, put64(ends, self._device)
             for b in hubs.within(self._hubs, first, stop, None if own else self._meeting(ends)):
-                self._gather(tables, b, ends, own)
+                self._gather(tables, b, at, own)
             if self._giants is not None and (given.sparse or last):
-                self._around_giants(self._giants, tables, ends)
+                self._around_giants(self._giants, tables, at)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
             # Before the next are made: a device keeps what it still reads.
@@ -232,15 +235,15 @@ class Hand:
         self._walk(on_device(found.codegrees, self._device), 0, span, lists.bits)
 
     def _gather(
-        self, tables: hubs.Tables | None, b: hubs.Blocks, ends: np.ndarray, own: bool, first: np.int32 | None = None
+        self, tables: hubs.Tables | None, b: hubs.Blocks, ends: Ends, own: bool, first: np.int32 | None = None
     ) -> None:
         given = self.given
         self._held = hubs.gather(
-            self._held, tables, given.graph, self._adjacency, self._node, b.ids, b.steps, ends, width=b.size,
+            self._held, tables, given.graph, self._adjacency, self._node, *b.given, ends, width=b.size,
             detail=given.detail, most=given.most, own=own, first=first,
         )  # fmt: skip
 
-    def _around_giants(self, known: big.Known, tables: hubs.Tables, ends: np.ndarray) -> None:
+    def _around_giants(self, known: big.Known, tables: hubs.Tables, ends: Ends) -> None:
         if self._of_tables is None:
             shape = 2, known.near.rows.shape[0], self.given.giants
             self._of_tables = put64(big.no_sums_of_tables(shape=shape), self._device)
@@ -280,13 +283,14 @@ class Hand:
     def _made(self, ends: np.ndarray, detail: Detail) -> hubs.Tables:
         """The tables between two rows that are wanted for something."""
         given, known = self.given, self._giants
-        tables = hubs.empty_tables(given.graph, ends, rows=self._rows, size=given.size, detail=detail, most=given.most)
+        at = put64(ends, self._device)  # once for all programs
+        tables = hubs.empty_tables(given.graph, at, rows=self._rows, size=given.size, detail=detail, most=given.most)
         if known is not None:
             part = self._part(known)
-            tables = big.begin(tables, given.graph, known.giants, known.near, ends, part=part)
+            tables = big.begin(tables, given.graph, known.giants, known.near, at, part=part)
         for b in hubs.within(self._hubs, given.core, 2**31, self._meeting(ends)):
             tables = hubs.scatter(
-                tables, given.graph, self._adjacency, b.ids, b.steps, ends, width=b.size, detail=detail,
+                tables, given.graph, self._adjacency, *b.given, at, width=b.size, detail=detail,
                 giants=given.giants,
             )  # fmt: skip
         return tables

@@ -15,14 +15,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64, target
+from jaxmotif.arrays._compile import jit64, put64, target
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._tuning import Detail
@@ -90,11 +90,18 @@ class Places(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Hubs of about one size: ids int32 ``[steps, hubs]`` (-1: none), and how many steps there are."""
+    """Hubs of about one size: ids int32 ``[steps, hubs]`` (-1: none), and how many steps there are; ``put``: both on a
+    device, if they were."""
 
     size: int
     ids: np.ndarray
     steps: np.int32
+    put: tuple[jax.Array, jax.Array] | None = None
+
+    @property
+    def given(self) -> tuple[Any, Any]:
+        """Ids and steps, for a program."""
+        return self.put or (self.ids, self.steps)
 
     @property
     def cells(self) -> int:
@@ -184,6 +191,12 @@ def blocks(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...]) 
     return found
 
 
+def on_device(blocks: list[Blocks], device: jax.Device) -> list[Blocks]:
+    """Put there at once: programs that take small arrays of the host's begin later, each of them."""
+    put = put64([b.given for b in blocks], device)
+    return [b._replace(put=arrays) for b, arrays in zip(blocks, put, strict=True)]
+
+
 def within(blocks: list[Blocks], first: int, stop: int, wanted: np.ndarray | None = None) -> Iterator[Blocks]:
     """Those hubs of some blocks that are in a stretch, and of those ``wanted``, bool ``[N]``, in arrays of the same
     shapes."""
@@ -191,7 +204,9 @@ def within(blocks: list[Blocks], first: int, stop: int, wanted: np.ndarray | Non
         chosen = b.ids[(b.ids >= first) & (b.ids < stop)]
         if wanted is not None:
             chosen = chosen[wanted[chosen]]
-        if chosen.size:
+        if chosen.size == np.count_nonzero(b.ids >= 0):
+            yield b
+        elif chosen.size:
             rows = np.full_like(b.ids, -1)
             rows.reshape(-1)[: chosen.size] = chosen
             yield Blocks(b.size, rows, np.int32(-(-chosen.size // rows.shape[1])))
