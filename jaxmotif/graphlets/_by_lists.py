@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.graphlets._cells import Lists
+from jaxmotif.graphlets._cells import MOST, Lists
 from jaxmotif.graphlets._hubs import ADJACENT, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
 
@@ -137,6 +137,35 @@ def triangles_of(core: Core) -> Triangles:
     return Triangles(*(np.concatenate(x) for x in zip(*found, strict=True)))
 
 
+def _bends(tails: np.ndarray, heads: np.ndarray, nodes: int) -> Lists:
+    """Of arcs in order of their tails, those that leave their heads."""
+    lengths = np.bincount(tails, minlength=nodes)
+    return Lists((np.cumsum(lengths) - lengths)[heads], lengths[heads])
+
+
+def _squares(both: np.ndarray, core: Core, rows: np.ndarray, of: Listed, members: np.ndarray) -> np.ndarray:
+    """Sums over the rows of the matrices of the squares of common neighbours, at all arcs of the graph."""
+    found = np.zeros(len(core.tails), np.int64)
+    arcs = np.concatenate([c.near for c in Lists(core.first[of.hubs], of.lengths).cells(0, len(of.hubs))])
+    # They follow each other, and no row is empty.
+    begin = np.concatenate([rows[arcs], [len(both)]])
+    first = 0
+    while first < len(arcs):
+        last = max(int(np.searchsorted(begin, begin[first] + MOST, "right")) - 1, first + 1)
+        part = both[begin[first] : begin[last]].astype(np.int64)
+        found[arcs[first:last]] = np.add.reduceat(part * part, begin[first:last] - begin[first])
+        first = last
+    # Of bends x - y - z the few whose z stands for several.
+    (some,) = np.nonzero(members[of.heads] > 1)
+    y, z = of.tails[some], of.heads[some]
+    more = (members[z] - 1) * members[y]
+    for c in _bends(of.tails, y, len(core.tails)).cells(0, len(some)):
+        x = of.heads[c.near]
+        common = both[c.spread(rows[z[c.arcs]]) + x - core.first[core.tails[x]]].astype(np.int64)
+        np.add.at(found, x, c.spread(more[c.arcs]) * common)
+    return found
+
+
 def gather(
     own: np.ndarray, both: np.ndarray, core: Core, rows: np.ndarray, at_heads: dict[str, np.ndarray], of: Listed,
     detail: Detail,
@@ -150,38 +179,37 @@ def gather(
     """
     if not len(of.tails):
         return
-    members, low = at_heads["members"], (1 << ADJACENT) - 1
+    members, many = at_heads["members"], at_heads["members"][of.heads]
     first = np.flatnonzero(np.diff(of.tails, prepend=-1))
     nodes = of.tails[first]
 
     def around(values: np.ndarray) -> np.ndarray:
         """Sums over the neighbours of each node of the union, of what arcs of it have; at all arcs of the graph."""
         found = np.zeros(len(core.tails), np.int64)
-        found[nodes] = np.add.reduceat(values * members[of.heads], first)
+        found[nodes] = np.add.reduceat(values * many, first)
         return found
 
-    # Of each node, its arcs; of each arc, those of its head: bends.
-    starts, lengths = np.zeros((2, len(core.tails)), np.int64)
-    starts[nodes], lengths[nodes] = first, np.diff(first, append=len(of.tails))
-    bends = Lists(starts[of.heads], lengths[of.heads])
     place = np.arange(len(core.tails)) - core.first[core.tails]
     x, y = rows[of.tails], place[of.heads]
+    bends = _bends(of.tails, of.heads, len(core.tails))
     for c in bends.cells(0, len(of.tails)):
-        count = members[of.heads[c.arcs]].astype(np.uint16)
-        np.add.at(both, c.spread(x[c.arcs]) + y.take(c.near), c.spread(count))
+        np.add.at(both, c.spread(x[c.arcs]) + y.take(c.near), c.spread(many[c.arcs].astype(np.uint16)))
     k = both[x + y].astype(np.int64)  # 4-cliques
+    closed, tips = _squares(both, core, rows, of, members), np.zeros_like(k)
     both[x + y] |= 1 << ADJACENT
-    closed, tips = np.zeros((2, len(of.tails)), np.int64)
-    many = members[of.heads]
-    for c in bends.cells(0, len(of.tails)):
-        here, ends = both.take(c.spread(x[c.arcs]) + y.take(c.near)).astype(np.int64), many.take(c.near)
-        # Each bend of x and z meets all of these: squares, once added up.
-        closed[c.arcs] = c.sums((here & low) * ends)
-        tips[c.arcs] = c.sums((here >> ADJACENT) * k.take(c.near) * ends)
+    # Of x, y and z all adjacent, where each two of them have a common neighbour: y and z in one order.
+    (some,) = np.nonzero(k)
+    up = some[of.tails[some] < of.heads[some]]
+    some = some[np.isin(of.heads[some], of.tails[up])]
+    bends = _bends(of.tails[up], of.heads[some], len(core.tails))
+    k_many, x, y = 2 * (k * many)[up], x[some], y[up]
+    for c in bends.cells(0, len(some)):
+        near = both.take(c.spread(x[c.arcs]) + y.take(c.near)) >> ADJACENT
+        tips[some[c.arcs]] = c.sums(near.astype(np.int64) * k_many.take(c.near))
     t, d = around(np.ones_like(k)), at_heads["d"][of.heads]
     s, degrees, l2 = around(k), around(d), around(t[of.heads])
     sums = {
-        "t": t, "degrees": degrees, "l2": l2, "s": s, "c": around(closed), "k2": around(k * k),
+        "t": t, "degrees": degrees, "l2": l2, "s": s, "c": closed, "k2": around(k * k),
         "leaves": around(at_heads["leaves"][of.heads]),
     }  # fmt: skip
     if detail == "node":

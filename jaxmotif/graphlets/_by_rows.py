@@ -32,6 +32,13 @@ _CUT = 8
 """Times that walks of length 4 take more products of codegrees than there can be numbers that cut ones meet."""
 
 
+_CLEARED = 6
+"""Numbers of a table that take as long to clear in order as one cell elsewhere."""
+
+_NARROW = 2.0**31
+"""Above sums of which two share a number of 64 bits."""
+
+
 class Layout(NamedTuple):
     """``matrices``, ``few``: all hubs; ``firsts``: cells before those of each size; ``cells``: of all matrices;
     ``rows``: int64, of each arc u -> x of the core the first cell of the row of x in the matrix of u, or, after all
@@ -102,14 +109,13 @@ class _Rows(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Cells; where each is in the rows of a table that are held; y, and how many nodes it stands for; what x and y have
-    in the matrix of u."""
+    """Cells; where each is in the rows of a table that are held; how many nodes y stands for; 1, and 2^32 times what x
+    and y have in the matrix of u."""
 
     cells: Cells
     key: np.ndarray
-    other: np.ndarray
     members: np.ndarray
-    common: np.ndarray
+    pair: np.ndarray
 
 
 class Found(NamedTuple):
@@ -157,43 +163,49 @@ def found(
     # Of nodes: an arc that leads to x has what x has.
     leaves = np.zeros(len(core.lengths), np.int64)
     leaves[rows.tails] = at_heads["leaves"][rows.back]
+    paths = _Paths.of(core, rows, members) if twins else None
+
+    linear = _Linear(degrees, t, degrees + (t << 32), wide, wide and _is_narrow(rows, own, at_heads, detail))
 
     def read(c: Cells, first: int) -> _Read:
-        other, common = core.heads.take(c.near), both.take(c.along(places[c.arcs])) & low
-        key = c.spread((rows.tails[c.arcs] - first) * size) + other
-        return _Read(c, key, other, members.take(c.near) if twins else other, common.astype(np.int64))
+        other, pair = core.heads.take(c.near), (both.take(c.along(places[c.arcs])) & low).astype(np.int64)
+        pair <<= 32
+        pair += 1
+        other += c.spread((rows.tails[c.arcs] - first) * size)
+        return _Read(c, other, members.take(c.near) if twins else other, pair)
 
     for first, stop in rows.lists.groups(rows.starts, together):
         parts = [read(c, first) for c in rows.lists.cells(rows.starts[first], rows.starts[stop])]
-        for c, key, _, _, common in parts:
+        for c, key, _, pair in parts:
             # Codegrees, and above them pairs.
-            number = 1 + (common << 32)
-            np.add.at(table, key, number * c.spread(members[rows.arcs[c.arcs]]) if twins else number)
-        if twins:
-            for part in parts:
-                _add_walks(walks, core, rows, members, part, table)
+            np.add.at(table, key, pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair)
+        if paths is not None:
+            paths.add(walks, rows, table, first, stop, size)
         # The diagonal has degrees.
         own_place = np.arange(stop - first) * size + np.arange(first, stop)
         table[own_place] += leaves[first:stop]
-        for c, key, _, many, common in parts:
+        for c, key, many, pair in parts:
             number = table.take(key)
-            codegree, place = number & 0xFFFFFFFF, key + first * size
-            flat[place] = codegree  # modulo so many bits
+            codegree = number & 0xFFFFFFFF
+            # NumPy is slow to cast where it writes. Modulo so many bits:
+            flat[first * size :][key] = codegree.astype(flat.dtype)
             if codegree.max() > most:
                 (some,) = np.nonzero(codegree > most)
-                flat[place[some]] = most
-                cut.append((place[some], codegree[some] - most))
+                flat[key[some] + first * size] = most
+                cut.append((key[some] + first * size, codegree[some] - most))
             # Of y, each sum has all that it stands for.
             all_of, back = codegree * many if twins else codegree, rows.back[c.arcs]
-            sums["w3"][back], sums["wing"][back] = c.sums(all_of), c.sums(all_of * codegree)
-            sums["chord"][back] = c.sums(all_of * common)
+            sums["wing"][back] = c.sums(all_of * codegree)
+            linear.add(sums, back, c, all_of, pair)
             if wide:
-                sums["far"][back] = c.sums(all_of * degrees.take(c.near))
-                sums["side"][back] = c.sums(all_of * t.take(c.near))
-                sums["arm"][back] = c.sums((number >> 32) * many if twins else number >> 32)
-        for _, key, *_ in parts:
-            table[key] = 0
-        table[own_place] = 0
+                number >>= 32
+                sums["arm"][back] = c.sums(number * many if twins else number)
+        if (stop - first) * size < _CLEARED * sum(len(key) for _, key, *_ in parts):
+            table[: (stop - first) * size] = 0
+        else:
+            for _, key, *_ in parts:
+                table[key] = 0
+            table[own_place] = 0
     # A leaf of u has one common neighbour with each of its others: u.
     for name in ("w3", "wing", "far") if wide else ("w3", "wing"):
         sums[name][rows.arcs] += leaves[rows.tails]
@@ -206,20 +218,79 @@ def found(
     return Found(codegrees.view(np.uint32), walks + _short_of(core, rows, codegrees, cut), sums)
 
 
-def _add_walks(
-    walks: np.ndarray, core: Core, rows: _Rows, members: np.ndarray, part: _Read, table: np.ndarray
-) -> None:  # fmt: skip
-    """What products of rows miss of walks x, u, y, k, v, x, in which y stands for several, at the arcs x -> u."""
-    (some,) = np.nonzero(part.members > 1)
-    y = part.other[some]
-    base = part.key[some] - y
-    arc = np.searchsorted(part.cells.begin, some, "right") - 1
-    to = rows.arcs[part.cells.arcs][arc]
-    more = part.members[some] - 1
-    lists = Lists(core.first[y], core.lengths[y])
-    for c in lists.cells(0, len(y)):
-        closed = (table.take(c.spread(base[c.arcs]) + core.heads.take(c.near)) & 0xFFFFFFFF) * members.take(c.near)
-        np.add.at(walks, to[c.arcs], more[c.arcs] * c.sums(closed))
+def _is_narrow(rows: _Rows, own: np.ndarray, at_heads: dict[str, np.ndarray], detail: Detail) -> bool:
+    """Whether no sum of codegrees times degrees, triangles or common neighbours passes 31 bits."""
+    l2, t = (own[:, own_columns(detail).index(name)] for name in ("l2", "t"))
+    degrees, members = at_heads["d"], at_heads["members"][rows.arcs]
+    most = [np.bincount(rows.tails, members * x[rows.arcs]).max(initial=0) for x in (degrees, t)]
+    return float(degrees.max()) * max(*most, float(l2.max())) < _NARROW
+
+
+def _halves(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return totals & 0xFFFFFFFF, totals >> 32
+
+
+class _Linear(NamedTuple):
+    """What codegrees are multiplied by, at arcs u -> y: ``degrees``, ``t``, both in one number; ``wide``: whether these
+    are wanted, ``narrow``: whether two sums fit one number."""
+
+    degrees: np.ndarray
+    t: np.ndarray
+    two: np.ndarray
+    wide: bool
+    narrow: bool
+
+    def add(
+        self, sums: dict[str, np.ndarray], back: np.ndarray, c: Cells, all_of: np.ndarray, pair: np.ndarray
+    ) -> None:
+        """``all_of``: codegrees of cells; ``pair``: as :attr:`_Read.pair`."""
+        if self.narrow:
+            sums["w3"][back], sums["chord"][back] = _halves(c.sums(all_of * pair))
+            sums["far"][back], sums["side"][back] = _halves(c.sums(all_of * self.two.take(c.near)))
+            return
+        sums["w3"][back], sums["chord"][back] = c.sums(all_of), c.sums(all_of * (pair >> 32))
+        if self.wide:
+            sums["far"][back] = c.sums(all_of * self.degrees.take(c.near))
+            sums["side"][back] = c.sums(all_of * self.t.take(c.near))
+
+
+class _Paths(NamedTuple):
+    """What products of rows miss of walks x, u, y, k, v, x in which y stands for several, by the arcs x -> u.
+
+    Attributes:
+      arcs: those whose u has such neighbours y, by their numbers in rows. lists: of each the nodes k.
+      ends, times: of all lists the nodes k; how often C(x, k) is missing.
+    """
+
+    arcs: np.ndarray
+    lists: Lists
+    ends: np.ndarray
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, core: Core, rows: _Rows, members: np.ndarray) -> _Paths:
+        nodes = len(core.lengths)
+        (to,) = np.nonzero(members[rows.arcs] > 1)
+        keys, times = [rows.arcs[:0]], [members[:0]]
+        lists = Lists(rows.lists.starts[to], rows.lists.lengths[to])
+        for c in lists.cells(0, len(to)):
+            keys.append(c.spread(rows.tails[to[c.arcs]] * nodes) + core.heads[c.near])
+            times.append(c.spread(members[rows.arcs[to[c.arcs]]] - 1) * members[c.near])
+        keys, which = np.unique(np.concatenate(keys), return_inverse=True)
+        total = np.zeros(len(keys), np.int64)
+        np.add.at(total, which, np.concatenate(times))
+        starts = np.searchsorted(keys, np.arange(nodes + 1) * nodes)
+        hubs = core.heads[rows.arcs]
+        lengths = np.diff(starts)[hubs]
+        (arcs,) = np.nonzero(lengths)
+        return cls(arcs, Lists(starts[hubs[arcs]], lengths[arcs]), keys % nodes, total)
+
+    def add(self, walks: np.ndarray, rows: _Rows, table: np.ndarray, first: int, stop: int, size: int) -> None:
+        """Of the rows of some nodes x."""
+        for c in self.lists.cells(*np.searchsorted(self.arcs, rows.starts[[first, stop]])):
+            arcs = self.arcs[c.arcs]
+            codegree = table.take(c.spread((rows.tails[arcs] - first) * size) + self.ends.take(c.near)) & 0xFFFFFFFF
+            walks[rows.arcs[arcs]] = c.sums(codegree * self.times.take(c.near))
 
 
 def _short_of(core: Core, rows: _Rows, codegrees: np.ndarray, cut: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

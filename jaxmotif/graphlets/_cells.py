@@ -10,6 +10,8 @@ import numpy as np
 MOST = 2**15
 """Cells at a time: few enough for a cache, and enough that NumPy is called seldom."""
 
+_FIRST = np.arange(MOST)
+
 
 class Cells(NamedTuple):
     """Of some arcs: which; how long their lists are, and the first cell of each. Of their cells: ``near``, which
@@ -26,18 +28,25 @@ class Cells(NamedTuple):
 
     def along(self, firsts: np.ndarray) -> np.ndarray:
         """``firsts``, ``firsts + 1``, .. over the cells of each arc."""
-        return np.repeat(firsts - self.begin, self.lengths) + np.arange(len(self.near))
+        return _ascending(firsts - self.begin, self.lengths)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Over the cells of each arc; no list is empty."""
         return np.add.reduceat(values, self.begin)
 
 
+def _ascending(firsts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Of each list what its first cell has, to which the number of a cell is added."""
+    found = np.repeat(firsts, lengths)
+    found += _FIRST[: len(found)] if len(found) <= MOST else np.arange(len(found))
+    return found
+
+
 class Lists:
     """``starts``, ``lengths``: int64, of each list the number of its first member, and how many there are."""
 
     def __init__(self, starts: np.ndarray, lengths: np.ndarray):
-        self.lengths, self._starts = lengths, starts
+        self.lengths, self.starts = lengths, starts
         self._before = np.concatenate([[0], np.cumsum(lengths)])
 
     def cells(self, first: int, stop: int) -> Iterator[Cells]:
@@ -47,7 +56,7 @@ class Lists:
             last = min(max(last, first + 1), stop)
             some = slice(first, last)
             begin, lengths = self._before[some] - self._before[first], self.lengths[some]
-            near = np.repeat(self._starts[some] - begin, lengths) + np.arange(lengths.sum())
+            near = _ascending(self.starts[some] - begin, lengths)
             yield Cells(some, lengths, begin, near)
             first = last
 

@@ -100,6 +100,15 @@ class Given(NamedTuple):
         return hubs.blocks(np.where(few, 0, self.later), self.core, cells // self._parts // 4, self.sizes)
 
     @property
+    def few_above(self) -> bool:
+        """Whether nodes stand for several, and the neighbours of higher rank of each for less than 2^12."""
+        if self.graph.twins is None:
+            return False
+        tails, heads, members = (np.asarray(x) for x in (self.graph.tails, self.graph.heads, self.graph.twins.members))
+        (up,) = np.nonzero(heads[: self.arcs] > tails[: self.arcs])
+        return np.bincount(tails[up], members[heads[up]]).max(initial=0) < 2**12
+
+    @property
     def _parts(self) -> int:
         return 8 if self.sizes == hubs.SIZES["cpu"] else 1
 

@@ -156,6 +156,7 @@ class Hand:
         whole = given.matrices(self._cells) if given.lists is None else given.lists.matrices
         self._hubs = hubs.on_device(whole, self._device)
         self._lowest = hubs.on_device(given.upper_matrices(self._cells), self._device)
+        self._few = given.few_above
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
             kept = 0 if given.lists is None else max(given.lists.cells, 1)
@@ -173,7 +174,9 @@ class Hand:
         first, stop = span.first + given.core, span.stop + given.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
-            self._cliques = hubs.five_cliques(self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail)
+            self._cliques = hubs.five_cliques(
+                self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail, few=self._few
+            )
         if given.lists is not None:  # then this is all
             self._by_rows(given.lists, span)
             jax.block_until_ready((self._held, self._of_rows, self._walks, self._cliques))

@@ -602,12 +602,13 @@ def fourth_walks(
     return lax.fori_loop(jnp.int32(0), (up[2] - up[1] + (block - 1)) // block, step, walks)
 
 
-@partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail", "few"), donate_argnums=0)
 def five_cliques(
-    counts: jax.Array, graph: Ranked, edges: Adjacency, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail
-) -> jax.Array:
+    counts: jax.Array, graph: Ranked, edges: Adjacency, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail,
+    few: bool = False,
+) -> jax.Array:  # fmt: skip
     """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]`` (counts in the graph: all at one arc); each is
-    found at its lowest node.
+    found at its lowest node. ``few``: the higher neighbours of each hub stand for less than 2^12 nodes.
 
     Its four others are a 4-clique among the higher neighbours. For each pair of adjacent ones, Q says who is adjacent
     to both: two others belong to as many as their columns of Q have in common, which is one matrix product.
@@ -632,13 +633,14 @@ def five_cliques(
             Q = Q.reshape(near.shape[0], together * width, width)
             if members is None:
                 return found + times(Q.swapaxes(1, 2), Q)
-            # So many cliques as the two nodes of a pair have members; exact in 53 bits.
-            pairs = (members[:, x[None]] * members[:, (x[None] + shift) % width]).astype(jnp.float64)
-            Q = Q.astype(jnp.float64)
-            return found + (Q.swapaxes(1, 2) @ (Q * pairs.reshape(*Q.shape[:2], 1))).astype(jnp.int64)
+            # So many cliques as the two nodes of a pair have members: exact in 24 bits or 53.
+            kind = jnp.float32 if few else jnp.float64
+            pairs = (members[:, x[None]] * members[:, (x[None] + shift) % width]).astype(kind)
+            Q = Q.astype(kind)
+            return found + (Q.swapaxes(1, 2) @ (Q * pairs.reshape(*Q.shape[:2], 1))).astype(found.dtype)
 
         turns, hub = width // 2 // together, ids[number]
-        none = jnp.zeros(near.shape, jnp.int32 if members is None else jnp.int64)
+        none = jnp.zeros(near.shape, jnp.int32 if members is None or few else jnp.int64)
         found = (lax.fori_loop(0, turns, at, none) * near.astype(none.dtype)).astype(jnp.int64)
         if detail == "graph" and members is None:  # 12 arcs of its others; on 20 arcs in all
             once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
