@@ -36,7 +36,7 @@ _CLEARED = 6
 """Numbers of a table that take as long to clear in order as one cell elsewhere."""
 
 _NARROW = 2.0**31
-"""Above sums of which two share a number of 64 bits."""
+"""Two sums that stay below this share a number of 64 bits."""
 
 
 class Layout(NamedTuple):

@@ -144,19 +144,24 @@ class Hand:
             self._paths = cycles.lists(self.given.graph, self._adjacency, self.given.above, block=self._cells)
         self._up = hubs.upward(self.given.graph)
         self._up_starts = np.concatenate([[0], np.cumsum(given.later)]).astype(np.int32)
-        self._clear()
+        self._lay_out()
 
     @cached_property
     def _giants(self) -> big.Known | None:
         """Found when first asked for: rows whose giants are lists do without."""
         return big.known(self.given.graph, self.given.giants) if self.given.giants else None
 
+    def _lay_out(self) -> None:
+        """Which hubs go together; nothing is added up yet."""
+        given = self.given
+        whole = given.matrices(self._cells) if given.lists is None else given.lists.matrices
+        self._hubs = hubs.put_blocks(whole, self._device)
+        self._lowest = hubs.put_blocks(given.upper_matrices(self._cells), self._device)
+        self._few = given.few_above
+        self._clear()
+
     def _clear(self) -> None:
         given, self._tables, self._meets = self.given, None, None
-        whole = given.matrices(self._cells) if given.lists is None else given.lists.matrices
-        self._hubs = hubs.on_device(whole, self._device)
-        self._lowest = hubs.on_device(given.upper_matrices(self._cells), self._device)
-        self._few = given.few_above
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
             kept = 0 if given.lists is None else max(given.lists.cells, 1)
@@ -344,12 +349,12 @@ class Hand:
             return None
         if self.given.lists is not None:
             self.given, self._rows = self.given._replace(lists=None), self.given.rows(self._device)
-            self._clear()
+            self._lay_out()
             return f"{self._rows} rows of tables"
         if self._rows <= 32 and self._cells <= LEAST_CELLS:
             return None
         self._rows, self._cells = max(min(self._rows, self.given.size) // 2, 32), max(self._cells // 2, LEAST_CELLS)
-        self._clear()
+        self._lay_out()
         return f"{self._rows} rows of tables"
 
 

@@ -191,8 +191,8 @@ def blocks(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...]) 
     return found
 
 
-def on_device(blocks: list[Blocks], device: jax.Device) -> list[Blocks]:
-    """Put there at once: programs that take small arrays of the host's begin later, each of them."""
+def put_blocks(blocks: list[Blocks], device: jax.Device) -> list[Blocks]:
+    """On a device, all at once: programs that take small arrays of the host's begin later, each of them."""
     put = put64([b.given for b in blocks], device)
     return [b._replace(put=arrays) for b, arrays in zip(blocks, put, strict=True)]
 

@@ -91,10 +91,10 @@ def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, node
       [2, 3, 1, 0]
     """
     pairs = max(nodes, 1) ** 2
-    joined = np.where(query.neighbors, slots / pairs, -1).tolist()
+    joined, targets = np.where(query.neighbors, slots / pairs, -1).tolist(), sizes.tolist()
     found, best = [], math.inf
     for order in (greatest_constraint_first(query, sizes), *itertools.permutations(range(query.num_nodes))):
-        work = expected_candidates(order, sizes.tolist(), joined)
+        work = expected_candidates(order, targets, joined)
         if work < 0.9 * best:
             found, best = list(order), work
     return found
