@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.graphlets._cells import MOST, Lists
-from jaxmotif.graphlets._hubs import ADJACENT, Ranked, own_columns
+from jaxmotif.graphlets._hubs import ADJACENT, Ranked
 from jaxmotif.graphlets._tuning import Detail
 
 TABLE = 2**20
@@ -167,12 +167,13 @@ def _squares(both: np.ndarray, core: Core, rows: np.ndarray, of: Listed, members
 
 
 def gather(
-    own: np.ndarray, both: np.ndarray, core: Core, rows: np.ndarray, at_heads: dict[str, np.ndarray], of: Listed,
-    detail: Detail,
+    own: dict[str, np.ndarray], both: np.ndarray, core: Core, rows: np.ndarray, at_heads: dict[str, np.ndarray],
+    of: Listed, detail: Detail,
 ) -> None:  # fmt: skip
     """As :func:`jaxmotif.graphlets._hubs.gather` without tables, into ``own`` and ``both``.
 
     Args:
+      own: by name, at all arcs.
       rows: of each arc u -> x the first cell of the row of x in the matrix of u.
       at_heads: of all arcs, what their heads have: degrees ``d``, walks of length 2 ``p2``, ``leaves``, and how many
         ``members`` they stand for.
@@ -218,4 +219,5 @@ def gather(
             "l3": around(l2[of.heads]), "cube": around(t[of.heads] ** 2), "kt": around(k * t[of.heads]),
             "ls": around(s[of.heads]), "tip": around(tips),
         }  # fmt: skip
-    own[nodes] = np.stack([sums[name][nodes] for name in own_columns(detail)], axis=-1)
+    for name, values in sums.items():
+        own[name][nodes] = values[nodes]

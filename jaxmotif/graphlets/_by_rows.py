@@ -12,25 +12,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import end_rehearsal, in_earnest
 from jaxmotif.arrays._host import zeros_for_jax
+from jaxmotif.graphlets._by_columns import Columns
 from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
 from jaxmotif.graphlets._cells import Cells, Lists
-from jaxmotif.graphlets._hubs import ADJACENT, Blocks, own_columns
+from jaxmotif.graphlets._hubs import ADJACENT, Blocks
 from jaxmotif.graphlets._tuning import Detail
 
 MOST = 2**15
 """Above all degrees: a codegree, and beside it pairs, share a number of 64 bits; common neighbours and whether two are
 adjacent, one of 16."""
-
-LARGEST = {8: 2**8 - 1, 16: 2**12 - 1}
-"""Of the codegrees that so many bits hold: 64 products of two such numbers are below 2^31."""
-
-_CUT = 8
-"""Times that walks of length 4 take more products of codegrees than there can be numbers that cut ones meet."""
-
 
 _CLEARED = 6
 """Numbers of a table that take as long to clear in order as one cell elsewhere."""
@@ -64,13 +59,6 @@ def cliques(at: Layout) -> np.ndarray:
 def needed(cells: int, arcs: int) -> int:
     """Bytes of what is kept of so many cells of matrices, and of arcs, at most."""
     return 2 * cells + 200 * arcs
-
-
-def bits_of(degrees: np.ndarray) -> int:
-    """Of a codegree. In 8 bits products take half as long; of the few pairs that need more, what is cut is added
-    again."""
-    large = degrees[degrees > LARGEST[8]].astype(np.int64)
-    return 8 if _CUT * len(large) * large.sum() <= len(degrees) * int(degrees.sum(dtype=np.int64)) else 16
 
 
 @in_earnest
@@ -109,11 +97,12 @@ class _Rows(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Cells; where each is in the rows of a table that are held; how many nodes y stands for; 1, and 2^32 times what x
-    and y have in the matrix of u."""
+    """Cells; where each is in the rows of a table that are held, and in the columns; how many nodes y stands for; 1,
+    and 2^32 times what x and y have in the matrix of u."""
 
     cells: Cells
     key: np.ndarray
+    column: np.ndarray
     members: np.ndarray
     pair: np.ndarray
 
@@ -122,41 +111,34 @@ class Found(NamedTuple):
     """What rows give.
 
     Attributes:
-      codegrees: the table of :class:`jaxmotif.graphlets._hubs.Tables`, in the order of the core, but as numbers of so
-        many bits, lowest first, in uint32 words ``[size, size * bits / 32]``. Larger numbers than :data:`LARGEST` are
-        cut to that.
-      walks: int64 at all arcs, what walks of length 4 made of these are short of.
+      walks: int64 at all arcs, those of length 4 over core nodes.
       sums: int64 at all arcs, by name. ``chord`` is that of :class:`jaxmotif.graphlets._homs.Sums` only when summed
         around u: C(x, y) is added up over the pairs of common neighbours that x and y have in the neighbourhood of u,
         all at u -> x.
     """
 
-    codegrees: np.ndarray
     walks: np.ndarray
     sums: dict[str, np.ndarray]
 
 
 def found(
-    at: Layout, own: np.ndarray, both: np.ndarray, at_heads: dict[str, np.ndarray], twins: bool, *, size: int,
-    detail: Detail,
+    at: Layout, own: dict[str, np.ndarray], both: np.ndarray, at_heads: dict[str, np.ndarray], twins: bool,
+    device: jax.Device, *, size: int, detail: Detail,
 ) -> Found:  # fmt: skip
     """What rows give.
 
     Args:
-      own, both: what neighbourhoods gave (:class:`jaxmotif.graphlets._hubs.Gathered`).
+      own, both: what neighbourhoods gave (:class:`jaxmotif.graphlets._hubs.Gathered`), the first by name.
       at_heads: of all arcs, what their heads have: degrees ``d``, ``leaves``, and how many ``members`` they stand for.
       twins: whether any stands for more than one.
       size: of a row of the table.
     """
     end_rehearsal()
     core, rows, wide = at.core, _Rows.of(at.core), detail != "graph"
-    t = np.ascontiguousarray(own[:, own_columns(detail).index("t")])
-    codegrees, most = zeros_for_jax((size, size), f"uint{at.bits}"), LARGEST[at.bits]
-    flat, walks = codegrees.reshape(-1), np.zeros(len(core.tails), np.int64)
-    # Places of numbers that are cut, and by how much.
-    cut, low = list[tuple[np.ndarray, np.ndarray]](), np.uint16((1 << ADJACENT) - 1)
+    t, low = own["t"], np.uint16((1 << ADJACENT) - 1)
+    columns, walks = Columns(core, rows.arcs, size, at.bits, device), np.zeros(len(core.tails), np.int64)
     names = ("w3", "wing", "chord", "far", "side", "arm") if wide else ("w3", "wing", "chord")
-    sums = {name: np.zeros(len(core.tails), np.int64) for name in names}
+    sums = dict[str, np.ndarray](zip(names, zeros_for_jax((len(names), len(core.tails)), np.int64), strict=True))
     together = max(1, min(len(core.lengths), TABLE // size))
     table = np.zeros(together * size, np.int64)
     places, members, degrees = at.rows[rows.back], at_heads["members"], at_heads["d"]
@@ -165,18 +147,20 @@ def found(
     leaves[rows.tails] = at_heads["leaves"][rows.back]
     paths = _Paths.of(core, rows, members) if twins else None
 
-    linear = _Linear(degrees, t, degrees + (t << 32), wide, wide and _is_narrow(rows, own, at_heads, detail))
+    linear = _Linear(degrees, t, degrees + (t << 32), wide, wide and _is_narrow(rows, own, at_heads))
 
     def read(c: Cells, first: int) -> _Read:
-        other, pair = core.heads.take(c.near), (both.take(c.along(places[c.arcs])) & low).astype(np.int64)
+        key, pair = core.heads.take(c.near), (both.take(c.along(places[c.arcs])) & low).astype(np.int64)
         pair <<= 32
         pair += 1
-        other += c.spread((rows.tails[c.arcs] - first) * size)
-        return _Read(c, other, members.take(c.near) if twins else other, pair)
+        column = key * columns.width
+        column += c.spread(rows.tails[c.arcs] - columns.begin)
+        key += c.spread((rows.tails[c.arcs] - first) * size)
+        return _Read(c, key, column, members.take(c.near) if twins else key, pair)
 
-    for first, stop in rows.lists.groups(rows.starts, together):
+    for first, stop in columns.groups(rows.lists, rows.starts, together):
         parts = [read(c, first) for c in rows.lists.cells(rows.starts[first], rows.starts[stop])]
-        for c, key, _, pair in parts:
+        for c, key, *_, pair in parts:
             # Codegrees, and above them pairs.
             np.add.at(table, key, pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair)
         if paths is not None:
@@ -184,15 +168,10 @@ def found(
         # The diagonal has degrees.
         own_place = np.arange(stop - first) * size + np.arange(first, stop)
         table[own_place] += leaves[first:stop]
-        for c, key, many, pair in parts:
+        for c, key, column, many, pair in parts:
             number = table.take(key)
             codegree = number & 0xFFFFFFFF
-            # NumPy is slow to cast where it writes. Modulo so many bits:
-            flat[first * size :][key] = codegree.astype(flat.dtype)
-            if codegree.max() > most:
-                (some,) = np.nonzero(codegree > most)
-                flat[key[some] + first * size] = most
-                cut.append((key[some] + first * size, codegree[some] - most))
+            columns.put(column, codegree)
             # Of y, each sum has all that it stands for.
             all_of, back = codegree * many if twins else codegree, rows.back[c.arcs]
             sums["wing"][back] = c.sums(all_of * codegree)
@@ -215,12 +194,12 @@ def found(
         for x, y in at.triangles.around(core.back):
             np.add.at(sums["roof"], x, walks_of[y])
             np.add.at(sums["roof"], y, walks_of[x])
-    return Found(codegrees.view(np.uint32), walks + _short_of(core, rows, codegrees, cut), sums)
+    return Found(walks + columns.walks(), sums)
 
 
-def _is_narrow(rows: _Rows, own: np.ndarray, at_heads: dict[str, np.ndarray], detail: Detail) -> bool:
+def _is_narrow(rows: _Rows, own: dict[str, np.ndarray], at_heads: dict[str, np.ndarray]) -> bool:
     """Whether no sum of codegrees times degrees, triangles or common neighbours passes 31 bits."""
-    l2, t = (own[:, own_columns(detail).index(name)] for name in ("l2", "t"))
+    l2, t = own["l2"], own["t"]
     degrees, members = at_heads["d"], at_heads["members"][rows.arcs]
     most = [np.bincount(rows.tails, members * x[rows.arcs]).max(initial=0) for x in (degrees, t)]
     return float(degrees.max()) * max(*most, float(l2.max())) < _NARROW
@@ -291,26 +270,3 @@ class _Paths(NamedTuple):
             arcs = self.arcs[c.arcs]
             codegree = table.take(c.spread((rows.tails[arcs] - first) * size) + self.ends.take(c.near)) & 0xFFFFFFFF
             walks[rows.arcs[arcs]] = c.sums(codegree * self.times.take(c.near))
-
-
-def _short_of(core: Core, rows: _Rows, codegrees: np.ndarray, cut: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """``cut``: where numbers are too small, and by how much."""
-    found = np.zeros(len(core.tails), np.int64)
-    if not cut:
-        return found
-    keys, first = np.unique(np.concatenate([at for at, _ in cut]), return_index=True)
-    over = np.concatenate([by for _, by in cut])[first]
-    size = len(codegrees)
-    x, y = keys // size, keys % size
-    # Of C(x, y) C(v, y), for all v next to x: what is missing of the first, times all of the second; and at the
-    # reversed arc, where it is the second that misses something, times what is there of the other.
-    lists = Lists(rows.starts[x], core.lengths[x])
-    for c in lists.cells(0, len(x)):
-        over_all, arc = c.spread(over[c.arcs]), rows.arcs[c.near]
-        other = core.heads[arc] * size + c.spread(y[c.arcs])
-        there = codegrees.reshape(-1)[other].astype(np.int64)
-        place = np.minimum(np.searchsorted(keys, other), len(keys) - 1)
-        missing = np.where(keys[place] == other, over[place], 0)
-        np.add.at(found, arc, over_all * (there + missing))
-        np.add.at(found, rows.back[c.near], over_all * there)
-    return found

@@ -78,8 +78,27 @@ class GraphletCounts(Presented):
         ]
 
 
+InGraph = dict[str, int] | Callable[[], dict[str, int]]
+"""Counts in the whole graph by name, or what finds them."""
+
+
+class _Counted(HeldTable):
+    """A table at edges or nodes, and what there is in the graph."""
+
+    in_graph: InGraph
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """The global counts."""
+        return _found(self.in_graph)
+
+
+def _found(counts: InGraph) -> dict[str, int]:
+    return counts() if callable(counts) else counts
+
+
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class EdgeGraphlets(HeldTable):
+class EdgeGraphlets(_Counted):
     """Counts at each edge, on the device that counted; ``np.asarray`` of them is the table in host memory.
 
     Attributes:
@@ -88,7 +107,7 @@ class EdgeGraphlets(HeldTable):
         of ``edges``: ``values`` on the device, ``to_numpy()`` on the host.
       rows: m.
       graph: whose edges they are.
-      counts: the global counts, which come with them.
+      in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
       notes: as in :class:`GraphletCounts`.
     """
 
@@ -96,7 +115,7 @@ class EdgeGraphlets(HeldTable):
     held: jax.Array | np.ndarray
     rows: int
     graph: Graph
-    counts: dict[str, int]
+    in_graph: InGraph
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -113,7 +132,7 @@ class EdgeGraphlets(HeldTable):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class NodeOrbits(HeldTable):
+class NodeOrbits(_Counted):
     """Counts at each node, on the device that counted; ``np.asarray`` of them is the table in host memory.
 
     Attributes:
@@ -121,14 +140,14 @@ class NodeOrbits(HeldTable):
       held: uint32 where every count fits (``dtype`` says), else int64, ``[n or more, 15]``, a row a node: ``values`` on
         the device, ``to_numpy()`` on the host.
       rows: n.
-      counts: the global counts, which come with them.
+      in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
       notes: as in :class:`GraphletCounts`.
     """
 
     columns: tuple[str, ...]
     held: jax.Array | np.ndarray
     rows: int
-    counts: dict[str, int]
+    in_graph: InGraph
     notes: tuple[str, ...] = ()
 
     def _line(self) -> str:
@@ -206,7 +225,7 @@ def graphlet_counts(
     else:
         outcome = _run(graph, "graph", devices, memory, checkpoint, progress)
         counts, notes = _global(graph, outcome), outcome.notes
-    return GraphletCounts(graph.n, graph.m, counts if induced else _all_in_graph(counts), notes)
+    return GraphletCounts(graph.n, graph.m, _found(counts) if induced else _all_in_graph(counts), notes)
 
 
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
@@ -287,7 +306,7 @@ def node_orbits(
 def _counts_at(
     at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None,
     checkpoint: str | os.PathLike | None, progress: bool,
-) -> tuple[tuple[str, ...], jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:  # fmt: skip
+) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:  # fmt: skip
     """Columns, counts at each edge or node, counts in the graph, and notes."""
     edges = at == "edge"
     if _is_five(graph, size):
@@ -298,7 +317,8 @@ def _counts_at(
         values, counts, notes = outcome.values, _global(graph, outcome), outcome.notes
         columns = EDGE_COLUMN_NAMES if edges else NODE_ORBIT_NAMES
     if not induced:
-        values, counts = _all_at(at, columns, values, graph.m if edges else graph.n), _all_in_graph(counts)
+        values = _all_at(at, columns, values, graph.m if edges else graph.n)
+        counts = partial(_all_in_graph, counts)
     return columns, values, counts, notes
 
 
@@ -314,10 +334,11 @@ def _typed_at(
     return columns, narrowed(values), counts
 
 
-def _all_in_graph(counts: dict[str, int]) -> dict[str, int]:
+def _all_in_graph(counts: InGraph) -> dict[str, int]:
     """From induced counts those of all subgraphs."""
-    found = copies(None, tuple(counts)).astype(object) @ np.array(list(counts.values()), object)
-    return dict(zip(counts, found.tolist(), strict=True))
+    induced = _found(counts)
+    found = copies(None, tuple(induced)).astype(object) @ np.array(list(induced.values()), object)
+    return dict(zip(induced, found.tolist(), strict=True))
 
 
 def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, rows: int) -> jax.Array | np.ndarray:
@@ -461,7 +482,7 @@ def _check_typed(induced: bool) -> None:
 def _five(
     graph: Graph, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, detail: Detail,
     progress: bool,
-) -> tuple[jax.Array | np.ndarray, dict[str, int], tuple[str, ...]]:  # fmt: skip
+) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:  # fmt: skip
     """The orbits of up to five nodes, at nodes or edges (of the graph: nothing); its counts of 2 to 5; and notes."""
     from jaxmotif.graphlets import _five as five
 
@@ -476,16 +497,25 @@ def _five(
     else:
         padded = graph
 
-    def counted() -> tuple[jax.Array | np.ndarray, np.ndarray, tuple[str, ...]]:
+    def counted() -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
         if detail == "graph":
-            return none, *five.five_node_counts(padded, selection, memory, progress, store)
+            counts, notes = five.five_node_counts(padded, selection, memory, progress, store)
+            return none, _named_counts(counts), notes
         found = five.five_node_orbits(padded, selection, detail == "edge", memory, progress, store)
-        counts = all_counts(np, np.array(graph.n, object), five.totals(found.nodes))
-        return found.nodes if found.edges is None else found.edges, counts, found.notes
+        in_graph = partial(_summed_up, graph.n, found.nodes)
+        # With edges, nodes are not kept for it.
+        return (found.nodes, in_graph, found.notes) if found.edges is None else (found.edges, in_graph(), found.notes)
 
     programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
     values, counts, notes = rehearsed(counted, selection.main, programs)
-    return values, _named_counts(counts), (*ignored, *notes)
+    return values, counts, (*ignored, *notes)
+
+
+def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
+    """The counts in a graph of so many nodes, of the orbits at these."""
+    from jaxmotif.graphlets._five_results import totals
+
+    return _named_counts(all_counts(np, np.array(nodes, object), totals(orbits)))
 
 
 def _named_counts(counts: np.ndarray) -> dict[str, int]:

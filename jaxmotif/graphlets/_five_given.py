@@ -17,6 +17,7 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _hubs as hubs
+from jaxmotif.graphlets._by_columns import bits_of, columns_of
 from jaxmotif.graphlets._five_adjacency import (
     Adjacency,
     HashedArcs,
@@ -245,10 +246,10 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     large = degrees.max(initial=0) >= (by_rows.MOST if graph.twins is None else 2**12)
     if target_of(device).is_accelerator or large or given.detail == "edge" or given.is_long(device):
         return None
-    bits = by_rows.bits_of(degrees)
+    bits = bits_of(degrees)
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     memory = default_memory(device) if given.memory is None else given.memory
-    room = memory - given.fixed - adjacency - bits * given.size**2 // 8
+    room = memory - given.fixed - adjacency - bits * given.size * columns_of(given.size, bits) // 4
     core = by_lists.core_of(graph, given.later)
     cells = int((core.lengths**2).sum())
     if not cells or room < by_rows.needed(cells, given.arcs):
@@ -261,7 +262,7 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     rest[few.hubs] = 0
     matrices = given._replace(lengths=rest).matrices(given.cells)
     cells = sum(b.cells for b in matrices)
-    # XLA has 32-bit numbers for words of tables, and for cells of matrices.
+    # XLA has 32-bit numbers for cells; and of so many nodes 5-cycles path by path take less than products of rows.
     if max(bits * given.size**2 // 32, cells) >= 2**31:
         return None
     if room - few.bytes - 24 * len(triangles.uv) < by_rows.needed(cells + few.cells, given.arcs):

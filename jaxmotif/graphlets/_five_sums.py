@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64
-from jaxmotif.arrays._host import on_device
+from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
@@ -142,14 +142,18 @@ class Hand:
         self._node = node_sums(self.given.graph)
         if given.sparse:
             self._paths = cycles.lists(self.given.graph, self._adjacency, self.given.above, block=self._cells)
-        self._up = hubs.upward(self.given.graph)
-        self._up_starts = np.concatenate([[0], np.cumsum(given.later)]).astype(np.int32)
         self._lay_out()
 
     @cached_property
     def _giants(self) -> big.Known | None:
         """Found when first asked for: rows whose giants are lists do without."""
         return big.known(self.given.graph, self.given.giants) if self.given.giants else None
+
+    @cached_property
+    def _up(self) -> tuple[jax.Array, np.ndarray]:
+        """The upward arcs, and before each hub how many."""
+        starts = np.concatenate([[0], np.cumsum(self.given.later)]).astype(np.int32)
+        return hubs.upward(self.given.graph), starts
 
     def _lay_out(self) -> None:
         """Which hubs go together; nothing is added up yet."""
@@ -183,7 +187,7 @@ class Hand:
                 self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail, few=self._few
             )
         if given.lists is not None:  # then this is all
-            self._by_rows(given.lists, span)
+            self._by_rows(given.lists)
             jax.block_until_ready((self._held, self._of_rows, self._walks, self._cliques))
             return
         if given.sparse:
@@ -217,12 +221,16 @@ class Hand:
             self._of_giants = big.sums(graph, self._giants, self._device, room)
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
-    def _by_rows(self, lists: by_rows.Layout, span: Span) -> None:
+    def _by_rows(self, lists: by_rows.Layout) -> None:
         """What all hubs give, the tables row by row."""
         given = self.given
         for b, first in zip(lists.matrices, lists.firsts, strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
-        own, both = np.array(self._held.own), np.asarray(self._held.both)
+        columns, both = np.asarray(self._held.own), np.asarray(self._held.both)
+        by_column = zeros_for_jax(columns.T.shape, np.int64)
+        if lists.matrices:
+            by_column[:] = columns.T
+        own = dict(zip(hubs.own_columns(given.detail), by_column, strict=True))
         if lists.few.cells:
             both = np.concatenate([both[: lists.cells], np.zeros(lists.few.cells, np.uint16)])
         graph = given.graph
@@ -235,12 +243,10 @@ class Hand:
         at_heads.setdefault("members", np.ones(len(heads), np.int64))
         by_lists.gather(own, both, lists.core, lists.rows, at_heads, lists.few, given.detail)
         found = by_rows.found(
-            lists, own, both, at_heads, graph.twins is not None, size=given.size, detail=given.detail
+            lists, own, both, at_heads, graph.twins is not None, self._device, size=given.size, detail=given.detail
         )  # fmt: skip
-        self._held = self._held._replace(own=on_device(own, self._device))
-        self._of_rows = {name: on_device(x, self._device) for name, x in found.sums.items()}
+        self._of_rows = {name: on_device(x, self._device) for name, x in (own | found.sums).items()}
         self._walks = on_device(found.walks, self._device)
-        self._walk(on_device(found.codegrees, self._device), 0, span, lists.bits)
 
     def _gather(
         self, tables: hubs.Tables | None, b: hubs.Blocks, ends: Ends, own: bool, first: np.int32 | None = None
@@ -303,27 +309,23 @@ class Hand:
             )  # fmt: skip
         return tables
 
-    def _walk(self, codegree: jax.Array, row: int, span: Span, bits: int | None = None) -> None:
-        """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows; ``bits``: of
-        codegrees in words."""
+    def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
+        """Walks of length 4 at the arcs that lead up from a stretch of hubs, those in a block of rows."""
         given, rows, nodes = self.given, self._rows, len(self.given.lengths)
         graph = given.graph
-        if bits is not None:  # those are in order of the core
-            graph = graph._replace(rows=np.arange(graph.rows.shape[0], dtype=np.int32))
         narrow = hubs.short if given.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // given.size)
-        which = (self._up, self._up_starts[span.first], self._up_starts[span.stop])
+        up, starts = self._up
+        which = (up, starts[span.first], starts[span.stop])
         # Each is a product of two rows: a block of rows meets every other one.
         for other in range(0, nodes, rows):
             high = low if other == row else narrow(self._made(_ends(other, min(other + rows, nodes)), "graph").codegree)
             firsts = np.int32(row), np.int32(other)
-            self._walks = hubs.fourth_walks(
-                self._walks, low, high, graph, which, firsts, block=block, most=given.most, bits=bits
-            )
+            self._walks = hubs.fourth_walks(self._walks, low, high, graph, which, firsts, block=block, most=given.most)
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
-        given, found = self.given, self._held.by_name(self.given.detail) | self._of_rows
+        given, found = self.given, self._of_rows or self._held.by_name(self.given.detail)
         leaving = list(self._of_giants)
         if self._of_tables is not None and self._giants is not None:
             giants, near, size = self._giants

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial, reduce
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -561,14 +561,14 @@ def short(table: jax.Array) -> jax.Array:
     return table.astype(jnp.uint16)
 
 
-@partial(jit64, static_argnames=("block", "most", "bits"), donate_argnums=0)
+@partial(jit64, static_argnames=("block", "most"), donate_argnums=0)
 def fourth_walks(
     walks: jax.Array, low: jax.Array, high: jax.Array, graph: Ranked, up: tuple[jax.Array, jax.Array, jax.Array],
-    firsts: tuple[jax.Array, jax.Array], *, block: int, most: int, bits: int | None = None,
+    firsts: tuple[jax.Array, jax.Array], *, block: int, most: int,
 ) -> jax.Array:  # fmt: skip
     """Add, at both arcs of the edges whose lower end is in one block of rows and the other in another, the walks of
     length 4 over core nodes: inner products of rows of codegrees, which are below ``most``. ``up``: the upward arcs,
-    and the first and past the last that are wanted; ``bits``: of codegrees below 2^12 if these are in uint32 words."""
+    and the first and past the last that are wanted."""
     rows, arcs = low.shape[0], graph.heads.shape[0]
 
     def step(number: jax.Array, walks: jax.Array) -> jax.Array:
@@ -581,16 +581,7 @@ def fourth_walks(
         here = (at < arcs) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
         # C(u, .) times C(., v): where two walks of length 2 meet.
         x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]
-        if bits is not None:
-            ones = 2**bits - 1
-            products = [
-                ((x >> shift) & ones).astype(jnp.int32) * ((y >> shift) & ones).astype(jnp.int32)
-                for shift in range(0, 32, bits)
-            ]
-            # At most 64 products of 24 bits, or 128 of 16, fit 32.
-            z = reduce(jnp.add, products).reshape(block, -1, math.gcd(32, low.shape[1]))
-            z = z.sum(axis=2, dtype=jnp.int32)
-        elif most <= 2**12 and target().platform == "cpu":  # 32 products of 24 bits at a time: twice as fast in 32 bits
+        if most <= 2**12 and target().platform == "cpu":  # 32 products of 24 bits at a time: twice as fast in 32 bits
             z = (x.astype(jnp.int32) * y.astype(jnp.int32)).reshape(block, -1, 32).sum(axis=2, dtype=jnp.int32)
         else:
             z = x.astype(jnp.int64) * y.astype(jnp.int64)

@@ -16,6 +16,7 @@ import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import _by_columns as by_columns
 from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import (
@@ -180,8 +181,8 @@ def test_many_blocks_of_rows_in_cache(monkeypatch):
 def test_codegrees_that_are_cut(monkeypatch, bits):
     """Of hubs, adjacent and not, that have 255 and more neighbours in common, and of a node with itself."""
     if bits == 16:
-        monkeypatch.setattr(by_rows, "_CUT", 2**20)
-        monkeypatch.setitem(by_rows.LARGEST, 16, 200)
+        monkeypatch.setattr(by_columns, "_CUT", 2**20)
+        monkeypatch.setitem(by_columns.LARGEST, 16, 200)
     graph = nx.complete_multipartite_graph(1, 1, 300)
     graph.add_edges_from([(302, x) for x in range(2, 257)] + [(302, 303), (303, 0), (2, 3), (3, 4), (0, 304)])
     layouts, layout = [], by_rows.layout

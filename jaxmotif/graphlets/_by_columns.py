@@ -1,0 +1,140 @@
+"""Walks of length 4 along arcs, on a CPU, from some columns of the codegrees of all pairs of nodes at a time, in cache.
+
+Two walks of length 2 meet in a column y: C(u, y) C(v, y) of them, so that rows of codegrees are multiplied with each
+other. Codegrees are symmetric: what is found of a few rows (:mod:`jaxmotif.graphlets._by_rows`) is as many columns of
+all rows, and the whole table, the square of the nodes, is never there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial, reduce
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.graphlets._by_lists import Core
+from jaxmotif.graphlets._cells import Lists
+
+LARGEST = {8: 2**8 - 1, 16: 2**12 - 1}
+"""Of the codegrees that so many bits hold: 64 products of two such numbers are below 2^31."""
+
+_CUT = 8
+"""Times that walks of length 4 take more products of codegrees than there can be numbers that cut ones meet."""
+
+_BYTES, _LEAST, _WORDS = 2**22, 96, 32
+"""Of columns at a time, unless rows have fewer words than the second; and words that are added up in 32 bits."""
+
+_TOGETHER = 2**16
+"""Words of the rows that are multiplied at a time."""
+
+
+def bits_of(degrees: np.ndarray) -> int:
+    """Of a codegree. In 8 bits products take half as long; of the few pairs that need more, what is cut is added
+    again."""
+    large = degrees[degrees > LARGEST[8]].astype(np.int64)
+    return 8 if _CUT * len(large) * large.sum() <= len(degrees) * int(degrees.sum(dtype=np.int64)) else 16
+
+
+def columns_of(size: int, bits: int) -> int:
+    """At a time, of ``size`` rows."""
+    words = max(_BYTES // (4 * size), _LEAST) // _WORDS * _WORDS
+    return min(words, -(-size // (_WORDS * 32 // bits)) * _WORDS) * 32 // bits
+
+
+class Columns:
+    """Codegrees of all rows in the columns from ``begin`` on, and the walks that meet in these and the ones before."""
+
+    def __init__(self, core: Core, arcs: np.ndarray, size: int, bits: int, device: jax.Device):
+        """``arcs``: those inside the core; ``size``: of a column, at least its nodes; ``bits``: of a codegree."""
+        self.width, self.begin, self._core, self._bits, self._device = columns_of(size, bits), 0, core, bits, device
+        # One is multiplied while the other is filled.
+        self._table, self._next = (zeros_for_jax((size, self.width), f"uint{bits}") for _ in range(2))
+        self._most = LARGEST[bits]
+        # Places of numbers that are cut, and by how much.
+        self._cut = list[tuple[np.ndarray, np.ndarray]]()
+        self._short = np.zeros(len(core.tails), np.int64)
+        self._up = arcs[core.tails[arcs] < core.heads[arcs]]
+        self._block = _TOGETHER // (self.width * bits // 32)
+        # As many as there may be in a graph of so many slots, so that all such take one program.
+        room = -(-len(core.tails) // 2 // self._block) * self._block
+        ends = zeros_for_jax((2, room), np.int32)
+        ends[:, : len(self._up)] = core.tails[self._up], core.heads[self._up]
+        self._ends, self._found = on_device(ends, device), on_device(np.zeros(room, np.int64), device)
+
+    def groups(self, lists: Lists, starts: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+        """As :meth:`jaxmotif.graphlets._cells.Lists.groups`, of rows that are columns of one table."""
+        for begin in range(0, len(starts) - 1, self.width):
+            self.begin = begin
+            for first, stop in lists.groups(starts[begin : begin + self.width + 1], most):
+                yield begin + first, begin + stop
+            self._meet()
+
+    def put(self, place: np.ndarray, codegree: np.ndarray) -> None:
+        """``place``: of each row y and column x, ``y * width + x - begin``."""
+        flat = self._table.reshape(-1)
+        # NumPy is slow to cast where it writes. Modulo so many bits:
+        flat[place] = codegree.astype(flat.dtype)
+        if codegree.max(initial=0) > self._most:
+            (some,) = np.nonzero(codegree > self._most)
+            flat[place[some]] = self._most
+            self._cut.append((place[some], codegree[some] - self._most))
+
+    def walks(self) -> np.ndarray:
+        """Int64 at all arcs."""
+        found, meeting = self._short, np.asarray(self._found)[: len(self._up)]
+        found[self._up] += meeting
+        found[self._core.back[self._up]] += meeting
+        return found
+
+    def _meet(self) -> None:
+        words, before = on_device(self._table.view(np.uint32), self._device), self._found
+        self._found = _meet(before, words, self._ends, np.int32(len(self._up)), bits=self._bits, block=self._block)
+        if self._cut:
+            _add_cut(self._short, self._core, self._table, self._cut)
+            self._cut.clear()
+        jax.block_until_ready(before)  # made from the other table, which may not have been copied
+        self._table, self._next = self._next, self._table
+        self._table.fill(0)
+
+
+@partial(jit64, static_argnames=("bits", "block"))
+def _meet(found: jax.Array, words: jax.Array, ends: jax.Array, count: jax.Array, *, bits: int, block: int) -> jax.Array:
+    """Add the inner products of the first ``count`` pairs of rows, so many at a time."""
+
+    def step(number: jax.Array, found: jax.Array) -> jax.Array:
+        u, v = lax.dynamic_slice_in_dim(ends, number * block, block, axis=1)
+        x, y = words[u], words[v]
+        ones = 2**bits - 1
+        products = [
+            ((x >> shift) & ones).astype(jnp.int32) * ((y >> shift) & ones).astype(jnp.int32)
+            for shift in range(0, 32, bits)
+        ]
+        # At most 64 products of 24 bits, or 128 of 16, fit 32.
+        z = reduce(jnp.add, products).reshape(block, -1, _WORDS).sum(axis=2, dtype=jnp.int32)
+        total = lax.dynamic_slice_in_dim(found, number * block, block) + z.sum(axis=1, dtype=jnp.int64)
+        return lax.dynamic_update_slice_in_dim(found, total, number * block, axis=0)
+
+    return lax.fori_loop(jnp.int32(0), (count + (block - 1)) // block, step, found)
+
+
+def _add_cut(found: np.ndarray, core: Core, table: np.ndarray, cut: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """What products are short of, at all arcs; ``cut``: where numbers are too small, and by how much."""
+    places, first = np.unique(np.concatenate([at for at, _ in cut]), return_index=True)
+    over = np.concatenate([by for _, by in cut])[first]
+    width, flat = table.shape[1], table.reshape(-1)
+    x, y = places // width, places % width
+    # Of C(x, y) C(v, y), for all v next to x: what is missing of the first, times all of the second; and at the
+    # reversed arc, where it is the second that misses something, times what is there of the other.
+    for c in Lists(core.first[x], core.lengths[x]).cells(0, len(x)):
+        over_all = c.spread(over[c.arcs])
+        other = core.heads[c.near] * width + c.spread(y[c.arcs])
+        there = flat[other].astype(np.int64)
+        place = np.minimum(np.searchsorted(places, other), len(places) - 1)
+        missing = np.where(places[place] == other, over[place], 0)
+        np.add.at(found, c.near, over_all * (there + missing))
+        np.add.at(found, core.back[c.near], over_all * there)
