@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial, reduce
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -47,17 +48,26 @@ def columns_of(size: int, bits: int) -> int:
 
 
 class Columns:
-    """Codegrees of all rows in the columns from ``begin`` on, and the walks that meet in these and the ones before."""
+    """Codegrees of all rows in the columns from ``begin`` on, and the walks that meet in these and the ones before.
 
-    def __init__(self, core: Core, arcs: np.ndarray, size: int, bits: int, device: jax.Device):
-        """``arcs``: those inside the core; ``size``: of a column, at least its nodes; ``bits``: of a codegree."""
+    Attributes:
+      nodes: of all columns in order, those that stand for several first.
+      width: how many columns there are at a time.
+    """
+
+    def __init__(self, core: Core, stand_for: np.ndarray | None, size: int, bits: int, device: jax.Device):
+        """``stand_for``: members of each node, if any has several; ``size``: of a column, at least its nodes;
+        ``bits``: of a codegree."""
         self.width, self.begin, self._core, self._bits, self._device = columns_of(size, bits), 0, core, bits, device
+        self._members = np.ones(len(core.lengths), np.int64) if stand_for is None else stand_for
+        self.nodes = np.argsort(self._members == 1, kind="stable")
         # One is multiplied while the other is filled.
         self._table, self._next = (zeros_for_jax((size, self.width), f"uint{bits}") for _ in range(2))
         self._most = LARGEST[bits]
         # Places of numbers that are cut, and by how much.
         self._cut = list[tuple[np.ndarray, np.ndarray]]()
         self._short = np.zeros(len(core.tails), np.int64)
+        arcs = core.leaving(np.arange(len(core.lengths)))
         self._up = arcs[core.tails[arcs] < core.heads[arcs]]
         self._block = _TOGETHER // (self.width * bits // 32)
         # As many as there may be in a graph of so many slots, so that all such take one program.
@@ -68,11 +78,13 @@ class Columns:
 
     def groups(self, lists: Lists, starts: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
         """As :meth:`jaxmotif.graphlets._cells.Lists.groups`, of rows that are columns of one table."""
-        for begin in range(0, len(starts) - 1, self.width):
+        several = int(np.count_nonzero(self._members > 1))
+        begins = [*range(0, several, self.width), *range(several, len(self.nodes), self.width), len(self.nodes)]
+        for begin, end in pairwise(begins):
             self.begin = begin
-            for first, stop in lists.groups(starts[begin : begin + self.width + 1], most):
+            for first, stop in lists.groups(starts[begin : end + 1], most):
                 yield begin + first, begin + stop
-            self._meet()
+            self._meet(self._members[self.nodes[begin:end]])
 
     def put(self, place: np.ndarray, codegree: np.ndarray) -> None:
         """``place``: of each row y and column x, ``y * width + x - begin``."""
@@ -91,11 +103,19 @@ class Columns:
         found[self._core.back[self._up]] += meeting
         return found
 
-    def _meet(self) -> None:
+    def _meet(self, members: np.ndarray) -> None:
+        """``members``: of the columns."""
         words, before = on_device(self._table.view(np.uint32), self._device), self._found
-        self._found = _meet(before, words, self._ends, np.int32(len(self._up)), bits=self._bits, block=self._block)
+        weights = None
+        if members.max() > 1:
+            # By the place in a word, and by words.
+            padded = np.pad(members, (0, self.width - len(members)))
+            weights = on_device(padded.reshape(words.shape[1], -1).T[:, None].astype(np.int32), self._device)
+        self._found = _meet(
+            before, words, self._ends, np.int32(len(self._up)), weights, bits=self._bits, block=self._block
+        )
         if self._cut:
-            _add_cut(self._short, self._core, self._table, self._cut)
+            _add_cut(self._short, self._core, self._table, members, self._cut)
             self._cut.clear()
         jax.block_until_ready(before)  # made from the other table, which may not have been copied
         self._table, self._next = self._next, self._table
@@ -103,8 +123,12 @@ class Columns:
 
 
 @partial(jit64, static_argnames=("bits", "block"))
-def _meet(found: jax.Array, words: jax.Array, ends: jax.Array, count: jax.Array, *, bits: int, block: int) -> jax.Array:
-    """Add the inner products of the first ``count`` pairs of rows, so many at a time."""
+def _meet(
+    found: jax.Array, words: jax.Array, ends: jax.Array, count: jax.Array, weights: jax.Array | None, *, bits: int,
+    block: int,
+) -> jax.Array:  # fmt: skip
+    """Add the inner products of the first ``count`` pairs of rows, so many at a time; ``weights``: of columns, below
+    2^12, ``[columns in a word, 1, words]``."""
 
     def step(number: jax.Array, found: jax.Array) -> jax.Array:
         u, v = lax.dynamic_slice_in_dim(ends, number * block, block, axis=1)
@@ -114,16 +138,23 @@ def _meet(found: jax.Array, words: jax.Array, ends: jax.Array, count: jax.Array,
             ((x >> shift) & ones).astype(jnp.int32) * ((y >> shift) & ones).astype(jnp.int32)
             for shift in range(0, 32, bits)
         ]
-        # At most 64 products of 24 bits, or 128 of 16, fit 32.
-        z = reduce(jnp.add, products).reshape(block, -1, _WORDS).sum(axis=2, dtype=jnp.int32)
+        if weights is not None:
+            z = reduce(
+                jnp.add, [x.astype(jnp.int64) * y.astype(jnp.int64) for x, y in zip(products, weights, strict=True)]
+            )
+        else:  # at most 64 products of 24 bits, or 128 of 16, fit 32
+            z = reduce(jnp.add, products).reshape(block, -1, _WORDS).sum(axis=2, dtype=jnp.int32)
         total = lax.dynamic_slice_in_dim(found, number * block, block) + z.sum(axis=1, dtype=jnp.int64)
         return lax.dynamic_update_slice_in_dim(found, total, number * block, axis=0)
 
     return lax.fori_loop(jnp.int32(0), (count + (block - 1)) // block, step, found)
 
 
-def _add_cut(found: np.ndarray, core: Core, table: np.ndarray, cut: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """What products are short of, at all arcs; ``cut``: where numbers are too small, and by how much."""
+def _add_cut(
+    found: np.ndarray, core: Core, table: np.ndarray, members: np.ndarray, cut: list[tuple[np.ndarray, np.ndarray]]
+) -> None:
+    """What products are short of, at all arcs; ``members``: of columns; ``cut``: where numbers are too small, and by
+    how much."""
     places, first = np.unique(np.concatenate([at for at, _ in cut]), return_index=True)
     over = np.concatenate([by for _, by in cut])[first]
     width, flat = table.shape[1], table.reshape(-1)
@@ -131,7 +162,7 @@ def _add_cut(found: np.ndarray, core: Core, table: np.ndarray, cut: list[tuple[n
     # Of C(x, y) C(v, y), for all v next to x: what is missing of the first, times all of the second; and at the
     # reversed arc, where it is the second that misses something, times what is there of the other.
     for c in Lists(core.first[x], core.lengths[x]).cells(0, len(x)):
-        over_all = c.spread(over[c.arcs])
+        over_all = c.spread((over * members[y])[c.arcs])
         other = core.heads[c.near] * width + c.spread(y[c.arcs])
         there = flat[other].astype(np.int64)
         place = np.minimum(np.searchsorted(places, other), len(places) - 1)

@@ -20,7 +20,7 @@ from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.graphlets._by_columns import Columns
 from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
 from jaxmotif.graphlets._cells import Cells, Lists
-from jaxmotif.graphlets._hubs import ADJACENT, Blocks
+from jaxmotif.graphlets._hubs import ADJACENT, Blocks, own_columns
 from jaxmotif.graphlets._tuning import Detail
 
 MOST = 2**15
@@ -35,10 +35,11 @@ _NARROW = 2.0**31
 
 
 class Layout(NamedTuple):
-    """``matrices``, ``few``: all hubs; ``firsts``: cells before those of each size; ``cells``: of all matrices;
-    ``rows``: int64, of each arc u -> x of the core the first cell of the row of x in the matrix of u, or, after all
-    those, in what is kept of one; ``bits``: of a codegree, 8 or 16."""
+    """``begin``: the first node of the core; ``matrices``, ``few``: all hubs; ``firsts``: cells before those of each
+    size; ``cells``: of all matrices; ``rows``: int64, of each arc u -> x of the core the first cell of the row of x in
+    the matrix of u, or, after all those, in what is kept of one; ``bits``: of a codegree, 8 or 16."""
 
+    begin: int
     core: Core
     triangles: Triangles
     matrices: list[Blocks]
@@ -47,6 +48,16 @@ class Layout(NamedTuple):
     cells: int
     rows: np.ndarray
     bits: int
+
+    def kept(self, own: np.ndarray, both: np.ndarray, detail: Detail) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """What matrices gave (:class:`jaxmotif.graphlets._hubs.Gathered`), the first by name, with room for lists."""
+        room = np.zeros(self.cells + self.few.cells, np.uint16)
+        room[: self.cells] = both[: self.cells]
+        by_column = zeros_for_jax(own.T.shape, np.int64)
+        if self.matrices:
+            arcs = self.core.leaving(np.concatenate([b.ids[b.ids >= 0] for b in self.matrices]) - self.begin)
+            by_column[:, arcs] = own[arcs].T
+        return dict(zip(own_columns(detail), by_column, strict=True)), room
 
 
 def cliques(at: Layout) -> np.ndarray:
@@ -63,7 +74,7 @@ def needed(cells: int, arcs: int) -> int:
 
 @in_earnest
 def layout(begin: int, core: Core, triangles: Triangles, matrices: list[Blocks], few: Listed, bits: int) -> Layout:
-    """``begin``: the first node of the core; ``matrices``, ``few``: all hubs."""
+    """Arguments as :class:`Layout` has them."""
     (first, width), firsts = np.zeros((2, len(core.lengths)), np.int64), [0]
     for b in matrices:
         (place,) = np.nonzero(b.ids.reshape(-1) >= 0)
@@ -74,13 +85,15 @@ def layout(begin: int, core: Core, triangles: Triangles, matrices: list[Blocks],
     first[few.hubs] = cells + np.cumsum(few.lengths**2) - few.lengths**2
     width[few.hubs] = few.lengths
     rows = first[core.tails] + (np.arange(len(core.tails)) - core.first[core.tails]) * width[core.tails]
-    return Layout(core, triangles, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
+    return Layout(begin, core, triangles, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
 
 
 class _Rows(NamedTuple):
-    """The arcs inside the core, x -> u, by rows: ``arcs``, their numbers in the graph, ``tails`` and ``back``, those of
-    the reversed ones; ``starts``: of each x the first of them; ``lists``: of each the arcs u -> y."""
+    """The arcs inside the core, x -> u, by rows: of each the node, ``nodes``; of arcs the numbers in the graph,
+    ``arcs``, the rows of x, ``tails``, and the reversed arcs, ``back``; ``starts``: of each row the first arc;
+    ``lists``: of each arc those u -> y."""
 
+    nodes: np.ndarray
     arcs: np.ndarray
     tails: np.ndarray
     back: np.ndarray
@@ -88,12 +101,10 @@ class _Rows(NamedTuple):
     lists: Lists
 
     @classmethod
-    def of(cls, core: Core) -> _Rows:
-        starts = np.concatenate([[0], np.cumsum(core.lengths)])
-        tails = np.repeat(np.arange(len(core.lengths)), core.lengths)
-        arcs = np.arange(len(tails)) + (core.first - starts[:-1])[tails]
-        hubs = core.heads[arcs]
-        return cls(arcs, tails, core.back[arcs], starts, Lists(core.first[hubs], core.lengths[hubs]))
+    def of(cls, core: Core, nodes: np.ndarray) -> _Rows:
+        starts, arcs = np.concatenate([[0], np.cumsum(core.lengths[nodes])]), core.leaving(nodes)
+        tails, hubs = np.repeat(np.arange(len(nodes)), core.lengths[nodes]), core.heads[arcs]
+        return cls(nodes, arcs, tails, core.back[arcs], starts, Lists(core.first[hubs], core.lengths[hubs]))
 
 
 class _Read(NamedTuple):
@@ -122,31 +133,29 @@ class Found(NamedTuple):
 
 
 def found(
-    at: Layout, own: dict[str, np.ndarray], both: np.ndarray, at_heads: dict[str, np.ndarray], twins: bool,
-    device: jax.Device, *, size: int, detail: Detail,
+    at: Layout, own: dict[str, np.ndarray], both: np.ndarray, at_heads: dict[str, np.ndarray],
+    stand_for: np.ndarray | None, device: jax.Device, *, size: int, detail: Detail,
 ) -> Found:  # fmt: skip
     """What rows give.
 
     Args:
       own, both: what neighbourhoods gave (:class:`jaxmotif.graphlets._hubs.Gathered`), the first by name.
       at_heads: of all arcs, what their heads have: degrees ``d``, ``leaves``, and how many ``members`` they stand for.
-      twins: whether any stands for more than one.
+      stand_for: members of each node of the core, if any has more than one.
       size: of a row of the table.
     """
     end_rehearsal()
-    core, rows, wide = at.core, _Rows.of(at.core), detail != "graph"
-    t, low = own["t"], np.uint16((1 << ADJACENT) - 1)
-    columns, walks = Columns(core, rows.arcs, size, at.bits, device), np.zeros(len(core.tails), np.int64)
+    core, twins, wide = at.core, stand_for is not None, detail != "graph"
+    columns = Columns(core, stand_for, size, at.bits, device)
+    rows, t, low = _Rows.of(core, columns.nodes), own["t"], np.uint16((1 << ADJACENT) - 1)
     names = ("w3", "wing", "chord", "far", "side", "arm") if wide else ("w3", "wing", "chord")
     sums = dict[str, np.ndarray](zip(names, zeros_for_jax((len(names), len(core.tails)), np.int64), strict=True))
     together = max(1, min(len(core.lengths), TABLE // size))
     table = np.zeros(together * size, np.int64)
     places, members, degrees = at.rows[rows.back], at_heads["members"], at_heads["d"]
-    # Of nodes: an arc that leads to x has what x has.
+    # Of rows: an arc that leads to x has what x has.
     leaves = np.zeros(len(core.lengths), np.int64)
     leaves[rows.tails] = at_heads["leaves"][rows.back]
-    paths = _Paths.of(core, rows, members) if twins else None
-
     linear = _Linear(degrees, t, degrees + (t << 32), wide, wide and _is_narrow(rows, own, at_heads))
 
     def read(c: Cells, first: int) -> _Read:
@@ -163,10 +172,8 @@ def found(
         for c, key, *_, pair in parts:
             # Codegrees, and above them pairs.
             np.add.at(table, key, pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair)
-        if paths is not None:
-            paths.add(walks, rows, table, first, stop, size)
         # The diagonal has degrees.
-        own_place = np.arange(stop - first) * size + np.arange(first, stop)
+        own_place = np.arange(stop - first) * size + rows.nodes[first:stop]
         table[own_place] += leaves[first:stop]
         for c, key, column, many, pair in parts:
             number = table.take(key)
@@ -194,7 +201,7 @@ def found(
         for x, y in at.triangles.around(core.back):
             np.add.at(sums["roof"], x, walks_of[y])
             np.add.at(sums["roof"], y, walks_of[x])
-    return Found(walks + columns.walks(), sums)
+    return Found(columns.walks(), sums)
 
 
 def _is_narrow(rows: _Rows, own: dict[str, np.ndarray], at_heads: dict[str, np.ndarray]) -> bool:
@@ -231,42 +238,3 @@ class _Linear(NamedTuple):
         if self.wide:
             sums["far"][back] = c.sums(all_of * self.degrees.take(c.near))
             sums["side"][back] = c.sums(all_of * self.t.take(c.near))
-
-
-class _Paths(NamedTuple):
-    """What products of rows miss of walks x, u, y, k, v, x in which y stands for several, by the arcs x -> u.
-
-    Attributes:
-      arcs: those whose u has such neighbours y, by their numbers in rows. lists: of each the nodes k.
-      ends, times: of all lists the nodes k; how often C(x, k) is missing.
-    """
-
-    arcs: np.ndarray
-    lists: Lists
-    ends: np.ndarray
-    times: np.ndarray
-
-    @classmethod
-    def of(cls, core: Core, rows: _Rows, members: np.ndarray) -> _Paths:
-        nodes = len(core.lengths)
-        (to,) = np.nonzero(members[rows.arcs] > 1)
-        keys, times = [rows.arcs[:0]], [members[:0]]
-        lists = Lists(rows.lists.starts[to], rows.lists.lengths[to])
-        for c in lists.cells(0, len(to)):
-            keys.append(c.spread(rows.tails[to[c.arcs]] * nodes) + core.heads[c.near])
-            times.append(c.spread(members[rows.arcs[to[c.arcs]]] - 1) * members[c.near])
-        keys, which = np.unique(np.concatenate(keys), return_inverse=True)
-        total = np.zeros(len(keys), np.int64)
-        np.add.at(total, which, np.concatenate(times))
-        starts = np.searchsorted(keys, np.arange(nodes + 1) * nodes)
-        hubs = core.heads[rows.arcs]
-        lengths = np.diff(starts)[hubs]
-        (arcs,) = np.nonzero(lengths)
-        return cls(arcs, Lists(starts[hubs[arcs]], lengths[arcs]), keys % nodes, total)
-
-    def add(self, walks: np.ndarray, rows: _Rows, table: np.ndarray, first: int, stop: int, size: int) -> None:
-        """Of the rows of some nodes x."""
-        for c in self.lists.cells(*np.searchsorted(self.arcs, rows.starts[[first, stop]])):
-            arcs = self.arcs[c.arcs]
-            codegree = table.take(c.spread((rows.tails[arcs] - first) * size) + self.ends.take(c.near)) & 0xFFFFFFFF
-            walks[rows.arcs[arcs]] = c.sums(codegree * self.times.take(c.near))

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64
-from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.arrays._host import on_device
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
@@ -226,24 +226,20 @@ class Hand:
         given = self.given
         for b, first in zip(lists.matrices, lists.firsts, strict=True):
             self._gather(None, b, _ends(0, 0), own=True, first=first)
-        columns, both = np.asarray(self._held.own), np.asarray(self._held.both)
-        by_column = zeros_for_jax(columns.T.shape, np.int64)
-        if lists.matrices:
-            by_column[:] = columns.T
-        own = dict(zip(hubs.own_columns(given.detail), by_column, strict=True))
-        if lists.few.cells:
-            both = np.concatenate([both[: lists.cells], np.zeros(lists.few.cells, np.uint16)])
+        own, both = lists.kept(np.asarray(self._held.own), np.asarray(self._held.both), given.detail)
         graph = given.graph
         nodes = {"d": self._node[0], "p2": self._node[1], "leaves": graph.all_leaves}
+        stand_for = None
         if graph.twins is not None:
             nodes["members"] = graph.twins.members
+            stand_for = np.asarray(graph.twins.members)[given.core :].astype(np.int64)
         # Padding leads past the last node.
         heads = np.minimum(np.asarray(graph.heads), graph.leaves.shape[0] - 1)
         at_heads = {name: np.asarray(x).astype(np.int64)[heads] for name, x in nodes.items()}
         at_heads.setdefault("members", np.ones(len(heads), np.int64))
         by_lists.gather(own, both, lists.core, lists.rows, at_heads, lists.few, given.detail)
         found = by_rows.found(
-            lists, own, both, at_heads, graph.twins is not None, self._device, size=given.size, detail=given.detail
+            lists, own, both, at_heads, stand_for, self._device, size=given.size, detail=given.detail
         )  # fmt: skip
         self._of_rows = {name: on_device(x, self._device) for name, x in (own | found.sums).items()}
         self._walks = on_device(found.walks, self._device)

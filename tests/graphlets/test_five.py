@@ -233,9 +233,11 @@ def test_hubs_with_few_adjacent_neighbours(monkeypatch, bend, room):
     assert np.array_equal(np.asarray(again.nodes), np.asarray(found.nodes))
 
 
-@pytest.mark.parametrize("bend", [0.0, *more(100.0)])
-def test_nodes_with_the_same_neighbours(monkeypatch, bend):
-    """Twins of hubs and of nodes of 5-cliques, leaves and nodes without edges among them, as lists and as matrices."""
+@pytest.mark.parametrize(("bend", "largest"), [(0.0, 2), *more((100.0, 255))])
+def test_nodes_with_the_same_neighbours(monkeypatch, bend, largest):
+    """Twins of hubs and of nodes of 5-cliques, leaves and nodes without edges among them, as lists and as matrices;
+    most codegrees are cut, or none."""
+    monkeypatch.setitem(by_columns.LARGEST, 8, largest)
     monkeypatch.setattr(by_lists, "_BEND", bend)
     monkeypatch.setattr(_twins, "_LESS", 1.0)
     monkeypatch.setattr(_twins, "_FEWER", 0)
