@@ -10,8 +10,8 @@
 `first` is the first call for a graph of this size, which compiles; the others are the best of three public calls, from
 a `Graph` in memory to orbits that are ready on the device. `--gpu-bars` compiles for all networks at once, then gives
 the time of each pass too, and stops when its seconds are over: node orbits of all networks, small graphs under vmap,
-and the counts in the graph beside them, then edge orbits (not of web-cnr-2000, which goes alone: `--gpu-bars
-web-cnr-2000`). It reads `FOLDER/undirected/NAME.edges.gz` of those networks that are there, and `graphlets5.json`.
+and the counts in the graph beside them, then edge orbits. web-cnr-2000 goes alone: `--gpu-bars web-cnr-2000`. It
+reads `FOLDER/undirected/NAME.edges.gz` of those networks that are there, and `graphlets5.json`.
 `--peers`: CPU seconds of this process beside EVOKE's (`pip install orbitsi`; nodes alone), and ORCA's (`orbit-count`)
 where that is known to end within a minute. `--escape`: the 34 counts as ESCAPE has them, of subgraphs that need not be
 induced, beside those it found in doubles (`escape_subgraph_counts`), or beside these made of stored induced counts.
@@ -53,6 +53,7 @@ from jaxmotif.graphlets import (
     _hubs,
     dense_node_orbits,
 )
+from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.patterns._totals import copies
 
 BARS = {
@@ -90,7 +91,26 @@ def checked(graph: jaxmotif.Graph, known: dict[str, Any], door: Door) -> str:
     if (counts := known.get("counts")) is not None:
         right = all(result.counts[name] == int(count) for name, count in counts.items())
         said.append("counts" if right else "COUNTS WRONG")
+    if kind == "edge":
+        said.append("nodes" if as_at_nodes(graph, values) else "NODES WRONG")
     return f"{kind}s: {', '.join(said) or 'nothing stored'}"
+
+
+def as_at_nodes(graph: jaxmotif.Graph, at_edges: np.ndarray) -> bool:
+    """Whether around each node edge orbits ``[m, 68]`` add up to what its node orbits say of them, modulo 2^64."""
+    of_node = np.zeros((73, 68), np.int64)
+    for g in CONNECTED:
+        for node, orbit in enumerate(g.node_orbits):
+            ends = [edge for edge, pair in zip(g.edge_orbits, g.edges, strict=False) if node in pair]
+            of_node[orbit] = np.bincount(np.array(ends, np.int64), minlength=68)
+    at_nodes, ends = jaxmotif.node_orbits(graph, size=5).to_numpy(), graph.edge_list().T
+    for expected, values in zip((at_nodes.astype(np.int64) @ of_node).T, at_edges.T, strict=True):
+        found = np.zeros(graph.n, np.int64)
+        for end in ends:
+            np.add.at(found, end, values)
+        if not np.array_equal(found, expected):
+            return False
+    return True
 
 
 @contextmanager
@@ -136,8 +156,6 @@ def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: f
     )
     for what, door, factor in doors:
         for name, graph in networks.items():
-            if name == "web-cnr-2000" and what == "edges":
-                continue
             if time.perf_counter() > end:
                 print(f"{what} {name}: no time left")
                 continue
@@ -175,8 +193,8 @@ def in_graph(graph: jaxmotif.Graph, known: dict[str, Any], nodes_ms: float) -> N
 
 
 def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int = 9) -> None:
-    """A row of CPU seconds: the least (and the median) of some warm calls and of as many of EVOKE's, in turn; in how many
-    pairs EVOKE's took as much or more; the first call."""
+    """A row of CPU seconds: the least (and the median) of some warm calls and of as many of EVOKE's, in turn; in how
+    many pairs EVOKE's took as much or more; the first call."""
     from _evoke_cpp import evoke_count_csr  # pyright: ignore[reportMissingImports]
 
     def cpu(call: Callable[[], Any]) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from jaxmotif.devices._record import Store
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._five_given import given_of
 from jaxmotif.graphlets._five_results import (
     ONE_LIMB,
@@ -18,7 +17,6 @@ from jaxmotif.graphlets._five_results import (
     at_edges_of,
     at_nodes_of,
     joined,
-    late_values,
     total_of_homs,
     totals,
 )
@@ -66,13 +64,7 @@ def five_node_orbits(
         at_nodes = at_nodes_of(given.graph, sums, wide=wide, small=narrow).held(narrow, places.nodes)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
-        # What can be summed around the hubs only once the sums before are there.
-        late = late_values(given.graph, sums["t"], sums["l2"])
-        again = tuple(hubs.empty(arcs=graph.slot_capacity, names=("triples", "end")).values())
-        adjacency = given.adjacency(given.graph)
-        for b in given.matrices(given.cells):
-            again = hubs.sum_around(again, late, given.graph, adjacency, b.ids, b.steps, width=b.size)
-        by_arc = at_arcs_of(given.graph, sums, again, wide=wide, small=narrow)
+        by_arc = at_arcs_of(given.graph, sums, wide=wide, small=narrow)
         at_edges = at_edges_of(by_arc, places, slots, edges=graph.m)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 

@@ -126,7 +126,7 @@ class Given(NamedTuple):
     def fixed(self) -> int:
         """Bytes of sums at arcs, of matrices, and of giants."""
         widest = next(x for x in self.sizes if x >= self.lengths.max(initial=0))
-        giants = 20 * self.graph.leaves.shape[0] * self.giants
+        giants = (28 if self.detail == "edge" else 20) * self.graph.leaves.shape[0] * self.giants
         return _ARC_BYTES * self.graph.heads.shape[0] + _CELL_BYTES * max(self.cells, widest**2) + giants
 
     @property
@@ -196,8 +196,8 @@ def _given(
     core = int(core)
     sizes = hubs.SIZES["accelerator" if target_of(device).is_accelerator else "cpu"]
     cells, giant = _largest_steps(memory, arcs, device)
-    # Exact in float64 where sums of squares of codegrees are below 2^53. Edge orbits take all hubs as matrices.
-    giants = 0 if detail == "edge" or float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
+    # Exact in float64 where sums of squares of codegrees are below 2^53.
+    giants = 0 if float(degrees.max()) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
     lengths[nodes - giants :] = 0
     given = Given(
         ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, cells,

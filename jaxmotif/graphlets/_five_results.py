@@ -121,9 +121,7 @@ def at_nodes_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small:
 
 
 @partial(jit64, static_argnames=("wide", "small"))
-def at_arcs_of(
-    graph: Ranked, sums: dict[str, jax.Array], again: tuple[jax.Array, jax.Array], *, wide: bool, small: bool
-) -> Limbs:
+def at_arcs_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
     """``[68, S]``, by arc."""
     arcs = arcs_of(graph)
     d, p2 = node_sums(graph)
@@ -132,8 +130,8 @@ def at_arcs_of(
     # A leaf has one neighbour: its walks j, k lie along the triangles there.
     floor = jnp.where(leaf_head, arcs.tail(tau), jnp.where(leaf_tail, arcs.head(tau), sums["floor"]))
     rims = Rims(
-        floor=floor, triples=again[0], end=arcs.back(again[1]), side=sums["side_pairs"],
-        **{name: sums[name] for name in ("eave", "squares", "dart", "tail", "middle", "rim")},
+        floor=floor, end=arcs.back(sums["end"]), side=sums["side_pairs"],
+        **{name: sums[name] for name in ("triples", "eave", "squares", "dart", "tail", "middle", "rim")},
     )  # fmt: skip
     every = _with_leaves(arcs, d, p2, sums)
 
@@ -156,10 +154,11 @@ def at_edges_of(found: Limbs, places: Places, slots: tuple[jax.Array, jax.Array]
 
 
 @jit64
-def late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """At each arc: the closed walks of length 3 at its head, and ``l2`` of the reversed arc."""
+def late_values(graph: Ranked, t: jax.Array, l2: jax.Array) -> dict[str, jax.Array]:
+    """At each arc, by the name of what they add up to: the closed walks of length 3 at its head, and ``l2`` of the
+    reversed arc."""
     arcs = arcs_of(graph)
-    return arcs.head(arcs.out(t)), arcs.back(l2)
+    return {"triples": arcs.head(arcs.out(t)), "end": arcs.back(l2)}
 
 
 @partial(jit64, static_argnames="narrow")

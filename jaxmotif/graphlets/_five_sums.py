@@ -23,7 +23,7 @@ from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._five_given import LEAST_CELLS, Given
-from jaxmotif.graphlets._five_results import node_sums
+from jaxmotif.graphlets._five_results import late_values, node_sums
 from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.graphlets._tuning import Detail
 
@@ -33,21 +33,35 @@ _UNITS = 32
 def all_sums(
     given: Given, selection: Selection, show: bool, store: Store | None
 ) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
-    """The sums at all arcs: around all hubs, shared out by hubs."""
-    sums, notes, giants = _shared_out(given, selection, show, store)
-    if giants:
-        sums["chord"] = _from_hubs(given.graph, sums["chord"], giants=given.giants)
+    """The sums at all arcs: around all hubs, shared out by hubs; then around giants, and what takes other sums."""
+    sums, notes, known = _shared_out(given, selection, show, store)
+    graph, device, union = given.graph, selection.main, None
+    adjacency = given.adjacency(graph) if given.detail == "edge" else None
+    if known is not None:
+        sums["chord"] = _from_hubs(graph, sums["chord"], giants=given.giants)
+        # The tables are gone: what they took is there for it.
+        room = None if given.memory is None else given.rows(device) * given.row
+        union = big.add_sums(sums, graph, known, adjacency, device, room)
+    if adjacency is None:
+        return sums, notes
+    late = late_values(graph, sums["t"], sums["l2"])
+    found = hubs.empty(arcs=graph.heads.shape[0], names=tuple(late))
+    for b in given.matrices(given.cells):
+        found = hubs.sum_around(found, late, graph, adjacency, b.ids, b.steps, width=b.size)
+    sums |= found
+    if known is not None and union is not None:
+        big.add_around(sums, late, graph, known, union)
     return sums, notes
 
 
 def _shared_out(
     given: Given, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...], bool]:
-    """And whether giants were no hubs."""
+) -> tuple[dict[str, jax.Array], tuple[str, ...], big.Known | None]:
+    """And the giants, where these were no hubs."""
     device = selection.main
     if store is None and not selection.several and not given.is_long(device):
         hand, notes = with_smaller_steps(_whole, Hand(given, device), _halved, device)
-        return hand.sums(), notes, bool(given.giants) and hand.given.lists is None
+        return hand.sums(), notes, hand.giants
     # Devices of one process hand in to one of them; what is kept, or told to other processes, goes through the host.
     total = _Total(device) if store is None and selection.helper is None else None
     cells = given.lengths.astype(np.int64) ** 2 + 1
@@ -56,14 +70,19 @@ def _shared_out(
         cells, units = _by_blocks(cells + _row_work(given, device), given.rows(device)), 4 * len(selection.devices)
     work = np.concatenate([[0], np.cumsum(cells)])
     programs = given.detail, given.memory, given.arcs
-    # From the end: the last unit has giants to add up, too.
-    job = Job("graphlets-5", work, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs)
+    # From the end: large hubs come last.
+    job = Job("graphlets-5-hubs", work, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs)
     done = run_job(job, lambda place: Hand(given, place, total), workers_on(selection), selection, store, show)
+    known = _known(given)
     if total is not None:
-        return total.sums, done.notes, bool(given.giants)
+        return total.sums, done.notes, known
     padding = given.graph.heads.shape[0] - given.arcs
     found = {name: on_device(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
-    return found, done.notes, bool(given.giants)
+    return found, done.notes, known
+
+
+def _known(given: Given) -> big.Known | None:
+    return big.known(given.graph, given.giants, given.detail == "edge") if given.giants else None
 
 
 def _row_work(given: Given, device: jax.Device) -> np.ndarray:
@@ -144,10 +163,15 @@ class Hand:
             self._paths = cycles.lists(self.given.graph, self._adjacency, self.given.above, block=self._cells)
         self._lay_out()
 
+    @property
+    def giants(self) -> big.Known | None:
+        """Where they are no hubs."""
+        return self._giants if self.given.lists is None else None
+
     @cached_property
     def _giants(self) -> big.Known | None:
         """Found when first asked for: rows whose giants are lists do without."""
-        return big.known(self.given.graph, self.given.giants) if self.given.giants else None
+        return _known(self.given)
 
     @cached_property
     def _up(self) -> tuple[jax.Array, np.ndarray]:
@@ -174,7 +198,6 @@ class Hand:
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
         self._of_tables: jax.Array | None = None
         self._of_rows: dict[str, jax.Array] = {}
-        self._of_giants: tuple[dict[str, jax.Array], ...] = ()
 
     def step(self, span: Span) -> None:
         """A stretch of hubs, and of rows."""
@@ -198,8 +221,6 @@ class Hand:
                 )  # fmt: skip
             for b in hubs.within(self._hubs, first, stop):
                 self._gather(None, b, _ends(0, 0), own=True)
-        # Giants come last, with the last stretch.
-        last = span.stop == len(given.lengths)
         # A block of rows of all tables at a time: written by all hubs, then read by all, or by those of the stretch.
         wanted, (first, stop) = (span, (0, 2**31)) if given.sparse else (Span(0, len(given.lengths)), (first, stop))
         for row in self._blocks(wanted):
@@ -208,17 +229,14 @@ class Hand:
             own, at = not given.sparse and not row, put64(ends, self._device)
             for b in hubs.within(self._hubs, first, stop, None if own else self._meeting(ends)):
                 self._gather(tables, b, at, own)
-            if self._giants is not None and (given.sparse or last):
+            # Of rows that are all there at once, once: with the last stretch.
+            if self._giants is not None and (given.sparse or span.stop == len(given.lengths)):
                 self._around_giants(self._giants, tables, at)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
             # Before the next are made: a device keeps what it still reads.
             jax.block_until_ready((self._held, self._walks, self._of_tables))
             del tables
-        if self._giants is not None and last:
-            # The tables are gone: what they took is there for it.
-            room = None if given.memory is None else self._rows * given.row
-            self._of_giants = big.sums(graph, self._giants, self._device, room)
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
     def _by_rows(self, lists: by_rows.Layout) -> None:
@@ -250,7 +268,7 @@ class Hand:
         given = self.given
         self._held = hubs.gather(
             self._held, tables, given.graph, self._adjacency, self._node, *b.given, ends, width=b.size,
-            detail=given.detail, most=given.most, own=own, first=first,
+            detail=given.detail, most=given.most, own=own, first=first, giants=given.giants,
         )  # fmt: skip
 
     def _around_giants(self, known: big.Known, tables: hubs.Tables, ends: Ends) -> None:
@@ -297,7 +315,7 @@ class Hand:
         tables = hubs.empty_tables(given.graph, at, rows=self._rows, size=given.size, detail=detail, most=given.most)
         if known is not None:
             part = self._part(known)
-            tables = big.begin(tables, given.graph, known.giants, known.near, at, part=part)
+            tables = big.begin(tables, given.graph, known.giants, known.near, at, part=part, most=given.most)
         for b in hubs.within(self._hubs, given.core, 2**31, self._meeting(ends)):
             tables = hubs.scatter(
                 tables, given.graph, self._adjacency, *b.given, at, width=b.size, detail=detail,
@@ -322,11 +340,9 @@ class Hand:
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
         given, found = self.given, self._of_rows or self._held.by_name(self.given.detail)
-        leaving = list(self._of_giants)
         if self._of_tables is not None and self._giants is not None:
             giants, near, size = self._giants
-            leaving.append(big.of_rows(given.graph, giants, near, self._of_tables, size=size))
-        for values in leaving:
+            values = big.of_rows(given.graph, giants, near, self._of_tables, size=size)
             for name in values.keys() & found.keys():
                 found[name] = big.add_leaving(found[name], given.graph, values[name], count=given.giants)
         return found | {"cycles" if given.sparse else "walks4": self._walks, "q": self._cliques}

@@ -1,9 +1,10 @@
-"""Hubs too large for a matrix of their neighbourhood, for node orbits: sparse sums instead, for all of them at once.
+"""Hubs too large for a matrix of their neighbourhood: sparse sums instead, for all of them at once.
 
 Few nodes of a network have many thousand neighbours, and nearly all pairs with a common neighbour have one of these in
 common. What giants add to the tables over pairs of nodes is a product of two narrow matrices. What is linear in the
 tables is two steps along the arcs; what is not, a product of the tables with the giants' columns. The rest is in the
 neighbourhoods alone: their disjoint union is a sparse graph, in which triangles and 4-cycles are counted as in any.
+What edge orbits have at the arcs between a hub's neighbours is at the arcs of the union.
 
 Giants have the highest ranks, so that the arcs that leave them are the last ones; in their order these arcs are the
 nodes of the union.
@@ -26,10 +27,11 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
 from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._hubs import Ranked, Tables
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, smallest_step_bytes
-from jaxmotif.graphlets._units import times
+from jaxmotif.graphlets._units import join, times
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
 
@@ -46,10 +48,12 @@ class Giants(NamedTuple):
     Attributes:
       member: int8 ``[N, G]``, which giants a node is adjacent to, by rank.
       pairs: int32 ``[E, 2]``, the adjacent giants, each pair once (-1: none).
+      triangles: int32 ``[N, G]``, common neighbours of those that are adjacent, where edges are wanted.
     """
 
     member: jax.Array
     pairs: jax.Array
+    triangles: jax.Array | None = None
 
 
 @partial(jit64, static_argnames=("count",))
@@ -62,6 +66,19 @@ def members(graph: Ranked, *, count: int) -> tuple[jax.Array, jax.Array, jax.Arr
     tail = jnp.where(there, graph.tails, nodes)
     member = jnp.zeros((nodes, count), jnp.int8).at[tail, jnp.maximum(giant, 0)].set(1, mode="drop")
     return member, member[nodes - count :], _beside(graph, member).sum(dtype=jnp.int32)
+
+
+@jit64
+def triangles(graph: Ranked, member: jax.Array) -> jax.Array:
+    """:attr:`Giants.triangles`."""
+    nodes, count = member.shape
+
+    def some(mine: jax.Array) -> jax.Array:
+        mine = mine.astype(jnp.int32)
+        return around_nodes(graph, mine) * mine
+
+    groups = jnp.pad(member, ((0, 0), (0, -count % LANES))).reshape(nodes, -1, LANES)
+    return jnp.moveaxis(lax.map(some, jnp.moveaxis(groups, 1, 0)), 0, 1).reshape(nodes, -1)[:, :count]
 
 
 def _beside(graph: Ranked, member: jax.Array) -> jax.Array:
@@ -104,12 +121,13 @@ def _members(graph: Ranked, giants: Giants, nodes: jax.Array) -> jax.Array:
     return giants.member.at[nodes + graph.core].get(mode="fill", fill_value=0)
 
 
-@partial(jit64, static_argnames=("part",), donate_argnums=0)
+@partial(jit64, static_argnames=("part", "most"), donate_argnums=0)
 def begin(
-    tables: Tables, graph: Ranked, giants: Giants, near: Beside, ends: jax.Array, *, part: int
+    tables: Tables, graph: Ranked, giants: Giants, near: Beside, ends: jax.Array, *, part: int, most: int
 ) -> Tables:  # fmt: skip
-    """Add to the tables, from the first to the second of ``ends``, the giants that two nodes have in common, and the
-    arcs between these; ``part``: rows at a time."""
+    """Add to the tables, from the first to the second of ``ends``, the giants that two nodes have in common, the arcs
+    between these, and, where edges are wanted, the triangles on the arcs to them; ``part``: rows at a time; ``most``:
+    above all degrees."""
     (rows, size), first = tables.codegree.shape, ends[0]
     wanted = tables.pairs.shape == tables.codegree.shape
     others = _members(graph, giants, near.nodes)
@@ -122,6 +140,10 @@ def begin(
         mine, place = _members(graph, giants, node), (row[:, None], near.nodes[None])
         both = times(mine, others.T).astype(tables.codegree.dtype)
         tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
+        if giants.triangles is not None:
+            many = giants.triangles.at[node + graph.core].get(mode="fill", fill_value=0)
+            bent = join(others, many.T, most).T.astype(tables.bent.dtype)
+            tables = tables._replace(bent=tables.bent.at[place].add(bent, mode="drop", unique_indices=True))
         if not wanted:
             return tables
         arcs = 2 * times(_in_both(giants, mine), _in_both(giants, others).T)
@@ -217,6 +239,25 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
     return values, of_heads, values["t"].sum()
 
 
+@partial(jit64, static_argnames=("size",))
+def floors(graph: Ranked, giants: Giants, t: jax.Array, *, size: int) -> jax.Array:
+    """By arc that leaves a giant, int64 ``[size]``: walks of length 3 along it, as often as their second edge has
+    triangles; ``t``: of all arcs."""
+    nodes, count = giants.member.shape
+    leaving = _leaving(graph, count, size)
+    member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
+
+    def some(number: jax.Array, found: jax.Array) -> jax.Array:
+        mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
+        at_heads = t[:, None] * mine.at[graph.heads].get(mode="fill", fill_value=0)
+        second = jax.ops.segment_sum(at_heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
+        walks, lane = around_nodes(graph, second), leaving.giant - number * LANES
+        here = leaving.there & (lane >= 0) & (lane < LANES)
+        return jnp.where(here, walks[leaving.head, jnp.clip(lane, 0, LANES - 1)], found)
+
+    return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(size, jnp.int64))
+
+
 @partial(jit64, static_argnames=("size", "arcs"))
 def union(graph: Ranked, giants: Giants, *, size: int, arcs: int) -> tuple[jax.Array, jax.Array]:
     """The disjoint union of the giants' neighbourhoods in compressed rows: int32 ``[size + 1]`` offsets, ``[arcs]``
@@ -253,36 +294,96 @@ def layout(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tuple[D
     return order, sparse.make_plan(jnp, order, tuning)
 
 
+class Between(NamedTuple):
+    """What edge orbits take: int32 ``[M]``, the arcs of the graph that those of the union are, past the last where
+    there is none; and of all arcs of the graph the reversed ones, int32, and the triangles ``t`` and sums ``rim``,
+    int64."""
+
+    arcs: jax.Array
+    back: jax.Array
+    t: jax.Array
+    rim: jax.Array
+
+
+@partial(jit64, static_argnames=("count",))
+def arcs_between(graph: Ranked, edges: Adjacency, order: DegreeOrder, *, count: int) -> jax.Array:
+    """:attr:`Between.arcs`."""
+    leaving, arcs = _leaving(graph, count, order.node.shape[0]), graph.heads.shape[0]
+    x, y = (leaving.head[order.node[ends]] - graph.core for ends in (order.tail, order.head))
+    real = jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
+    return jnp.where(real, edges.arc(graph, jnp.maximum(x, 0), jnp.maximum(y, 0)), arcs)
+
+
+def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
+    return x.at[ends].get(mode="fill", fill_value=0)
+
+
+class _Ends(NamedTuple):
+    """The two nodes of each arc of the union; past the last in padding."""
+
+    tail: jax.Array
+    head: jax.Array
+    nodes: int
+
+    @classmethod
+    def of(cls, order: DegreeOrder) -> _Ends:
+        size, real = order.node.shape[0], jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
+        return cls(*(jnp.where(real, x, size) for x in (order.tail, order.head)), size)
+
+    def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
+        """Sums at the nodes, int64."""
+        found = jnp.zeros(self.nodes, jnp.int64)
+        return found.at[self.tail].add(to_tail, mode="drop").at[self.head].add(to_head, mode="drop")
+
+    def times(self, weight: jax.Array | int, x: jax.Array) -> jax.Array:
+        """At each node the sum over its neighbours of ``x``, times the weight of the arc."""
+        return self.out(weight * _at(self.head, x), weight * _at(self.tail, x))
+
+
+def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    return {name: jnp.zeros_like(x).at[order.node].set(x, unique_indices=True) for name, x in found.items()}
+
+
+@jit64
+def near(order: DegreeOrder, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Sums in the union over the neighbours of each node."""
+    ends = _Ends.of(order)
+    return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in values.items()})
+
+
 @partial(jit64, static_argnames=("tuning",))
-def within(order: DegreeOrder, plan: Plan, values: dict[str, jax.Array], *, tuning: Tuning) -> dict[str, jax.Array]:
-    """Int64 sums in the union at each of its nodes, by name; ``values``, at its nodes: ``t``; of the whole graph the
-    degree ``d``, the walks of length 2 ``p2``, and ``w3``."""
-    size, none = order.node.shape[0], order.tail.shape[0]
+def within(
+    order: DegreeOrder, plan: Plan, values: dict[str, jax.Array], between: Between | None, *, tuning: Tuning
+) -> tuple[dict[str, jax.Array], jax.Array | None]:
+    """Int64 sums in the union at each of its nodes, by name, and :attr:`Between.rim` with what the union adds.
+    ``values``, at its nodes: ``t``; of the whole graph the degree ``d``, the walks of length 2 ``p2``, and ``w3``;
+    ``between``: where edges are wanted."""
+    none = order.tail.shape[0]
     first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
     real = jnp.arange(none, dtype=jnp.int32) < order.num_edges
     k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
-    tail, head = (jnp.where(real, x, size) for x in (order.tail, order.head))
-
-    def at(ends: jax.Array, x: jax.Array) -> jax.Array:
-        return x.at[ends].get(mode="fill", fill_value=0)
-
-    def out(to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
-        return jnp.zeros(size, jnp.int64).at[tail].add(to_tail, mode="drop").at[head].add(to_head, mode="drop")
-
-    def near(x: jax.Array) -> jax.Array:
-        return out(at(head, x), at(tail, x))
-
+    ends = _Ends.of(order)
     given = {name: x[order.node] for name, x in values.items()}
-    t = given["t"]
-    s, l2, degrees = out(k, k), near(t), near(given["d"])
-    steps = jnp.where(real, cycles + at(tail, t) + at(head, t) - 1, 0)  # walks of length 3 from end to end
+    t, around = given["t"], partial(ends.times, 1)
+    s, l2, degrees = ends.out(k, k), around(t), around(given["d"])
+    # Walks of length 3 from end to end.
+    steps = jnp.where(real, cycles + _at(ends.tail, t) + _at(ends.head, t) - 1, 0)
     found = {
-        "degrees": degrees, "walks": near(given["p2"]), "spread": near(degrees), "l2": l2, "l3": near(l2),
-        "cube": near(t * t), "s": s, "kt": out(k * at(head, t), k * at(tail, t)), "ls": near(s), "c": out(steps, steps),
-        "k2": out(k * k, k * k), "tip": 2 * _opposite(order, plan, k, tuning), "roof": near(given["w3"]),
-        "leaves": near(given["leaves"]),
+        "degrees": degrees, "walks": around(given["p2"]), "spread": around(degrees), "l2": l2, "l3": around(l2),
+        "cube": around(t * t), "s": s, "kt": ends.times(k, t), "ls": around(s), "c": ends.out(steps, steps),
+        "k2": ends.out(k * k, k * k), "tip": 2 * _opposite(order, plan, k, tuning), "roof": around(given["w3"]),
+        "leaves": around(given["leaves"]),
     }  # fmt: skip
-    return {name: jnp.zeros_like(x).at[order.node].set(x, unique_indices=True) for name, x in found.items()}
+    rim = None
+    if between is not None:
+        of_graph = jnp.where(real, _at(between.arcs, between.t), 0)
+        found |= {
+            "squares": around(given["d"] ** 2), "dart": around(t * given["d"]), "tail": ends.times(k, given["d"]),
+            "middle": ends.times(of_graph, t), "side_pairs": 2 * _opposite(order, plan, of_graph, tuning),
+        }  # fmt: skip
+        reversed_arcs = between.back.at[between.arcs].get(mode="fill", fill_value=between.back.shape[0])
+        rim = between.rim.at[between.arcs].add(steps, mode="drop").at[reversed_arcs].add(steps, mode="drop")
+    return _by_node(order, found), rim
 
 
 def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> jax.Array:
@@ -316,28 +417,34 @@ def of_rows(
     return {"wing": wing, "arm": arm}
 
 
-@partial(jit64, static_argnames=("size",))
-def of_pairs(graph: Ranked, giants: Giants, *, size: int) -> dict[str, jax.Array]:
-    """By arc that leaves a giant, int64 ``[size]``: ``chord`` between giants, and what leaves add to ``wing``."""
+@partial(jit64, static_argnames=("size", "edges"))
+def of_pairs(graph: Ranked, giants: Giants, *, size: int, edges: bool) -> dict[str, jax.Array]:
+    """By arc that leaves a giant, int64 ``[size]``: ``chord`` between giants, what leaves add to ``wing``, and, where
+    edges are wanted, ``eave`` of the triangles with a second giant."""
     nodes, count = giants.member.shape
     leaving = _leaving(graph, count, size)
     pairs = jnp.pad(giants.pairs, ((0, -giants.pairs.shape[0] % LANES), (0, 0)), constant_values=-1)
 
-    def some(pairs: jax.Array) -> jax.Array:
+    def some(eave: jax.Array, pairs: jax.Array) -> tuple[jax.Array, jax.Array]:
         sets = _in_both(giants._replace(pairs=pairs), giants.member).astype(jnp.int32)
         # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
-        return (around_nodes(graph, sets).astype(jnp.int64) ** 2).sum(axis=0)
+        inside = around_nodes(graph, sets).astype(jnp.int64)
+        if edges:
+            of_heads = (around_nodes(graph, inside) * sets.astype(jnp.int64))[leaving.head]
+            here = leaving.there[:, None] & (leaving.giant[:, None, None] == pairs[None]).any(axis=2)
+            eave = eave + jnp.where(here, of_heads, 0).sum(axis=1)
+        return eave, (inside**2).sum(axis=0)
 
-    chords = lax.map(some, pairs.reshape(-1, LANES, 2)).reshape(-1)
+    eave, chords = lax.scan(some, jnp.zeros(size, jnp.int64), pairs.reshape(-1, LANES, 2))
     a, b = pairs.T
     chord = jnp.zeros((count, count), jnp.int64)
     for x, y in ((a, b), (b, a)):
-        chord = chord.at[jnp.where(x >= 0, x, count), y].set(chords, mode="drop")
+        chord = chord.at[jnp.where(x >= 0, x, count), y].set(chords.reshape(-1), mode="drop")
     other = leaving.head - (nodes - count)
     between = jnp.where(leaving.there & (other >= 0), chord[leaving.giant, jnp.maximum(other, 0)], 0)
     inside = leaving.there & (leaving.head >= graph.core)
     leaves = graph.leaves[leaving.giant + nodes - count].astype(jnp.int64)
-    return {"chord": between, "wing": jnp.where(inside, leaves, 0)}
+    return {"chord": between, "wing": jnp.where(inside, leaves, 0)} | ({"eave": eave} if edges else {})
 
 
 @partial(jit64, static_argnames=("count",), donate_argnums=0)
@@ -361,14 +468,15 @@ class Known(NamedTuple):
 
 
 @in_earnest
-def known(graph: Ranked, count: int) -> Known:
-    """Of the ``count`` nodes of highest rank."""
+def known(graph: Ranked, count: int, edges: bool) -> Known:
+    """Of the ``count`` nodes of highest rank; ``edges``: whether these are wanted."""
     member, among, near = members(graph, count=count)
     among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
     found = np.argwhere(np.triu(among))
     pairs = np.full((bucket_size(max(len(found), 1)), 2), -1, np.int32)
     pairs[: len(found)] = found
-    giants = Giants(member, jax.device_put(pairs, next(iter(member.devices()))))
+    of_edges = triangles(graph, member) if edges else None
+    giants = Giants(member, jax.device_put(pairs, next(iter(member.devices()))), of_edges)
     beside_them = beside(graph, giants, size=bucket_size(max(int(near), 1)))
     return Known(giants, beside_them, bucket_size(int(last - first)))
 
@@ -380,18 +488,56 @@ def _two_steps(graph: Ranked, known: Known) -> tuple[dict[str, jax.Array], dict[
     return values, of_heads, bucket_size(max(int(arcs), 2))
 
 
-def sums(
-    graph: Ranked, known: Known, device: jax.Device, memory: int | None = None
-) -> tuple[dict[str, jax.Array], ...]:
-    """All sums at the arcs that leave giants but :func:`of_rows`, int64 ``[size]`` by name, to be added up.
+def add_sums(
+    sums: dict[str, jax.Array], graph: Ranked, known: Known, edges: Adjacency | None, device: jax.Device,
+    memory: int | None = None,
+) -> DegreeOrder:  # fmt: skip
+    """Add to the sums at all arcs, by name, those at the arcs that leave giants, but :func:`of_rows`.
 
     Args:
+      edges: who is adjacent, where edge orbits are wanted.
       memory: bytes for the steps in the union, or the least that they take (default: by what is free).
+
+    Returns:
+      The order of the union of their neighbourhoods.
     """
+    giants, size = known.giants, known.size
+    count = giants.member.shape[1]
+
+    def add(values: dict[str, jax.Array]) -> None:
+        for name in sums.keys() & values.keys():
+            sums[name] = add_leaving(sums[name], graph, values[name], count=count)
+
     values, of_heads, arcs = _two_steps(graph, known)
+    add(values)
     if memory is not None:
-        memory = max(memory, fixed_bytes(known.size, arcs // 2) + smallest_step_bytes(known.size, arcs // 2))
-    tuning = choose_tuning(known.size, arcs // 2, device, memory)
-    order, plan = layout(*union(graph, known.giants, size=known.size, arcs=arcs), tuning=tuning)
-    inside = within(order, plan, values | of_heads, tuning=tuning)
-    return values, inside, of_pairs(graph, known.giants, size=known.size)
+        memory = max(memory, fixed_bytes(size, arcs // 2) + smallest_step_bytes(size, arcs // 2))
+    tuning = choose_tuning(size, arcs // 2, device, memory)
+    order, plan = layout(*union(graph, giants, size=size, arcs=arcs), tuning=tuning)
+    between = None
+    if edges is not None:
+        add({"floor": floors(graph, giants, sums["t"], size=size)})
+        between = Between(arcs_between(graph, edges, order, count=count), graph.back, sums["t"], sums["rim"])
+    inside, rim = within(order, plan, values | of_heads, between, tuning=tuning)
+    add(inside)
+    if rim is not None:
+        sums["rim"] = rim
+    add(of_pairs(graph, giants, size=size, edges=edges is not None))
+    return order
+
+
+def add_around(
+    sums: dict[str, jax.Array], values: dict[str, jax.Array], graph: Ranked, known: Known, order: DegreeOrder
+) -> None:
+    """As :func:`add_sums`: at u -> v the sum over common neighbours w of values at u -> w, by name."""
+    count = known.giants.member.shape[1]
+    leaving = {name: at_leaving(graph, x, count=count, size=known.size) for name, x in values.items()}
+    for name, found in near(order, leaving).items():
+        sums[name] = add_leaving(sums[name], graph, found, count=count)
+
+
+@partial(jit64, static_argnames=("count", "size"))
+def at_leaving(graph: Ranked, x: jax.Array, *, count: int, size: int) -> jax.Array:
+    """Values of all arcs at those that leave giants, ``[size]``."""
+    leaving = _leaving(graph, count, size)
+    return jnp.where(leaving.there, x.at[leaving.arc].get(mode="clip"), 0)

@@ -422,15 +422,15 @@ def nothing_gathered(*, arcs: int, detail: Detail, kept: int = 0) -> Gathered:
     return Gathered(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64), jnp.zeros(kept, jnp.uint16))
 
 
-@partial(jit64, static_argnames=("width", "detail", "most", "own"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail", "most", "own", "giants"), donate_argnums=0)
 def gather(
     held: Gathered, tables: Tables | None, graph: Ranked, edges: Adjacency, node: tuple[jax.Array, jax.Array],
     ids: jax.Array, steps: jax.Array, ends: jax.Array, *, width: int, detail: Detail, most: int, own: bool,
-    first: jax.Array | None = None,
+    first: jax.Array | None = None, giants: int = 0,
 ) -> Gathered:  # fmt: skip
     """Add what the hubs of one size give to their arcs: from the rows of the tables, if any, between ``ends``; and with
     ``own`` what needs no tables. ``node``: degrees, and walks of length 2, of all nodes; ``most``: above all degrees;
-    ``first``: if matrices are kept, the first cell of these.
+    ``first``: if matrices are kept, the first cell of these; ``giants``: the nodes of highest rank that are no hubs.
     """
 
     def step(number: jax.Array, held: Gathered) -> Gathered:
@@ -452,9 +452,13 @@ def gather(
             row = _rows_of(graph, lists, ends, rows)
             within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
             cells = _cells(graph, lists, ends, rows, size)
-            found = _with_tables(near, lambda table: table.reshape(-1).at[cells].get(mode="fill", fill_value=0), tables,
-                                 d, within, detail, most)  # fmt: skip
+            found, G = _with_tables(near, lambda table: table.reshape(-1).at[cells].get(mode="fill", fill_value=0),
+                                    tables, d, within, detail, most)  # fmt: skip
             held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
+            if giants and detail == "edge":
+                arcs, values = _from_giants(graph, edges, lists, near, G, giants)
+                column = shared_columns(detail).index("eave")
+                held = held._replace(shared=held.shared.at[arcs, column].add(values, mode="drop"))
         if not own:
             return held
         members = _members(graph, lists)
@@ -490,7 +494,7 @@ def _with_tables(
     w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
     found = {"w3": w3, "wing": _squares(shared, most) + leaves, "chord": _total(G)}
     if detail == "graph":
-        return found
+        return found, G
     t = _total(near)
     side, far = _apply(shared, t, d)
     found |= {"far": far + leaves, "side": side, "arm": _total(read(tables.pairs)), "roof": _apply(near, w3)[0]}
@@ -501,7 +505,23 @@ def _with_tables(
             "middle": (triangles.astype(jnp.int64) * t[:, :, None]).sum(axis=1),
             "side_pairs": _total(near * join(near, triangles, most)),
         }  # fmt: skip
-    return found
+    return found, G
+
+
+def _from_giants(
+    graph: Ranked, edges: Adjacency, lists: _Lists, near: jax.Array, values: jax.Array, giants: int
+) -> tuple[jax.Array, jax.Array]:
+    """The arcs that lead from giants to the other neighbours of a hub, int32 ``[B, G, D]`` (or ``[B, D, D]``, if that
+    is less), past the last where there is none; and those of the values ``[B, D, D]`` of such pairs, int64."""
+    few = min(giants, near.shape[1])
+    # Of highest rank, they end the lists.
+    at = lists.real.sum(axis=1, dtype=jnp.int32)[:, None] - few + jnp.arange(few, dtype=jnp.int32)[None]
+    place = jnp.maximum(at, 0)
+    giant = jnp.take_along_axis(lists.nodes, place, axis=1)
+    here = (at >= 0) & (giant + graph.core >= graph.leaves.shape[0] - giants)
+    ends, values = (jnp.take_along_axis(x, place[:, :, None], axis=1) for x in (near, values))
+    arcs = edges.arc(graph, jnp.maximum(giant, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :])
+    return jnp.where(here[:, :, None] & (ends > 0), arcs, graph.heads.shape[0]), values.astype(jnp.int64)
 
 
 def _of_neighbourhoods(
@@ -651,17 +671,16 @@ def five_cliques(
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
 def sum_around(
-    sums: tuple[jax.Array, ...], values: tuple[jax.Array, ...], graph: Ranked, edges: Adjacency, ids: jax.Array,
+    sums: dict[str, jax.Array], values: dict[str, jax.Array], graph: Ranked, edges: Adjacency, ids: jax.Array,
     steps: jax.Array, *, width: int,
-) -> tuple[jax.Array, ...]:  # fmt: skip
-    """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w."""
+) -> dict[str, jax.Array]:  # fmt: skip
+    """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w, by name."""
 
-    def step(number: jax.Array, sums: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    def step(number: jax.Array, sums: dict[str, jax.Array]) -> dict[str, jax.Array]:
         lists = _lists(graph, ids[number], width)
         near = _adjacent(graph, edges, lists)
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-        read = [x.at[place].get(mode="fill", fill_value=0) for x in values]
-        found = _apply(near, *read)
-        return tuple(x.at[place].add(y, mode="drop") for x, y in zip(sums, found, strict=True))
+        found = _apply(near, *(values[name].at[place].get(mode="fill", fill_value=0) for name in sums))
+        return {name: x.at[place].add(y, mode="drop") for (name, x), y in zip(sums.items(), found, strict=True)}
 
     return lax.fori_loop(jnp.int32(0), steps, step, sums)

@@ -132,8 +132,8 @@ def test_the_largest_small_graph():
     assert not np.delete(found, [0, 3, 14, 72], axis=1).any()
 
 
-@pytest.mark.parametrize("devices", more(1, 2))
-def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices):
+@pytest.mark.parametrize(("devices", "edges"), [(1, False), (1, True), *more((2, True))])
+def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     """Nodes of more core neighbours than a hub may have, among hubs; the least memory holds half of the rows of tables.
 
     Two devices share all, each with tables of its own, and go through them block of rows by block of rows."""
@@ -142,24 +142,26 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices):
     made = built(graph)
     monkeypatch.setitem(_five_given.GIANT, "cpu", 16)
     with pytest.raises(ValueError, match="allow at least") as refused:
-        five_node_orbits(made, ONE, memory=1)
+        five_node_orbits(made, ONE, edges, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    given = _five_given.given_of((made.out_offsets, made.out_targets), made, "node", least, ONE.main)[0]
+    detail = "edge" if edges else "node"
+    given = _five_given.given_of((made.out_offsets, made.out_targets), made, detail, least, ONE.main)[0]
     assert given.giants > 5
     assert given.sparse
     asked = []  # what giants beside each other may take
     choose = giants.choose_tuning
     monkeypatch.setattr(giants, "choose_tuning", lambda *of: asked.append(of[3]) or choose(*of))
-    if devices == 1:
-        assert np.array_equal(np.asarray(five_node_orbits(made, ONE, memory=least).nodes)[:63], by_orca(graph))
-        assert len(asked) == 1
-        assert asked[0] is not None
-        return
-    # An index tells who is adjacent, as where bits would take too much.
-    monkeypatch.setattr(_five_given, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
-    again, edges, _ = five_node_orbits(made, Selection(tuple(jax.devices()[:2])), edges=True, memory=2 * least)
-    assert np.array_equal(np.asarray(again)[:63], by_orca(graph))
-    assert np.array_equal(np.asarray(edges), edges_by_orca(graph, made.edge_list()))
+    on = ONE
+    if devices == 2:
+        on, least = Selection(tuple(jax.devices()[:2])), 2 * least
+        # An index tells who is adjacent, as where bits would take too much.
+        monkeypatch.setattr(_five_given, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
+    nodes, at_edges, _ = five_node_orbits(made, on, edges, memory=least)
+    assert len(asked) == 1
+    assert asked[0] is not None
+    assert np.array_equal(np.asarray(nodes)[:63], by_orca(graph))
+    if edges:
+        assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
 
 
 def test_many_blocks_of_rows_in_cache(monkeypatch):
