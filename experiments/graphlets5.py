@@ -210,7 +210,8 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int =
             evoke_count_csr(*csr, size=5, parallel=False)
         finally:
             os.dup2(held, 1)
-            os.close(held), os.close(quiet)
+            for number in (held, quiet):
+                os.close(number)
 
     ours = partial(orbits, jaxmotif.node_orbits, graph)
     first = cpu(ours)

@@ -117,7 +117,20 @@ def placed(arrays: T, place: jax.Device | Sharding | None) -> T:
             where = SingleDeviceSharding(place, memory_kind=memory.kind)
         return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=where)
 
-    return jax.device_put(arrays, place) if rehearsal() is None else jax.tree.map(put, arrays)
+    if rehearsal() is not None:
+        return jax.tree.map(put, arrays)
+    # What is bound to the place already is left alone: many small arrays take a while.
+    if isinstance(place, jax.Device) and all(_is_on(place, x) for x in jax.tree.leaves(arrays)):
+        return arrays
+    return jax.device_put(arrays, place)
+
+
+def _is_on(device: jax.Device, x: Any) -> bool:
+    if not isinstance(x, jax.Array) or isinstance(x, Tracer) or not x.committed:
+        return False
+    memory = x.sharding.memory_kind
+    # Some results of a program are in memory of the host.
+    return x.sharding.device_set == {device} and memory in (None, device.default_memory().kind)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def fetched(numbers: jax.Array, as_if: Sequence[int]) -> list[int]:

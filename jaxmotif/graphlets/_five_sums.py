@@ -46,8 +46,9 @@ def all_sums(
         return sums, notes
     late = late_values(graph, sums["t"], sums["l2"])
     found = hubs.empty(arcs=graph.heads.shape[0], names=tuple(late))
-    for b in given.matrices(given.cells):
-        found = hubs.sum_around(found, late, graph, adjacency, b.ids, b.steps, width=b.size)
+    (around,) = hubs.put_blocks(device, given.matrices(given.cells))
+    for b in around:
+        found = hubs.sum_around(found, late, graph, adjacency, *b.given, width=b.size)
     sums |= found
     if known is not None and union is not None:
         big.add_around(sums, late, graph, known, union)
@@ -183,8 +184,7 @@ class Hand:
         """Which hubs go together; nothing is added up yet."""
         given = self.given
         whole = given.matrices(self._cells) if given.lists is None else given.lists.matrices
-        self._hubs = hubs.put_blocks(whole, self._device)
-        self._lowest = hubs.put_blocks(given.upper_matrices(self._cells), self._device)
+        self._hubs, self._lowest = hubs.put_blocks(self._device, whole, given.upper_matrices(self._cells))
         self._few = given.few_above
         self._clear()
 

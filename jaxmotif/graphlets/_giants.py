@@ -328,7 +328,7 @@ class _Ends(NamedTuple):
     @classmethod
     def of(cls, order: DegreeOrder) -> _Ends:
         size, real = order.node.shape[0], jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
-        return cls(*(jnp.where(real, x, size) for x in (order.tail, order.head)), size)
+        return cls(jnp.where(real, order.tail, size), jnp.where(real, order.head, size), size)
 
     def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
         """Sums at the nodes, int64."""

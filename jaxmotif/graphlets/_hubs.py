@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,8 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
+
+T = TypeVar("T")
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
@@ -90,13 +92,22 @@ class Places(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Hubs of about one size: ids int32 ``[steps, hubs]`` (-1: none), and how many steps there are; ``put``: both on a
-    device, if they were."""
+    """Hubs of about one size: ids int32 ``[steps, hubs]`` (-1: none), and how many steps there are; the first hub and
+    past the last; ``put``: ids and steps on a device, if they were put there."""
 
     size: int
     ids: np.ndarray
     steps: np.int32
+    span: tuple[int, int]
     put: tuple[jax.Array, jax.Array] | None = None
+
+    @classmethod
+    def of(cls, size: int, ids: np.ndarray, together: int) -> Blocks:
+        """Of ascending ids, int32, some, so many in a step."""
+        steps = -(-ids.size // together)
+        rows = np.full((power_of_four(steps, 1), together), -1, np.int32)
+        rows.reshape(-1)[: ids.size] = ids
+        return cls(size, rows, np.int32(steps), (int(ids[0]), int(ids[-1]) + 1))
 
     @property
     def given(self) -> tuple[Any, Any]:
@@ -181,26 +192,28 @@ def blocks(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...]) 
         low = size
         if ids.size:
             # As many matrices a step as their cells allow.
-            together = max(1, cells // size**2)
-            steps = -(-ids.size // together)
-            rows = np.full((power_of_four(steps, 1), together), -1, np.int32)
-            rows.reshape(-1)[: ids.size] = ids
-            found.append(Blocks(size, rows, np.int32(steps)))
+            found.append(Blocks.of(size, ids, max(1, cells // size**2)))
         if low >= lengths.max(initial=0):
             break
     return found
 
 
-def put_blocks(blocks: list[Blocks], device: jax.Device) -> list[Blocks]:
+def put_blocks(device: jax.Device, *lists: list[Blocks]) -> list[list[Blocks]]:
     """On a device, all at once: programs that take small arrays of the host's begin later, each of them."""
-    put = put64([b.given for b in blocks], device)
-    return [b._replace(put=arrays) for b, arrays in zip(blocks, put, strict=True)]
+    put = put64([[b.given for b in blocks] for blocks in lists], device)
+    return [
+        [b._replace(put=arrays) for b, arrays in zip(blocks, there, strict=True)]
+        for blocks, there in zip(lists, put, strict=True)
+    ]
 
 
 def within(blocks: list[Blocks], first: int, stop: int, wanted: np.ndarray | None = None) -> Iterator[Blocks]:
     """Those hubs of some blocks that are in a stretch, and of those ``wanted``, bool ``[N]``, in arrays of the same
     shapes."""
     for b in blocks:
+        if wanted is None and first <= b.span[0] and b.span[1] <= stop:
+            yield b
+            continue
         chosen = b.ids[(b.ids >= first) & (b.ids < stop)]
         if wanted is not None:
             chosen = chosen[wanted[chosen]]
@@ -209,10 +222,15 @@ def within(blocks: list[Blocks], first: int, stop: int, wanted: np.ndarray | Non
         elif chosen.size:
             rows = np.full_like(b.ids, -1)
             rows.reshape(-1)[: chosen.size] = chosen
-            yield Blocks(b.size, rows, np.int32(-(-chosen.size // rows.shape[1])))
+            yield Blocks(b.size, rows, np.int32(-(-chosen.size // rows.shape[1])), b.span)
 
 
 # ---- matrices of neighbourhoods
+
+
+def _over(ids: jax.Array, steps: jax.Array, step: Callable[[jax.Array, T], T], held: T) -> T:
+    """What all steps give. Where there can be but one, without a loop: the host of a GPU waits for its condition."""
+    return step(jnp.int32(0), held) if ids.shape[0] == 1 else lax.fori_loop(jnp.int32(0), steps, step, held)
 
 
 class _Lists(NamedTuple):
@@ -349,7 +367,7 @@ def scatter(
             flat = flat._replace(bent=flat.bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop"))
         return flat
 
-    found = lax.fori_loop(jnp.int32(0), steps, step, Tables(*(x.reshape(-1) for x in tables)))
+    found = _over(ids, steps, step, Tables(*(x.reshape(-1) for x in tables)))
     return Tables(*(x.reshape(y.shape) for x, y in zip(found, tables, strict=True)))
 
 
@@ -474,7 +492,7 @@ def gather(
             held = held._replace(rim=held.rim.at[_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
         return held
 
-    return lax.fori_loop(jnp.int32(0), steps, step, held)
+    return _over(ids, steps, step, held)
 
 
 def _squares(x: jax.Array, most: int) -> jax.Array:
@@ -486,9 +504,9 @@ def _squares(x: jax.Array, most: int) -> jax.Array:
 def _with_tables(
     near: jax.Array, read: Callable[[jax.Array], jax.Array], tables: Tables, d: jax.Array, leaves: jax.Array,
     detail: Detail, most: int,
-) -> dict[str, jax.Array]:  # fmt: skip
+) -> tuple[dict[str, jax.Array], jax.Array]:  # fmt: skip
     """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the rows of the tables that are
-    there; ``leaves``: of the hub, at arcs that lead to these rows."""
+    there; ``leaves``: of the hub, at arcs that lead to these rows. And what ``chord`` is the sums over rows of."""
     shared = read(tables.codegree).astype(jnp.int32)
     G = near * join(near, shared, most)
     w3 = _total(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
@@ -666,7 +684,7 @@ def five_cliques(
         back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
         return counts.at[back].add(spokes, mode="drop")
 
-    return lax.fori_loop(jnp.int32(0), steps, step, counts)
+    return _over(ids, steps, step, counts)
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
@@ -683,4 +701,4 @@ def sum_around(
         found = _apply(near, *(values[name].at[place].get(mode="fill", fill_value=0) for name in sums))
         return {name: x.at[place].add(y, mode="drop") for (name, x), y in zip(sums.items(), found, strict=True)}
 
-    return lax.fori_loop(jnp.int32(0), steps, step, sums)
+    return _over(ids, steps, step, sums)

@@ -20,7 +20,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two, power_of_four
+from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
 from jaxmotif.devices._memory import default_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
@@ -120,11 +120,7 @@ def batches(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
         least = 3 * largest // 4 if width > 512 else largest // 2
         chosen = left & (lengths > (least if width > _LEAST_WIDTH else 0))
         ids = np.flatnonzero(chosen).astype(np.int32) + first
-        together = max(1, min(cells // width**2, bucket_size(ids.size)))
-        steps = -(-ids.size // together)
-        rows = np.full((power_of_four(steps, 1), together), -1, np.int32)
-        rows.reshape(-1)[: ids.size] = ids
-        found.append(Blocks(width, rows, np.int32(steps)))
+        found.append(Blocks.of(width, ids, max(1, min(cells // width**2, bucket_size(ids.size)))))
         left &= ~chosen
     return found
 
