@@ -32,9 +32,9 @@ T = TypeVar("T")
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
-    "accelerator": tuple(16 << i for i in range(27)),
+    "accelerator": (16, 32, 64, 128, *(size << i for i in range(23) for size in (256, 384))),
 }
-"""Of the matrices of neighbourhoods: few, since each is compiled for; on a CPU more, where padding takes time."""
+"""Of the matrices of neighbourhoods: few, since each is compiled for; more where padding takes time."""
 
 ADJACENT = 15
 """The bit of a cell of 16 bits that says whether two nodes are adjacent, beside their common neighbours."""
