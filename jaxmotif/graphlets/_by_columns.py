@@ -59,22 +59,27 @@ class Columns:
         """``stand_for``: members of each node, if any has several; ``size``: of a column, at least its nodes;
         ``bits``: of a codegree."""
         self.width, self.begin, self._core, self._bits, self._device = columns_of(size, bits), 0, core, bits, device
-        self._members = np.ones(len(core.lengths), np.int64) if stand_for is None else stand_for
-        self.nodes = np.argsort(self._members == 1, kind="stable")
+        nodes = len(core.lengths)
+        self._members = np.ones(nodes, np.int64) if stand_for is None else stand_for
+        # Next to each other, nodes of one highest neighbour: the fewer rows have numbers in the same columns.
+        highest = np.zeros(nodes, np.int64)
+        highest[core.tails] = core.heads
+        self.nodes = np.lexsort((highest, self._members == 1))
         # One is multiplied while the other is filled.
         self._table, self._next = (zeros_for_jax((size, self.width), f"uint{bits}") for _ in range(2))
         self._most = LARGEST[bits]
         # Places of numbers that are cut, and by how much.
         self._cut = list[tuple[np.ndarray, np.ndarray]]()
         self._short = np.zeros(len(core.tails), np.int64)
-        arcs = core.leaving(np.arange(len(core.lengths)))
+        arcs = core.leaving(np.arange(nodes))
         self._up = arcs[core.tails[arcs] < core.heads[arcs]]
+        self._low, self._high = (x[self._up].astype(np.int32) for x in (core.tails, core.heads))
         self._block = _TOGETHER // (self.width * bits // 32)
         # As many as there may be in a graph of so many slots, so that all such take one program.
-        room = -(-len(core.tails) // 2 // self._block) * self._block
-        ends = zeros_for_jax((2, room), np.int32)
-        ends[:, : len(self._up)] = core.tails[self._up], core.heads[self._up]
-        self._ends, self._found = on_device(ends, device), on_device(np.zeros(room, np.int64), device)
+        self._room = -(-len(core.tails) // 2 // self._block) * self._block
+        self._found = np.zeros(len(self._up), np.int64)
+        # What is being multiplied: which edges, and what they will have.
+        self._waiting: tuple[np.ndarray, jax.Array] | None = None
 
     def groups(self, lists: Lists, starts: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
         """As :meth:`jaxmotif.graphlets._cells.Lists.groups`, of rows that are columns of one table."""
@@ -84,7 +89,7 @@ class Columns:
             self.begin = begin
             for first, stop in lists.groups(starts[begin : end + 1], most):
                 yield begin + first, begin + stop
-            self._meet(self._members[self.nodes[begin:end]])
+            self._meet(self.nodes[begin:end])
 
     def put(self, place: np.ndarray, codegree: np.ndarray) -> None:
         """``place``: of each row y and column x, ``y * width + x - begin``."""
@@ -98,37 +103,54 @@ class Columns:
 
     def walks(self) -> np.ndarray:
         """Int64 at all arcs."""
-        found, meeting = self._short, np.asarray(self._found)[: len(self._up)]
-        found[self._up] += meeting
-        found[self._core.back[self._up]] += meeting
+        self._wait()
+        found = self._short
+        found[self._up] += self._found
+        found[self._core.back[self._up]] += self._found
         return found
 
-    def _meet(self, members: np.ndarray) -> None:
-        """``members``: of the columns."""
-        words, before = on_device(self._table.view(np.uint32), self._device), self._found
+    def _wait(self) -> None:
+        if self._waiting is not None:
+            some, found = self._waiting
+            self._found[some] += np.asarray(found)[: len(some)]
+            self._waiting = None
+
+    def _edges(self, columns: np.ndarray) -> np.ndarray:
+        """Those of which both ends have common neighbours with some column."""
+        for _ in range(2):  # their neighbours, and the neighbours of these
+            near = np.zeros(len(self._members), bool)
+            near[self._core.heads[self._core.leaving(columns)]] = True
+            (columns,) = np.nonzero(near)
+        return np.flatnonzero(near[self._low] & near[self._high])
+
+    def _meet(self, columns: np.ndarray) -> None:
+        members, some = self._members[columns], self._edges(columns)
+        words = on_device(self._table.view(np.uint32), self._device)
+        ends = zeros_for_jax((2, self._room), np.int32)
+        ends[:, : len(some)] = self._low[some], self._high[some]
         weights = None
         if members.max() > 1:
             # By the place in a word, and by words.
             padded = np.pad(members, (0, self.width - len(members)))
             weights = on_device(padded.reshape(words.shape[1], -1).T[:, None].astype(np.int32), self._device)
-        self._found = _meet(
-            before, words, self._ends, np.int32(len(self._up)), weights, bits=self._bits, block=self._block
+        found = _meet(
+            words, on_device(ends, self._device), np.int32(len(some)), weights, bits=self._bits, block=self._block
         )
         if self._cut:
             _add_cut(self._short, self._core, self._table, members, self._cut)
             self._cut.clear()
-        jax.block_until_ready(before)  # made from the other table, which may not have been copied
+        self._wait()  # for what is made from the other table, which may not have been copied
+        self._waiting = some, found
         self._table, self._next = self._next, self._table
         self._table.fill(0)
 
 
 @partial(jit64, static_argnames=("bits", "block"))
 def _meet(
-    found: jax.Array, words: jax.Array, ends: jax.Array, count: jax.Array, weights: jax.Array | None, *, bits: int,
-    block: int,
-) -> jax.Array:  # fmt: skip
-    """Add the inner products of the first ``count`` pairs of rows, so many at a time; ``weights``: of columns, below
-    2^12, ``[columns in a word, 1, words]``."""
+    words: jax.Array, ends: jax.Array, count: jax.Array, weights: jax.Array | None, *, bits: int, block: int
+) -> jax.Array:
+    """The inner products of the first ``count`` pairs of rows, so many at a time; ``weights``: of columns, below 2^12,
+    ``[columns in a word, 1, words]``."""
 
     def step(number: jax.Array, found: jax.Array) -> jax.Array:
         u, v = lax.dynamic_slice_in_dim(ends, number * block, block, axis=1)
@@ -138,15 +160,14 @@ def _meet(
             ((x >> shift) & ones).astype(jnp.int32) * ((y >> shift) & ones).astype(jnp.int32)
             for shift in range(0, 32, bits)
         ]
-        if weights is not None:
-            z = reduce(
-                jnp.add, [x.astype(jnp.int64) * y.astype(jnp.int64) for x, y in zip(products, weights, strict=True)]
-            )
+        if weights is not None:  # four products of 16 bits and such weights fit 32, two of 24 do not
+            wide = jnp.int32 if bits == 8 else jnp.int64
+            z = reduce(jnp.add, [x.astype(wide) * y.astype(wide) for x, y in zip(products, weights, strict=True)])
         else:  # at most 64 products of 24 bits, or 128 of 16, fit 32
             z = reduce(jnp.add, products).reshape(block, -1, _WORDS).sum(axis=2, dtype=jnp.int32)
-        total = lax.dynamic_slice_in_dim(found, number * block, block) + z.sum(axis=1, dtype=jnp.int64)
-        return lax.dynamic_update_slice_in_dim(found, total, number * block, axis=0)
+        return lax.dynamic_update_slice_in_dim(found, z.sum(axis=1, dtype=jnp.int64), number * block, axis=0)
 
+    found = jnp.zeros(ends.shape[1], jnp.int64)
     return lax.fori_loop(jnp.int32(0), (count + (block - 1)) // block, step, found)
 
 
