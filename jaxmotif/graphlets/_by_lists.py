@@ -174,8 +174,9 @@ def _squares(both: np.ndarray, core: Core, rows: np.ndarray, of: Listed, members
 def gather(
     own: dict[str, np.ndarray], both: np.ndarray, core: Core, rows: np.ndarray, at_heads: dict[str, np.ndarray],
     of: Listed, detail: Detail,
-) -> None:  # fmt: skip
-    """As :func:`jaxmotif.graphlets._hubs.gather` without tables, into ``own`` and ``both``.
+) -> np.ndarray | None:  # fmt: skip
+    """As :func:`jaxmotif.graphlets._hubs.gather` without tables, into ``own`` and ``both``; for edge orbits it gives
+    ``rim``.
 
     Args:
       own: by name, at all arcs.
@@ -184,7 +185,7 @@ def gather(
         ``members`` they stand for.
     """
     if not len(of.tails):
-        return
+        return np.zeros(len(core.tails), np.int64) if detail == "edge" else None
     members, many = at_heads["members"], at_heads["members"][of.heads]
     first = np.flatnonzero(np.diff(of.tails, prepend=-1))
     nodes = of.tails[first]
@@ -200,6 +201,7 @@ def gather(
     bends = _bends(of.tails, of.heads, len(core.tails))
     for c in bends.cells(0, len(of.tails)):
         np.add.at(both, c.spread(x[c.arcs]) + y.take(c.near), c.spread(many[c.arcs].astype(np.uint16)))
+    rim = _rim(both, core, x, y, of, bends) if detail == "edge" else None
     k = both[x + y].astype(np.int64)  # 4-cliques
     closed, tips = _squares(both, core, rows, of, members), np.zeros_like(k)
     both[x + y] |= 1 << ADJACENT
@@ -218,11 +220,27 @@ def gather(
         "t": t, "degrees": degrees, "l2": l2, "s": s, "c": closed, "k2": around(k * k),
         "leaves": around(at_heads["leaves"][of.heads]),
     }  # fmt: skip
-    if detail == "node":
+    if detail != "graph":
         sums |= {
             "walks": around(at_heads["p2"][of.heads]), "spread": around(degrees[of.heads]),
             "l3": around(l2[of.heads]), "cube": around(t[of.heads] ** 2), "kt": around(k * t[of.heads]),
             "ls": around(s[of.heads]), "tip": around(tips),
         }  # fmt: skip
+    if detail == "edge":
+        sums |= {"squares": around(d * d), "dart": around(t[of.heads] * d), "tail": around(k * d)}
     for name, values in sums.items():
         own[name][nodes] = values[nodes]
+    return rim
+
+
+def _rim(both: np.ndarray, core: Core, x: np.ndarray, y: np.ndarray, of: Listed, bends: Lists) -> np.ndarray:
+    """Walks of length 3 along the arcs of the union, at the arcs of the graph that these are; ``x``, ``y``: of each arc
+    the row of its tail, and the place of its head in one; ``bends``: the arcs that leave its head."""
+    walks = np.empty(len(of.tails), np.int64)
+    for c in bends.cells(0, len(of.tails)):
+        walks[c.arcs] = c.sums(both.take(c.spread(x[c.arcs]) + y.take(c.near)).astype(np.int64))
+    arcs = core.leaving(np.arange(len(core.lengths)))
+    ends = core.tails[arcs] << 32 | core.heads[arcs]
+    found = np.zeros(len(core.tails), np.int64)
+    np.add.at(found, arcs[np.searchsorted(ends, core.heads[of.tails] << 32 | core.heads[of.heads])], walks)
+    return found

@@ -19,6 +19,7 @@ from jaxmotif.arrays._ahead import end_rehearsal, in_earnest
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.graphlets._by_columns import Columns
 from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
+from jaxmotif.graphlets._by_triangles import Corners, around
 from jaxmotif.graphlets._cells import Cells, Lists
 from jaxmotif.graphlets._hubs import ADJACENT, Blocks, own_columns
 from jaxmotif.graphlets._tuning import Detail
@@ -123,9 +124,9 @@ class Found(NamedTuple):
 
     Attributes:
       walks: int64 at all arcs, those of length 4 over core nodes.
-      sums: int64 at all arcs, by name. ``chord`` is that of :class:`jaxmotif.graphlets._homs.Sums` only when summed
-        around u: C(x, y) is added up over the pairs of common neighbours that x and y have in the neighbourhood of u,
-        all at u -> x.
+      sums: int64 at all arcs, by name. But for edge orbits ``chord`` is that of
+        :class:`jaxmotif.graphlets._homs.Sums` only when summed around u: C(x, y) is added up over the pairs of common
+        neighbours that x and y have in the neighbourhood of u, all at u -> x, which is ``eave``.
     """
 
     walks: np.ndarray
@@ -152,6 +153,10 @@ def found(
     sums = dict[str, np.ndarray](zip(names, zeros_for_jax((len(names), len(core.tails)), np.int64), strict=True))
     together = max(1, min(len(core.lengths), TABLE // size))
     table = np.zeros(together * size, np.int64)
+    bent, corners = None, None
+    if detail == "edge":
+        bent, corners = np.zeros_like(table), Corners(core, at.triangles, columns.nodes)
+        sums["floor"] = np.zeros_like(sums["w3"])
     places, members, degrees = at.rows[rows.back], at_heads["members"], at_heads["d"]
     # Of rows: an arc that leads to x has what x has.
     leaves = np.zeros(len(core.lengths), np.int64)
@@ -172,6 +177,8 @@ def found(
         for c, key, *_, pair in parts:
             # Codegrees, and above them pairs.
             np.add.at(table, key, pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair)
+            if bent is not None:
+                np.add.at(bent, key, t.take(c.near))
         # The diagonal has degrees.
         own_place = np.arange(stop - first) * size + rows.nodes[first:stop]
         table[own_place] += leaves[first:stop]
@@ -186,21 +193,33 @@ def found(
             if wide:
                 number >>= 32
                 sums["arm"][back] = c.sums(number * many if twins else number)
+            if bent is not None:
+                sums["floor"][back] = c.sums(bent.take(key))
+        if corners is not None:
+            mine = slice(rows.starts[first], rows.starts[stop])
+            marks = (rows.tails[mine] - first) * size + core.heads[rows.arcs[mine]]
+            corners.add(table, size, first, stop, marks)
         if (stop - first) * size < _CLEARED * sum(len(key) for _, key, *_ in parts):
-            table[: (stop - first) * size] = 0
+            for used in (table, bent) if bent is not None else (table,):
+                used[: (stop - first) * size] = 0
         else:
             for _, key, *_ in parts:
                 table[key] = 0
+                if bent is not None:
+                    bent[key] = 0
             table[own_place] = 0
     # A leaf of u has one common neighbour with each of its others: u.
     for name in ("w3", "wing", "far") if wide else ("w3", "wing"):
         sums[name][rows.arcs] += leaves[rows.tails]
-    if detail == "node":
+    if wide:
         sums["roof"] = np.zeros_like(sums["w3"])
         walks_of = sums["w3"] * members
         for x, y in at.triangles.around(core.back):
             np.add.at(sums["roof"], x, walks_of[y])
             np.add.at(sums["roof"], y, walks_of[x])
+    if corners is not None:
+        sums["eave"] = sums["chord"]
+        sums |= corners.sums(own["degrees"]) | around(core, at.triangles, t, own["l2"])
     return Found(columns.walks(), sums)
 
 

@@ -501,10 +501,10 @@ def _five(
         if detail == "graph":
             counts, notes = five.five_node_counts(padded, selection, memory, progress, store)
             return none, _named_counts(counts), notes
-        found = five.five_node_orbits(padded, selection, detail == "edge", memory, progress, store)
-        in_graph = partial(_summed_up, graph.n, found.nodes)
-        # With edges, nodes are not kept for it.
-        return (found.nodes, in_graph, found.notes) if found.edges is None else (found.edges, in_graph(), found.notes)
+        edges = detail == "edge"
+        found = five.five_node_orbits(padded, selection, edges, memory, progress, store, nodes=not edges)
+        orbits = found.nodes if found.edges is None else found.edges
+        return orbits, partial(_summed_up, graph.n, orbits), found.notes
 
     programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
     values, counts, notes = rehearsed(counted, selection.main, programs)
@@ -512,10 +512,11 @@ def _five(
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
-    """The counts in a graph of so many nodes, of the orbits at these."""
-    from jaxmotif.graphlets._five_results import totals
+    """The counts in a graph of so many nodes, of the orbits at these or at its edges."""
+    from jaxmotif.graphlets._five_results import totals, totals_of_edges
 
-    return _named_counts(all_counts(np, np.array(nodes, object), totals(orbits)))
+    added = totals if orbits.shape[1] == len(NODE_NAMES_5) else totals_of_edges
+    return _named_counts(all_counts(np, np.array(nodes, object), added(orbits)))
 
 
 def _named_counts(counts: np.ndarray) -> dict[str, int]:

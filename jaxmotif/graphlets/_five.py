@@ -21,17 +21,18 @@ from jaxmotif.graphlets._five_results import (
     totals,
 )
 from jaxmotif.graphlets._five_sums import all_sums
+from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import all_counts, counts_of_maps
 
-LARGEST_HOM = 2.0**57
-"""Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62. (Those at both
-arcs of an edge are below 2^38 where counts are below 2^32.)"""
+LARGEST_HOM, SMALL = 2.0**57, 2.0**34
+"""Of counts at a node, up to which all homomorphisms there, at most 24 times as many, are below 2^62; and up to which
+those there, and at both arcs of an edge, at most 64 times as many, are below 2^40."""
 
 
 class FiveOrbits(NamedTuple):
-    """Orbits of up to five nodes: ``[N, 73]`` at nodes, and where wanted ``[m, 68]`` at edges; uint32 where no count
-    can be larger, else int64, or Python integers in host memory. ``notes``: what had to be done differently, in words.
-    """
+    """Orbits of up to five nodes: ``[N, 73]`` at nodes and ``[m, 68]`` at edges, as far as wanted; uint32 where no
+    count can be larger, else int64, or Python integers in host memory. ``notes``: what had to be done differently, in
+    words."""
 
     nodes: jax.Array | np.ndarray
     edges: jax.Array | np.ndarray | None
@@ -40,13 +41,13 @@ class FiveOrbits(NamedTuple):
 
 def five_node_orbits(
     graph: Graph, selection: Selection, edges: bool = False, memory: int | None = None, show: bool = False,
-    store: Store | None = None,
+    store: Store | None = None, nodes: bool = True,
 ) -> FiveOrbits:  # fmt: skip
     """All orbits of up to five nodes.
 
     Args:
       graph: undirected, with edges.
-      edges: whether those at edges are wanted.
+      edges, nodes: whether those at edges, and at nodes, are wanted.
       memory: bytes to work in on each device beside the graph and the result.
       show: progress, where it takes long.
       store: what the work is, and where its checkpoints are.
@@ -60,12 +61,14 @@ def five_node_orbits(
         alone = store is None and not selection.several
         given, places, largest = given_of(slots, graph, "edge" if edges else "node", memory, selection.main, alone)
         sums, notes = all_sums(given, selection, show, store)
-        narrow, wide = largest < 2.0**32, largest >= ONE_LIMB
-        at_nodes = at_nodes_of(given.graph, sums, wide=wide, small=narrow).held(narrow, places.nodes)
+        narrow, small, wide = largest < 2.0**32, largest < SMALL, largest >= ONE_LIMB
+        at_nodes = np.zeros((0, len(NODE_NAMES_5)), np.int64)
+        if nodes:
+            at_nodes = at_nodes_of(given.graph, sums, wide=wide, small=small).held(narrow, places.nodes)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
-        by_arc = at_arcs_of(given.graph, sums, wide=wide, small=narrow)
-        at_edges = at_edges_of(by_arc, places, slots, edges=graph.m)
+        by_arc = at_arcs_of(given.graph, sums, wide=wide, small=small)
+        at_edges = at_edges_of(by_arc, given.graph, places, slots, edges=graph.m)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 

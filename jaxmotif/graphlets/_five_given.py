@@ -238,13 +238,12 @@ def _largest(graph: Ranked) -> jax.Array:
 
 
 def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
-    """For a CPU, whose caches hold some rows of the tables but not all. Edge orbits take more tables; giants have no
-    matrix, but may be lists."""
+    """For a CPU, whose caches hold some rows of the tables but not all. Giants have no matrix, but may be lists."""
     graph = given.graph
     degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
     # What members stand for is multiplied in 32 bits.
     large = degrees.max(initial=0) >= (by_rows.MOST if graph.twins is None else 2**12)
-    if target_of(device).is_accelerator or large or given.detail == "edge" or given.is_long(device):
+    if target_of(device).is_accelerator or large or given.is_long(device):
         return None
     bits = bits_of(degrees)
     adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
@@ -265,6 +264,7 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     # XLA has 32-bit numbers for cells; and of so many nodes 5-cycles path by path take less than products of rows.
     if max(bits * given.size**2 // 32, cells) >= 2**31:
         return None
-    if room - few.bytes - 24 * len(triangles.uv) < by_rows.needed(cells + few.cells, given.arcs):
+    listed = (200 if given.detail == "edge" else 24) * len(triangles.uv)
+    if room - few.bytes - listed < by_rows.needed(cells + few.cells, given.arcs):
         return None
     return by_rows.layout(given.core, core, triangles, matrices, few, bits)

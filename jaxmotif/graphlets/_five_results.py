@@ -13,6 +13,7 @@ import numpy as np
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits, total_homs
 from jaxmotif.graphlets._hubs import Places, Ranked
+from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS
 
 ONE_LIMB, LARGEST_RESULT = 2.0**60, 2.0**90
 """Counts at a node or edge are exact in 64 bits below the first (:mod:`jaxmotif.graphlets._homs`). Above it they are
@@ -122,8 +123,10 @@ def at_nodes_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small:
 
 @partial(jit64, static_argnames=("wide", "small"))
 def at_arcs_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
-    """``[68, S]``, by arc."""
-    arcs = arcs_of(graph)
+    """``[68, S / 2]``, by the arcs to nodes of higher number."""
+    size = graph.heads.shape[0] // 2
+    (up,) = jnp.nonzero(_is_up(graph), size=size, fill_value=0)
+    arcs = arcs_of(graph)._replace(once=lambda x: x[up])
     d, p2 = node_sums(graph)
     tau = arcs.out(sums["t"])
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
@@ -141,8 +144,14 @@ def at_arcs_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small: 
     return Limbs.of(solve, wide)
 
 
+def _is_up(graph: Ranked) -> jax.Array:
+    return graph.tails < graph.heads
+
+
 @partial(jit64, static_argnames=("edges",))
-def at_edges_of(found: Limbs, places: Places, slots: tuple[jax.Array, jax.Array], *, edges: int) -> Limbs:
+def at_edges_of(
+    found: Limbs, graph: Ranked, places: Places, slots: tuple[jax.Array, jax.Array], *, edges: int
+) -> Limbs:
     """``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows. The one program that is compiled
     for a number of edges: it is small."""
     offsets, targets = slots
@@ -150,7 +159,9 @@ def at_edges_of(found: Limbs, places: Places, slots: tuple[jax.Array, jax.Array]
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
     # Each edge from its lower end, as the edge list has it.
     (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=edges, fill_value=0)
-    return jax.tree.map(lambda x: x[:, places.arcs[once]].T, found)
+    up, arcs = _is_up(graph), places.arcs[once]
+    place = (jnp.cumsum(up, dtype=jnp.int32) - 1)[jnp.where(up[arcs], arcs, graph.back[arcs])]
+    return jax.tree.map(lambda x: x.T[place], found)
 
 
 @jit64
@@ -181,13 +192,24 @@ def joined(halves: tuple[jax.Array, jax.Array]) -> np.ndarray:
 
 @jit64
 def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Sums over the nodes of the low and high 32 bits of counts ``[N, 73]``."""
+    """Sums over the rows of the low and high 32 bits of counts ``[N, 73]``."""
     orbits = orbits.astype(jnp.int64)
     return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
 
 
+def totals_of_edges(orbits: jax.Array | np.ndarray) -> np.ndarray:
+    """As :func:`totals` of node orbits, from edge orbits ``[m, 68]``."""
+    sums, found = totals(orbits), np.zeros(NUM_ORBITS["node"][5], object)
+    for g in CONNECTED:
+        edge = g.edge_orbits[:1]
+        count = sums[edge[0]] // g.edge_orbits.count(edge[0]) if edge else len(orbits)
+        for node in g.node_orbits:
+            found[node] += count
+    return found
+
+
 def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
-    """The sum over all nodes of each of the 73 orbits, as Python integers."""
+    """The sum over all rows of each orbit, of ``[N, 73]``, as Python integers."""
     if isinstance(orbits, np.ndarray):
         return np.array([sum(column.tolist()) for column in orbits.T], object)
     return joined(_halves(orbits))

@@ -36,7 +36,9 @@ def all_sums(
     """The sums at all arcs: around all hubs, shared out by hubs; then around giants, and what takes other sums."""
     sums, notes, known = _shared_out(given, selection, show, store)
     graph, device, union = given.graph, selection.main, None
-    adjacency = given.adjacency(graph) if given.detail == "edge" else None
+    # Made row by row, all is there.
+    rest = given.detail == "edge" and "triples" not in sums
+    adjacency = given.adjacency(graph) if rest else None
     if known is not None:
         sums["chord"] = _from_hubs(graph, sums["chord"], giants=given.giants)
         # The tables are gone: what they took is there for it.
@@ -255,11 +257,14 @@ class Hand:
         heads = np.minimum(np.asarray(graph.heads), graph.leaves.shape[0] - 1)
         at_heads = {name: np.asarray(x).astype(np.int64)[heads] for name, x in nodes.items()}
         at_heads.setdefault("members", np.ones(len(heads), np.int64))
-        by_lists.gather(own, both, lists.core, lists.rows, at_heads, lists.few, given.detail)
+        rim = by_lists.gather(own, both, lists.core, lists.rows, at_heads, lists.few, given.detail)
         found = by_rows.found(
             lists, own, both, at_heads, stand_for, self._device, size=given.size, detail=given.detail
         )  # fmt: skip
-        self._of_rows = {name: on_device(x, self._device) for name, x in (own | found.sums).items()}
+        of_rows = own | found.sums
+        if rim is not None:
+            of_rows["rim"] = rim + np.asarray(self._held.rim)
+        self._of_rows = {name: on_device(x, self._device) for name, x in of_rows.items()}
         self._walks = on_device(found.walks, self._device)
 
     def _gather(

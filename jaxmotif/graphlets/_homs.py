@@ -35,12 +35,14 @@ class Arcs(NamedTuple):
       tail, head: values of nodes at the tails (heads) of all arcs.
       out: sums over the arcs that leave each node.
       back: the values of the reversed arcs.
+      once: of values that both arcs of an edge have, those that are wanted.
     """
 
     tail: Callable[[Array], Array]
     head: Callable[[Array], Array]
     out: Callable[[Array], Array]
     back: Callable[[Array], Array]
+    once: Callable[[Array], Array] = lambda x: x
 
     def around(self, values: Array) -> Array:
         """Sums over the neighbours of each node."""
@@ -131,7 +133,7 @@ class _Homs:
             self.node[orbits.orbit_at(self._size, mask, (node,))] = value
         for arc, value in arcs.items():
             # Both directions: an orbit of edges does not tell the ends apart.
-            self.edge[orbits.orbit_at(self._size, mask, arc)] = value + self._arcs.back(value)
+            self.edge[orbits.orbit_at(self._size, mask, arc)] = self._arcs.once(value + self._arcs.back(value))
 
 
 def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
@@ -145,8 +147,8 @@ def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bo
 
 
 def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
-    """Induced counts of the 68 orbits at every arc, int64 ``[68, arcs]`` (both arcs of an edge alike)."""
-    known = xp.ones_like(sums.t)[None]
+    """Induced counts of the 68 orbits at all arcs that are wanted, int64 ``[68, arcs]`` (both of an edge alike)."""
+    known = xp.ones_like(arcs.once(sums.t))[None]
     for homs in _all_homs(arcs, degree, sums, rims):
         known = xp.concatenate([known, _solve(xp, homs, "edge", known, small)])
     return known[1:]

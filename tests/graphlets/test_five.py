@@ -86,13 +86,17 @@ def by_sets(graph: nx.Graph) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("seed", [0, 3, 4, *more(1, 2, *range(5, 12))])
-def test_orbits_are_orcas(seed):
+def test_orbits_are_orcas(monkeypatch, seed):
+    """Row by row, and by tables of all pairs, as where several devices work."""
     graph = random_graph(seed)
     built_graph = built(graph)
     at_nodes, at_edges, _ = five_node_orbits(built_graph, ONE, edges=True)
     assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
     assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, built_graph.edge_list()))
-    assert np.array_equal(np.asarray(five_node_orbits(built_graph, ONE).nodes), np.asarray(at_nodes))  # row by row
+    assert _five_results.totals_of_edges(at_edges).tolist() == _five_results.totals(at_nodes).tolist()
+    monkeypatch.setattr(_five_given, "row_lists", lambda *of: None)
+    for found, expected in zip(five_node_orbits(built_graph, ONE, edges=True)[:2], (at_nodes, at_edges), strict=True):
+        assert np.array_equal(np.asarray(found), np.asarray(expected))
 
 
 @pytest.mark.parametrize("graph", [
@@ -214,8 +218,9 @@ def test_hubs_with_few_adjacent_neighbours(monkeypatch, bend, room):
     else:
         assert 20 < len(lists.few.hubs) < 40
         assert max(lists.few.lengths) == 30
-    found = five_node_orbits(made, ONE)
+    found = five_node_orbits(made, ONE, edges=True)
     assert np.array_equal(np.asarray(found.nodes)[: len(graph)], by_orca(graph))
+    assert np.array_equal(np.asarray(found.edges), edges_by_orca(graph, made.edge_list()))
     assert not found.notes
     counts, _ = five.five_node_counts(made, ONE)
     expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found.nodes))

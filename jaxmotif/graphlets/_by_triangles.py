@@ -1,0 +1,74 @@
+"""What edge orbits take of the triangles of a graph beside the sums of :mod:`jaxmotif.graphlets._by_rows`, on a CPU.
+
+Of an edge with common neighbours T, ``chord`` and ``side_pairs`` are sums over all pairs of T. One of a pair is a
+corner of a triangle, the edge the side that it does not touch, and the other comes from the list of that edge: the row
+of codegrees of the corner, while it is there, tells of all its pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxmotif.graphlets._by_lists import Core, Triangles
+from jaxmotif.graphlets._cells import Lists
+
+_MARK = 62
+"""The bit of a number of the table that says whether two nodes are adjacent; codegrees have the lowest 32."""
+
+
+class Corners:
+    """The corners of all triangles by rows, and sums at the edges that they do not touch."""
+
+    def __init__(self, core: Core, triangles: Triangles, nodes: np.ndarray):
+        """``nodes``: of the core, in the order of their rows."""
+        self._core, arcs = core, len(core.tails)
+        uv, vw, uw = triangles
+        edge, corner = np.concatenate(triangles), np.concatenate([core.heads[vw], core.tails[uv], core.heads[uv]])
+        # Sorted as one number each, which NumPy does fastest.
+        by_edge = np.sort(edge << 32 | corner)
+        edge, self._third = by_edge >> 32, by_edge & 0xFFFFFFFF
+        # Of each pair the one that comes first in the list of an edge finds the other.
+        later = np.cumsum(np.bincount(edge, minlength=arcs))[edge] - np.arange(len(edge)) - 1
+        row = np.empty(len(nodes), np.int64)
+        row[nodes] = np.arange(len(nodes))
+        (some,) = np.nonzero(later)
+        by_row = np.sort(row[self._third[some]] << 32 | some)
+        self._rows, place = by_row >> 32, by_row & 0xFFFFFFFF
+        self._edges, self._lists = edge[place], Lists(place + 1, later[place])
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows, minlength=len(nodes)))])
+        self._codegrees, self._adjacent = np.zeros((2, arcs), np.int64)
+
+    def add(self, table: np.ndarray, size: int, first: int, stop: int, marks: np.ndarray) -> None:
+        """What rows give; ``table``: theirs, each of ``size``; ``marks``: where their neighbours are in it, which are
+        cleared."""
+        table[marks] |= 1 << _MARK
+        for c in self._lists.cells(int(self._starts[first]), int(self._starts[stop])):
+            number = table.take(c.spread((self._rows[c.arcs] - first) * size) + self._third.take(c.near))
+            codegree = number & 0xFFFFFFFF
+            np.add.at(self._codegrees, self._edges[c.arcs], c.sums(codegree))
+            number >>= _MARK
+            number *= codegree
+            np.add.at(self._adjacent, self._edges[c.arcs], c.sums(number))
+        table[marks] = 0
+
+    def sums(self, degrees: np.ndarray) -> dict[str, np.ndarray]:
+        """Int64 at all arcs, by name; ``degrees``: sums over T, at all arcs."""
+        codegrees, adjacent = (2 * (x + x[self._core.back]) for x in (self._codegrees, self._adjacent))
+        return {"chord": codegrees + degrees, "side_pairs": adjacent}
+
+
+def around(core: Core, triangles: Triangles, t: np.ndarray, l2: np.ndarray) -> dict[str, np.ndarray]:
+    """Sums over the triangles at all arcs, int64, by name (:class:`jaxmotif.graphlets._homs.Rims`); ``t``, ``l2``: at
+    all arcs."""
+    closed = np.zeros(len(core.lengths), np.int64)
+    real = t > 0
+    np.add.at(closed, core.tails[real], t[real])
+    found = {name: np.zeros(len(t), np.int64) for name in ("middle", "triples", "end")}
+    # Of each corner the arcs to the two others, and the side between these.
+    sides = triangles.uv, triangles.vw, triangles.uw
+    for (x, y), z in zip(triangles.around(core.back), (sides[1], sides[2], sides[0]), strict=True):
+        for one, other in ((x, y), (y, x)):
+            np.add.at(found["middle"], one, t[other] * t[z])
+            np.add.at(found["triples"], one, closed[core.heads[other]])
+            np.add.at(found["end"], one, l2[core.back[other]])
+    return found
