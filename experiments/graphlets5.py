@@ -12,9 +12,10 @@ a `Graph` in memory to orbits that are ready on the device. `--gpu-bars` compile
 the time of each pass too, and stops when its seconds are over: node orbits of all networks, small graphs under vmap,
 and the counts in the graph beside them, then edge orbits. web-cnr-2000 goes alone: `--gpu-bars web-cnr-2000`. It
 reads `FOLDER/undirected/NAME.edges.gz` of those networks that are there, and `graphlets5.json`.
-`--peers`: CPU seconds of this process beside EVOKE's (`pip install orbitsi`; nodes alone), and ORCA's (`orbit-count`)
-where that is known to end within a minute. `--escape`: the 34 counts as ESCAPE has them, of subgraphs that need not be
-induced, beside those it found in doubles (`escape_subgraph_counts`), or beside these made of stored induced counts.
+`--peers`: CPU seconds of this process beside EVOKE's (`pip install orbitsi`; nodes alone), and of nodes and edges
+beside ORCA's (`orbit-count`) where that is known to end within a minute. `--escape`: the 34 counts as ESCAPE has them,
+of subgraphs that need not be induced, beside those it found in doubles (`escape_subgraph_counts`), or beside these made
+of stored induced counts.
 `--devices`: node orbits on so many devices in turn, their times and whether their bits are the same. `--memory`: the
 most that node orbits took beside the graph, on a GPU by what its allocator saw, on a CPU by the process (set
 `MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072`, so that it gives back what is free).
@@ -231,8 +232,13 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int =
         given, nodes = nx.Graph(graph.edge_list().tolist()), list(range(graph.n))
         given.add_nodes_from(nodes)
         row.append(f"{cpu(lambda: orbit_count.node_orbit_counts(given, graphlet_size=5, node_list=nodes)):.2f}")
-    said = checked(graph, known, jaxmotif.node_orbits)
-    print(f"| {name} | {graph.m} | {' | '.join(row)} | {said} |", flush=True)
+        pairs, at_edges = list(given.edges), partial(orbits, jaxmotif.edge_graphlets, graph)
+        first = cpu(at_edges)
+        own = min(cpu(at_edges) for _ in range(5))
+        theirs = min(cpu(lambda: orbit_count.edge_orbit_counts(given, 5, edge_list=pairs)) for _ in range(2))
+        row.append(f"{own:.3f} | {theirs:.2f} | {theirs / own:.1f} | {first:.1f}")
+    said = [checked(graph, known, door) for door in (jaxmotif.node_orbits, jaxmotif.edge_graphlets)]
+    print(f"| {name} | {graph.m} | {' | '.join(row)} | {'; '.join(said)} |", flush=True)
 
 
 def by_escape(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
