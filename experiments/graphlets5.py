@@ -224,6 +224,7 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int =
     own, theirs = (f"{min(x):.3f} ({sorted(x)[len(x) // 2]:.3f})" for x in zip(*took, strict=True))
     faster = sum(x <= y for x, y in took)
     row = [f"{own} | {theirs} | {faster} of {len(took)} | {first:.1f}"]
+    said = [checked(graph, known, jaxmotif.node_orbits)]
     orca = known.get("cpu_s", {}).get("orca5n")
     if orca is not None and orca < 60:
         import networkx as nx
@@ -237,7 +238,7 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int =
         own = min(cpu(at_edges) for _ in range(5))
         theirs = min(cpu(lambda: orbit_count.edge_orbit_counts(given, 5, edge_list=pairs)) for _ in range(2))
         row.append(f"{own:.3f} | {theirs:.2f} | {theirs / own:.1f} | {first:.1f}")
-    said = [checked(graph, known, door) for door in (jaxmotif.node_orbits, jaxmotif.edge_graphlets)]
+        said.append(checked(graph, known, jaxmotif.edge_graphlets))
     print(f"| {name} | {graph.m} | {' | '.join(row)} | {'; '.join(said)} |", flush=True)
 
 

@@ -97,6 +97,14 @@ class Triangles(NamedTuple):
         yield back[self.uv], self.vw
         yield back[self.uw], back[self.vw]
 
+    def sums(self, back: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """At each arc u -> v, int64, the sum over common neighbours w of values at u -> w."""
+        found = np.zeros(len(back), np.int64)
+        for x, y in self.around(back):
+            np.add.at(found, x, values[y])
+            np.add.at(found, y, values[x])
+        return found
+
 
 def few_bends(core: Core, triangles: Triangles, sizes: tuple[int, ...]) -> Listed:
     """The hubs that take less so; ``sizes``: of matrices."""

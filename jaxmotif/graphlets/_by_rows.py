@@ -124,9 +124,9 @@ class Found(NamedTuple):
 
     Attributes:
       walks: int64 at all arcs, those of length 4 over core nodes.
-      sums: int64 at all arcs, by name. But for edge orbits ``chord`` is that of
+      sums: int64 at all arcs, by name. Where edge orbits are not wanted ``chord`` is that of
         :class:`jaxmotif.graphlets._homs.Sums` only when summed around u: C(x, y) is added up over the pairs of common
-        neighbours that x and y have in the neighbourhood of u, all at u -> x, which is ``eave``.
+        neighbours that x and y have in the neighbourhood of u, all at u -> x. By arc that is ``eave``.
     """
 
     walks: np.ndarray
@@ -199,24 +199,19 @@ def found(
             mine = slice(rows.starts[first], rows.starts[stop])
             marks = (rows.tails[mine] - first) * size + core.heads[rows.arcs[mine]]
             corners.add(table, size, first, stop, marks)
-        if (stop - first) * size < _CLEARED * sum(len(key) for _, key, *_ in parts):
-            for used in (table, bent) if bent is not None else (table,):
+        in_order = (stop - first) * size < _CLEARED * sum(len(key) for _, key, *_ in parts)
+        for used in (table,) if bent is None else (table, bent):
+            if in_order:
                 used[: (stop - first) * size] = 0
-        else:
+                continue
             for _, key, *_ in parts:
-                table[key] = 0
-                if bent is not None:
-                    bent[key] = 0
-            table[own_place] = 0
+                used[key] = 0
+            used[own_place] = 0
     # A leaf of u has one common neighbour with each of its others: u.
     for name in ("w3", "wing", "far") if wide else ("w3", "wing"):
         sums[name][rows.arcs] += leaves[rows.tails]
     if wide:
-        sums["roof"] = np.zeros_like(sums["w3"])
-        walks_of = sums["w3"] * members
-        for x, y in at.triangles.around(core.back):
-            np.add.at(sums["roof"], x, walks_of[y])
-            np.add.at(sums["roof"], y, walks_of[x])
+        sums["roof"] = at.triangles.sums(core.back, sums["w3"] * members)
     if corners is not None:
         sums["eave"] = sums["chord"]
         sums |= corners.sums(own["degrees"]) | around(core, at.triangles, t, own["l2"])

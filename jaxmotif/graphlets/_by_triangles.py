@@ -60,15 +60,11 @@ class Corners:
 def around(core: Core, triangles: Triangles, t: np.ndarray, l2: np.ndarray) -> dict[str, np.ndarray]:
     """Sums over the triangles at all arcs, int64, by name (:class:`jaxmotif.graphlets._homs.Rims`); ``t``, ``l2``: at
     all arcs."""
-    closed = np.zeros(len(core.lengths), np.int64)
-    real = t > 0
-    np.add.at(closed, core.tails[real], t[real])
-    found = {name: np.zeros(len(t), np.int64) for name in ("middle", "triples", "end")}
+    closed, middle = np.zeros(len(core.lengths), np.int64), np.zeros(len(t), np.int64)
+    np.add.at(closed, core.tails, t)
     # Of each corner the arcs to the two others, and the side between these.
-    sides = triangles.uv, triangles.vw, triangles.uw
-    for (x, y), z in zip(triangles.around(core.back), (sides[1], sides[2], sides[0]), strict=True):
-        for one, other in ((x, y), (y, x)):
-            np.add.at(found["middle"], one, t[other] * t[z])
-            np.add.at(found["triples"], one, closed[core.heads[other]])
-            np.add.at(found["end"], one, l2[core.back[other]])
-    return found
+    for (x, y), side in zip(triangles.around(core.back), (triangles.vw, triangles.uw, triangles.uv), strict=True):
+        np.add.at(middle, x, t[y] * t[side])
+        np.add.at(middle, y, t[x] * t[side])
+    triples = triangles.sums(core.back, closed[core.tails[core.back]])
+    return {"middle": middle, "triples": triples, "end": triangles.sums(core.back, l2[core.back])}

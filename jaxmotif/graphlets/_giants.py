@@ -178,10 +178,12 @@ def around(
     return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, sums)
 
 
-def around_nodes(graph: Ranked, x: jax.Array) -> jax.Array:
-    """Sums over the neighbours of all nodes, ``[N, G]``."""
+def around_nodes(graph: Ranked, x: jax.Array, weights: jax.Array | None = None) -> jax.Array:
+    """Sums over the neighbours of all nodes, ``[N, G]``; ``weights``: of all arcs, if any."""
     nodes = x.shape[0]
     heads = x.at[graph.heads].get(mode="fill", fill_value=0)
+    if weights is not None:
+        heads = heads * weights[:, None]
     return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
 
@@ -205,6 +207,13 @@ def _leaving(graph: Ranked, count: int, size: int) -> Arcs:
     )
 
 
+def _in_lanes(leaving: Arcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
+    """By arc, of the giants of one group its value ``[N, LANES]`` at the head, of the others what is there before."""
+    lane = leaving.giant - number * LANES
+    here = leaving.there & (lane >= 0) & (lane < LANES)
+    return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
+
+
 @partial(jit64, static_argnames=("size",))
 def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
     """By arc that leaves a giant, int64 ``[size]``: what two steps along the arcs give; the degree ``d`` and the walks
@@ -219,17 +228,11 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
     def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
         triangles = around_nodes(graph, mine) * mine
-        lane = leaving.giant - number * LANES
-        here = leaving.there & (lane >= 0) & (lane < LANES)
-
-        def found(x: jax.Array, before: jax.Array) -> jax.Array:
-            return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
-
         walked = {"t": triangles} | {
             name: around_nodes(graph, around_nodes(graph, x))
             for name, x in (("w3", mine), ("far", mine * d[:, None]), ("side", triangles))
         }
-        return {name: found(walked[name], before) for name, before in values.items()}
+        return {name: _in_lanes(leaving, number, walked[name], before) for name, before in values.items()}
 
     none = jnp.zeros(size, jnp.int64)
     groups = jnp.int32(member.shape[1] // LANES)
@@ -243,17 +246,13 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
 def floors(graph: Ranked, giants: Giants, t: jax.Array, *, size: int) -> jax.Array:
     """By arc that leaves a giant, int64 ``[size]``: walks of length 3 along it, as often as their second edge has
     triangles; ``t``: of all arcs."""
-    nodes, count = giants.member.shape
+    count = giants.member.shape[1]
     leaving = _leaving(graph, count, size)
     member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
 
     def some(number: jax.Array, found: jax.Array) -> jax.Array:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        at_heads = t[:, None] * mine.at[graph.heads].get(mode="fill", fill_value=0)
-        second = jax.ops.segment_sum(at_heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
-        walks, lane = around_nodes(graph, second), leaving.giant - number * LANES
-        here = leaving.there & (lane >= 0) & (lane < LANES)
-        return jnp.where(here, walks[leaving.head, jnp.clip(lane, 0, LANES - 1)], found)
+        return _in_lanes(leaving, number, around_nodes(graph, around_nodes(graph, mine, t)), found)
 
     return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(size, jnp.int64))
 
@@ -330,6 +329,11 @@ class _Ends(NamedTuple):
         size, real = order.node.shape[0], jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
         return cls(jnp.where(real, order.tail, size), jnp.where(real, order.head, size), size)
 
+    @property
+    def real(self) -> jax.Array:
+        """Which arcs are no padding."""
+        return self.tail < self.nodes
+
     def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
         """Sums at the nodes, int64."""
         found = jnp.zeros(self.nodes, jnp.int64)
@@ -358,11 +362,10 @@ def within(
     """Int64 sums in the union at each of its nodes, by name, and :attr:`Between.rim` with what the union adds.
     ``values``, at its nodes: ``t``; of the whole graph the degree ``d``, the walks of length 2 ``p2``, and ``w3``;
     ``between``: where edges are wanted."""
-    none = order.tail.shape[0]
+    none, ends = order.tail.shape[0], _Ends.of(order)
     first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
-    real = jnp.arange(none, dtype=jnp.int32) < order.num_edges
+    real = ends.real
     k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
-    ends = _Ends.of(order)
     given = {name: x[order.node] for name, x in values.items()}
     t, around = given["t"], partial(ends.times, 1)
     s, l2, degrees = ends.out(k, k), around(t), around(given["d"])
