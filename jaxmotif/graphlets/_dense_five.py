@@ -54,6 +54,7 @@ def _matrix_arcs(near: jax.Array) -> Arcs:
         head=lambda x: near * x[None, :],
         out=lambda x: x.sum(axis=1, dtype=x.dtype),
         back=lambda x: x.T,
+        both=lambda x: x + x.T,
     )
 
 

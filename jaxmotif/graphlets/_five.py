@@ -10,6 +10,7 @@ import numpy as np
 from jaxmotif.devices._record import Store
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets import _five_on_host as on_host
 from jaxmotif.graphlets._five_given import given_of
 from jaxmotif.graphlets._five_results import (
     ONE_LIMB,
@@ -63,6 +64,10 @@ def five_node_orbits(
         sums, notes = all_sums(given, selection, show, store)
         narrow, small, wide = largest < 2.0**32, largest < SMALL, largest >= ONE_LIMB
         at_nodes = np.zeros((0, len(NODE_NAMES_5)), np.int64)
+        if given.lists is not None:  # made row by row, they are in host memory
+            solver = on_host.Solver(given.graph, sums, narrow, wide, small, selection.main)
+            at_nodes = solver.at_nodes(places.nodes) if nodes else at_nodes
+            return FiveOrbits(at_nodes, solver.at_edges(graph, places.arcs) if edges else None, notes)
         if nodes:
             at_nodes = at_nodes_of(given.graph, sums, wide=wide, small=small).held(narrow, places.nodes)
         if not edges:
@@ -84,7 +89,8 @@ def five_node_counts(
         given, _, largest = given_of(slots, graph, "graph", memory, selection.main, alone)
         if largest < LARGEST_HOM:
             sums, notes = all_sums(given, selection, show, store)
-            homs = joined(total_of_homs(given.graph, sums))
+            halves = total_of_homs if given.lists is None else on_host.total_of_homs
+            homs = joined(halves(given.graph, sums))
             return counts_of_maps(np, np.concatenate([nodes[None], homs])), notes
     found = five_node_orbits(graph, selection, False, memory, show, store)
     return all_counts(np, nodes, totals(found.nodes)), found.notes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import ModuleType
 from typing import NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits, total_homs
+from jaxmotif.graphlets._homs import Arcs, Array, Rims, Sums, edge_orbits, node_orbits, total_homs
 from jaxmotif.graphlets._hubs import Places, Ranked
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS
 
@@ -21,7 +22,8 @@ right modulo 2^61, and the same equations in float64 are so near that they tell 
 is less than 2^60, with room for weights of a thousand."""
 
 
-def arcs_of(graph: Ranked) -> Arcs:
+def arcs_of(graph: Ranked, edges: jax.Array | None = None) -> Arcs:
+    """``edges``: an arc of each that is wanted."""
     def out(x: jax.Array) -> jax.Array:
         nodes = graph.leaves.shape[0]
         if graph.twins is not None:
@@ -33,10 +35,13 @@ def arcs_of(graph: Ranked) -> Arcs:
     def end(ends: jax.Array, x: jax.Array) -> jax.Array:
         return jnp.where(real, x.at[ends].get(mode="clip"), jnp.zeros((), x.dtype))
 
-    return Arcs(
-        tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out,
-        back=lambda x: x.at[graph.back].get(mode="promise_in_bounds"),
-    )  # fmt: skip
+    def back(x: jax.Array) -> jax.Array:
+        return x.at[graph.back].get(mode="promise_in_bounds")
+
+    def both(x: jax.Array) -> jax.Array:
+        return x + back(x) if edges is None else x[edges] + x[graph.back[edges]]
+
+    return Arcs(tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out, back=back, both=both)
 
 
 @jit64
@@ -46,7 +51,7 @@ def node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
     return degrees, arcs_of(graph).around(degrees)
 
 
-def _with_leaves(arcs: Arcs, d: jax.Array, p2: jax.Array, sums: dict[str, jax.Array]) -> Sums:
+def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, sums: Mapping[str, Array]) -> Sums:
     """The sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves."""
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
     tau = arcs.out(sums["t"])
@@ -65,20 +70,38 @@ def _with_leaves(arcs: Arcs, d: jax.Array, p2: jax.Array, sums: dict[str, jax.Ar
                "side": arcs.tail(tau)}  # fmt: skip
     # In this order: a set's changes from process to process, and a program that was kept would not be found.
     for name in filter(fixed.__contains__, from_leaf):
-        fixed[name] = jnp.where(leaf_head, to_leaf[name], jnp.where(leaf_tail, from_leaf[name], fixed[name]))
+        fixed[name] = xp.where(leaf_head, to_leaf[name], xp.where(leaf_tail, from_leaf[name], fixed[name]))
     # Counts in the graph do without some, which XLA leaves out.
-    return Sums(**{name: fixed.get(name, jnp.zeros_like(tau[:1])) for name in Sums._fields})
+    return Sums(**{name: fixed.get(name, xp.zeros_like(tau[:1])) for name in Sums._fields})
+
+
+def rims_of(xp: ModuleType, arcs: Arcs, d: Array, sums: Mapping[str, Array]) -> Rims:
+    """What edge orbits take beside these."""
+    tau, leaf_tail, leaf_head = arcs.out(sums["t"]), arcs.tail(d) == 1, arcs.head(d) == 1
+    # A leaf has one neighbour: its walks j, k lie along the triangles there.
+    floor = xp.where(leaf_head, arcs.tail(tau), xp.where(leaf_tail, arcs.head(tau), sums["floor"]))
+    return Rims(
+        floor=floor, end=arcs.back(sums["end"]), side=sums["side_pairs"],
+        **{name: sums[name] for name in ("triples", "eave", "squares", "dart", "tail", "middle", "rim")},
+    )  # fmt: skip
+
+
+def halves_of_total(
+    xp: ModuleType, arcs: Arcs, d: Array, p2: Array, members: Array | None, sums: Mapping[str, Array]
+) -> tuple[Array, Array]:
+    """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``; ``members``:
+    of nodes that stand for several."""
+    found = total_homs(arcs, d, with_leaves(xp, arcs, d, p2, sums))
+    if members is not None:
+        found = [(x if x.shape == d.shape else arcs.out(x)) * members for x in found]
+    return xp.stack([(x & 0xFFFFFFFF).sum() for x in found]), xp.stack([(x >> 32).sum() for x in found])
 
 
 @jit64
 def total_of_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``."""
-    arcs, (d, p2) = arcs_of(graph), node_sums(graph)
-    found = total_homs(arcs, d, _with_leaves(arcs, d, p2, sums))
-    if graph.twins is not None:
-        members = graph.twins.members.astype(jnp.int64)
-        found = [(x if x.shape == d.shape else arcs.out(x)) * members for x in found]
-    return jnp.stack([(x & 0xFFFFFFFF).sum() for x in found]), jnp.stack([(x >> 32).sum() for x in found])
+    """As :func:`halves_of_total`."""
+    members = None if graph.twins is None else graph.twins.members.astype(jnp.int64)
+    return halves_of_total(jnp, arcs_of(graph), *node_sums(graph), members, sums)
 
 
 class Limbs(NamedTuple):
@@ -94,7 +117,7 @@ class Limbs(NamedTuple):
         if not wide:
             return cls(low, None)
         near = solve(lambda x: x.astype(jnp.float64))
-        return cls(low, jnp.round((near - low.astype(jnp.float64)) / 2.0**61).astype(jnp.int64))
+        return cls(low, ((near - low.astype(near.dtype)) / 2.0**61).round().astype(low.dtype))
 
     def held(self, narrow: bool, at: jax.Array | None = None) -> jax.Array | np.ndarray:
         """On the device, as uint32 where that is asked for; Python integers in host memory where one passes 64 bits.
@@ -117,7 +140,7 @@ def at_nodes_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small:
     """``[73, N]``."""
     arcs = arcs_of(graph)
     d, p2 = node_sums(graph)
-    every = _with_leaves(arcs, d, p2, sums)
+    every = with_leaves(jnp, arcs, d, p2, sums)
     return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
 
 
@@ -126,17 +149,8 @@ def at_arcs_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small: 
     """``[68, S / 2]``, by the arcs to nodes of higher number."""
     size = graph.heads.shape[0] // 2
     (up,) = jnp.nonzero(_is_up(graph), size=size, fill_value=0)
-    arcs = arcs_of(graph)._replace(once=lambda x: x[up])
-    d, p2 = node_sums(graph)
-    tau = arcs.out(sums["t"])
-    leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
-    # A leaf has one neighbour: its walks j, k lie along the triangles there.
-    floor = jnp.where(leaf_head, arcs.tail(tau), jnp.where(leaf_tail, arcs.head(tau), sums["floor"]))
-    rims = Rims(
-        floor=floor, end=arcs.back(sums["end"]), side=sums["side_pairs"],
-        **{name: sums[name] for name in ("triples", "eave", "squares", "dart", "tail", "middle", "rim")},
-    )  # fmt: skip
-    every = _with_leaves(arcs, d, p2, sums)
+    arcs, (d, p2) = arcs_of(graph, up), node_sums(graph)
+    every, rims = with_leaves(jnp, arcs, d, p2, sums), rims_of(jnp, arcs, d, sums)
 
     def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
         return edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)), small)

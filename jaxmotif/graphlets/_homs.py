@@ -35,14 +35,14 @@ class Arcs(NamedTuple):
       tail, head: values of nodes at the tails (heads) of all arcs.
       out: sums over the arcs that leave each node.
       back: the values of the reversed arcs.
-      once: of values that both arcs of an edge have, those that are wanted.
+      both: the sums of what the two arcs of each edge have, of those edges that are wanted (or at all arcs).
     """
 
     tail: Callable[[Array], Array]
     head: Callable[[Array], Array]
     out: Callable[[Array], Array]
     back: Callable[[Array], Array]
-    once: Callable[[Array], Array] = lambda x: x
+    both: Callable[[Array], Array]
 
     def around(self, values: Array) -> Array:
         """Sums over the neighbours of each node."""
@@ -119,39 +119,55 @@ class Rims(NamedTuple):
 
 
 class _Homs:
-    """Homomorphisms by orbit; those of an edge in both directions."""
+    """Homomorphisms of one size to the nodes of a graph or to its edges, in both directions, by the orbit that is sent
+    there: those that are wanted, ``root``."""
 
-    def __init__(self, size: int, arcs: Arcs):
-        self._size, self._arcs = size, arcs
-        self.node: dict[int, Array] = {}
-        self.edge: dict[int, Array] = {}
+    def __init__(self, size: int, root: orbits.Root, arcs: Arcs):
+        self.size, self.root, self.found = size, root, dict[int, Array]()
+        self._arcs = arcs
 
-    def put(self, edges: str, nodes: dict[int, Array], arcs: dict[orbits.Edge, Array]) -> None:
+    def put(
+        self, edges: str, nodes: Callable[[], dict[int, Array]], arcs: Callable[[], dict[orbits.Edge, Array]]
+    ) -> None:
         """Of a graph, written as its edges: values at nodes and arcs, by the node or arc of the graph sent there."""
-        mask = orbits.mask_of(self._size, edges)
-        for node, value in nodes.items():
-            self.node[orbits.orbit_at(self._size, mask, (node,))] = value
-        for arc, value in arcs.items():
+        mask = orbits.mask_of(self.size, edges)
+        if self.root == "node":
+            self.found |= {orbits.orbit_at(self.size, mask, (node,)): value for node, value in nodes().items()}
+            return
+        for arc, value in arcs().items():
             # Both directions: an orbit of edges does not tell the ends apart.
-            self.edge[orbits.orbit_at(self._size, mask, arc)] = self._arcs.once(value + self._arcs.back(value))
+            self.found[orbits.orbit_at(self.size, mask, arc)] = self._arcs.both(value)
+
+    def rows(self) -> list[Array]:
+        """In the order of the orbits."""
+        first = orbits.NUM_ORBITS[self.root][self.size - 1]
+        return [self.found[first + i] for i in range(len(self.found))]
 
 
 def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
     """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60. ``small``: all
     homomorphisms are below 2^40."""
-    known = degree[None]
-    # By size: the homomorphisms that are not injective are maps of smaller graphs, which are known.
-    for homs in _all_homs(arcs, degree, sums, None):
-        known = xp.concatenate([known, _solve(xp, homs, "node", known, small)])
-    return known
+    return _solved(xp, all_homs(arcs, degree, sums), "node", small)
 
 
 def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
-    """Induced counts of the 68 orbits at all arcs that are wanted, int64 ``[68, arcs]`` (both of an edge alike)."""
-    known = xp.ones_like(arcs.once(sums.t))[None]
-    for homs in _all_homs(arcs, degree, sums, rims):
-        known = xp.concatenate([known, _solve(xp, homs, "edge", known, small)])
-    return known[1:]
+    """Induced counts of the 68 orbits at all edges that are wanted, int64 ``[68, edges]``."""
+    return _solved(xp, all_homs(arcs, degree, sums, rims), "edge", small)
+
+
+def _solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool) -> Array:
+    rows = xp.stack(homs)
+    return divided(product(xp, orbits.times24(root).astype(rows.dtype), rows, small))
+
+
+def divided(times24: Array) -> Array:
+    """By 24, what is a multiple of it."""
+    kind = times24.dtype
+    if kind.kind == "f":
+        return times24 / 24
+    # Exact in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
+    values = 2 ** (8 * kind.itemsize)
+    return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
 
 
 def total_homs(arcs: Arcs, degree: Array, s: Sums) -> list[Array]:
@@ -189,26 +205,6 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums) -> list[Array]:
     return [by_graph[g.name] for g in orbits.CONNECTED]
 
 
-def _solve(xp: ModuleType, homs: _Homs, root: orbits.Root, known: Array, small: bool) -> Array:
-    """Induced counts of one size from its homomorphisms and all smaller orbits."""
-    size = homs._size
-    # Homomorphisms less those that merge nodes are the injective ones; divided by the stabilizer, subgraphs.
-    matrix, stabilizer = orbits.corrections(size, root)
-    first = orbits.NUM_ORBITS[root][size - 1]
-    found = homs.node if root == "node" else homs.edge
-    hom = xp.stack([found[first + i] for i in range(len(stabilizer))])
-    # From subgraphs to induced ones, and all times 24, so that no entry is a fraction.
-    weights = orbits.inverse(orbits.inclusion(size, root)) * (24 // stabilizer)
-    kind = known.dtype
-    times24 = product(xp, weights.astype(kind), hom, small)
-    times24 = times24 - product(xp, (weights @ matrix).astype(kind), known, small)
-    if kind.kind == "f":
-        return times24 / 24
-    # Exact division in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
-    values = 2 ** (8 * kind.itemsize)
-    return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
-
-
 def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = False) -> Array:
     """The product of a matrix with ``rows [R, ...]``, in their type, which it wraps in. Absolute weights of a row add
     up to less than 2^13; ``small``: all ``rows`` are below 2^40."""
@@ -225,8 +221,11 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = Fals
     return exact(rows) if small else exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
 
 
-def _all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None) -> tuple[_Homs, _Homs, _Homs]:
+def all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None = None) -> list[Array]:
+    """Of graphs of two to five nodes, to nodes in the order of their orbits; given ``rims``, to edges: that of the edge
+    itself is 1."""
     d = degree
+    root: orbits.Root = "node" if rims is None else "edge"
     d2 = d * d
     p2 = arcs.around(d)
     p3, q2 = arcs.around(p2), arcs.around(d2)
@@ -234,23 +233,30 @@ def _all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None) -> tuple[_H
     at, td = arcs.around(tau), arcs.out(s.t * arcs.head(d))
     tail, head, out, back = arcs.tail, arcs.head, arcs.out, arcs.back
 
-    three = _Homs(3, arcs)
-    three.put("01 12", {0: p2, 1: d2}, {(1, 0): tail(d)})
-    three.put("01 02 12", {0: tau}, {(0, 1): s.t})
+    three = _Homs(3, root, arcs)
+    three.put("01 12", lambda: {0: p2, 1: d2}, lambda: {(1, 0): tail(d)})
+    three.put("01 02 12", lambda: {0: tau}, lambda: {(0, 1): s.t})
 
-    four = _Homs(4, arcs)
-    four.put("01 12 23", {0: p3, 1: d * p2}, {(0, 1): head(p2), (1, 2): tail(d) * head(d)})
-    four.put("01 02 03", {0: d2 * d, 1: q2}, {(0, 1): tail(d2)})
-    four.put("01 12 23 03", {0: gamma}, {(0, 1): s.w3})
-    four.put("01 02 12 23", {0: td, 2: tau * d, 3: at}, {(0, 1): s.degrees, (0, 2): s.t * head(d), (2, 3): tail(tau)})
+    four = _Homs(4, root, arcs)
+    four.put("01 12 23", lambda: {0: p3, 1: d * p2}, lambda: {(0, 1): head(p2), (1, 2): tail(d) * head(d)})
+    four.put("01 02 03", lambda: {0: d2 * d, 1: q2}, lambda: {(0, 1): tail(d2)})
+    four.put("01 12 23 03", lambda: {0: gamma}, lambda: {(0, 1): s.w3})
+    four.put(
+        "01 02 12 23",
+        lambda: {0: td, 2: tau * d, 3: at},
+        lambda: {(0, 1): s.degrees, (0, 2): s.t * head(d), (2, 3): tail(tau)},
+    )
     wedges = back(s.l2)  # at u -> v, u off the chord: sum over T of t(w, v)
-    four.put("01 02 03 12 13", {0: out(s.t * s.t), 2: out(wedges)}, {(0, 1): s.t * s.t, (2, 0): wedges})
-    four.put("01 02 03 12 13 23", {0: out(s.s)}, {(0, 1): s.s})
+    four.put(
+        "01 02 03 12 13", lambda: {0: out(s.t * s.t), 2: out(wedges)}, lambda: {(0, 1): s.t * s.t, (2, 0): wedges}
+    )
+    four.put("01 02 03 12 13 23", lambda: {0: out(s.s)}, lambda: {(0, 1): s.s})
 
-    five = _Homs(5, arcs)
+    five = _Homs(5, root, arcs)
     _flat(five, arcs, s, rims, d=d, p2=p2, p3=p3, q2=q2, tau=tau, gamma=gamma, at=at, td=td)
     _cones(five, arcs, s, rims, d, back)
-    return three, four, five
+    smallest = d if rims is None else 0 * three.found[0] + 1
+    return [smallest, *three.rows(), *four.rows(), *five.rows()]
 
 
 def _flat(
@@ -262,39 +268,49 @@ def _flat(
     d2, wedges, spread = d * d, back(s.l2), back(s.spread)
     delta = out(wedges)
     five.put(
-        "01 12 23 34", {0: around(p3), 1: d * p3, 2: p2 * p2}, {(0, 1): head(p3), (1, 2): tail(d) * head(p2)}
+        "01 12 23 34",
+        lambda: {0: around(p3), 1: d * p3, 2: p2 * p2},
+        lambda: {(0, 1): head(p3), (1, 2): tail(d) * head(p2)},
     )  # 5-path
     five.put(
-        "01 02 03 34", {0: d2 * p2, 1: around(d * p2), 3: d * q2, 4: around(q2)},
-        {(0, 1): tail(d * p2), (0, 3): tail(d2) * head(d), (3, 4): tail(q2)},
-    )  # fork  # fmt: skip
+        "01 02 03 34",
+        lambda: {0: d2 * p2, 1: around(d * p2), 3: d * q2, 4: around(q2)},
+        lambda: {(0, 1): tail(d * p2), (0, 3): tail(d2) * head(d), (3, 4): tail(q2)},
+    )  # fork
     five.put(
-        "01 02 12 23 34", {0: out(s.t * head(p2)), 2: tau * p2, 3: d * at, 4: around(at)},
-        {(0, 1): s.walks, (0, 2): s.t * head(p2), (2, 3): tail(tau) * head(d), (3, 4): tail(at)},
-    )  # long-tailed-triangle  # fmt: skip
+        "01 02 12 23 34",
+        lambda: {0: out(s.t * head(p2)), 2: tau * p2, 3: d * at, 4: around(at)},
+        lambda: {(0, 1): s.walks, (0, 2): s.t * head(p2), (2, 3): tail(tau) * head(d), (3, 4): tail(at)},
+    )  # long-tailed-triangle
     five.put(
-        "01 02 12 13 24", {0: out(s.degrees * head(d)), 1: d * td, 3: around(td)},
-        {(1, 2): s.t * tail(d) * head(d), (0, 1): s.degrees * head(d), (1, 3): tail(td)},
-    )  # bull  # fmt: skip
+        "01 02 12 13 24",
+        lambda: {0: out(s.degrees * head(d)), 1: d * td, 3: around(td)},
+        lambda: {(1, 2): s.t * tail(d) * head(d), (0, 1): s.degrees * head(d), (1, 3): tail(td)},
+    )  # bull
     five.put(
-        "01 12 23 03 04", {0: gamma * d, 1: out(s.w3 * head(d)), 2: out(back(s.far)), 4: around(gamma)},
-        {(0, 4): tail(gamma), (0, 1): tail(d) * s.w3, (1, 2): s.far},
-    )  # banner  # fmt: skip
-    five.put("01 12 23 34 04", {0: out(s.w4)}, {(0, 1): s.w4})  # 5-cycle
+        "01 12 23 03 04",
+        lambda: {0: gamma * d, 1: out(s.w3 * head(d)), 2: out(back(s.far)), 4: around(gamma)},
+        lambda: {(0, 4): tail(gamma), (0, 1): tail(d) * s.w3, (1, 2): s.far},
+    )  # banner
+    five.put("01 12 23 34 04", lambda: {0: out(s.w4)}, lambda: {(0, 1): s.w4})  # 5-cycle
     five.put(
-        "01 12 23 03 04 14", {0: out(s.t * s.w3), 3: out(back(s.side)), 4: out(back(s.roof))},
-        {(0, 1): s.t * s.w3, (0, 4): s.roof, (0, 3): s.side} | ({(2, 3): rims.floor} if rims else {}),
-    )  # house  # fmt: skip
-    five.put("02 03 04 12 13 14", {0: out(back(s.wing)), 2: out(s.wing)}, {(2, 0): s.wing})  # bipartite-2-3
+        "01 12 23 03 04 14",
+        lambda: {0: out(s.t * s.w3), 3: out(back(s.side)), 4: out(back(s.roof))},
+        lambda: {(0, 1): s.t * s.w3, (0, 4): s.roof, (0, 3): s.side} | ({(2, 3): rims.floor} if rims else {}),
+    )  # house
+    five.put(
+        "02 03 04 12 13 14", lambda: {0: out(back(s.wing)), 2: out(s.wing)}, lambda: {(2, 0): s.wing}
+    )  # bipartite-2-3
     five.put(
         "01 02 03 12 13 24",
-        {0: out(s.t * s.degrees), 2: d * delta, 3: out(spread), 4: around(delta)},
-        {(0, 1): s.t * s.degrees, (2, 0): tail(d) * wedges, (3, 0): spread, (2, 4): tail(delta)},
+        lambda: {0: out(s.t * s.degrees), 2: d * delta, 3: out(spread), 4: around(delta)},
+        lambda: {(0, 1): s.t * s.degrees, (2, 0): tail(d) * wedges, (3, 0): spread, (2, 4): tail(delta)},
     )  # kite
     five.put(
-        "02 03 04 12 13 14 23", {0: out(back(s.arm)), 2: out(s.chord), 4: out(s.arm)},
-        {(4, 0): s.arm, (2, 3): s.chord} | ({(0, 2): rims.eave} if rims else {}),
-    )  # chordal-bipartite-2-3  # fmt: skip
+        "02 03 04 12 13 14 23",
+        lambda: {0: out(back(s.arm)), 2: out(s.chord), 4: out(s.arm)},
+        lambda: {(4, 0): s.arm, (2, 3): s.chord} | ({(0, 2): rims.eave} if rims else {}),
+    )  # chordal-bipartite-2-3
 
 
 def _cones(five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None, d: Array, back: Callable[[Array], Array]) -> None:
@@ -304,23 +320,27 @@ def _cones(five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None, d: Array, back: 
     n = tail(d)
     M, T2, S = out(t), out(t2), out(s.s)  # sums over the neighbourhood of a hub
 
-    def cone(rest: str, hub: Array, spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None) -> None:
+    def cone(
+        rest: str, hub: Callable[[], Array], spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None
+    ) -> None:
         """A hub over a graph of nodes 1 to 4; arcs between those are named only where no spoke has their orbit."""
-        # At a spoke's end: what the arcs that lead to it from all hubs have.
-        nodes = {0: hub} | {node: out(back(value)) for node, value in spokes.items()}
-        at_arcs = {(0, node): value for node, value in spokes.items()}
-        if rims is not None and rim:
-            at_arcs |= {arc: getattr(rims, name) for arc, name in rim.items()}
-        five.put("01 02 03 04 " + rest, nodes, at_arcs)
+        named = {} if rims is None else rim or {}
+        five.put(
+            "01 02 03 04 " + rest,
+            # At a spoke's end: what the arcs that lead to it from all hubs have.
+            lambda: {0: hub()} | {node: out(back(value)) for node, value in spokes.items()},
+            lambda: {(0, node): value for node, value in spokes.items()}
+            | {arc: getattr(rims, name) for arc, name in named.items()},
+        )
 
-    cone("", d * d * d * d, {1: n * n * n})  # 4-star
-    cone("12", M * d * d, {1: t * n * n, 3: tail(M * d)}, {(1, 2): "squares"})  # cricket
-    cone("12 34", M * M, {1: t * tail(M)}, {(1, 2): "triples"})  # butterfly
-    cone("12 13", T2 * d, {1: t2 * n, 2: s.l2 * n, 4: tail(T2)}, {(1, 2): "dart"})  # dart
-    cone("12 13 23", S * d, {1: s.s * n, 4: tail(S)}, {(1, 2): "tail"})  # tailed-4-clique
-    cone("12 13 14", out(t2 * t), {1: t2 * t, 2: s.cube})  # triple-triangle
-    cone("12 23 34", out(t * s.l2), {1: s.l3, 2: t * s.l2}, {(1, 2): "end", (2, 3): "middle"})  # gem
-    cone("12 13 23 14", out(s.s * t), {1: s.s * t, 2: s.kt, 4: s.ls}, {(2, 3): "side"})  # hatted-4-clique
-    cone("12 23 34 14", out(s.c), {1: s.c}, {(1, 2): "rim"})  # 4-wheel
-    cone("12 13 14 23 24", out(s.k2), {1: s.k2, 3: s.tip})  # almost-5-clique
-    cone("12 13 14 23 24 34", out(s.q), {1: s.q})  # 5-clique
+    cone("", lambda: d * d * d * d, {1: n * n * n})  # 4-star
+    cone("12", lambda: M * d * d, {1: t * n * n, 3: tail(M * d)}, {(1, 2): "squares"})  # cricket
+    cone("12 34", lambda: M * M, {1: t * tail(M)}, {(1, 2): "triples"})  # butterfly
+    cone("12 13", lambda: T2 * d, {1: t2 * n, 2: s.l2 * n, 4: tail(T2)}, {(1, 2): "dart"})  # dart
+    cone("12 13 23", lambda: S * d, {1: s.s * n, 4: tail(S)}, {(1, 2): "tail"})  # tailed-4-clique
+    cone("12 13 14", lambda: out(t2 * t), {1: t2 * t, 2: s.cube})  # triple-triangle
+    cone("12 23 34", lambda: out(t * s.l2), {1: s.l3, 2: t * s.l2}, {(1, 2): "end", (2, 3): "middle"})  # gem
+    cone("12 13 23 14", lambda: out(s.s * t), {1: s.s * t, 2: s.kt, 4: s.ls}, {(2, 3): "side"})  # hatted-4-clique
+    cone("12 23 34 14", lambda: out(s.c), {1: s.c}, {(1, 2): "rim"})  # 4-wheel
+    cone("12 13 14 23 24", lambda: out(s.k2), {1: s.k2, 3: s.tip})  # almost-5-clique
+    cone("12 13 14 23 24 34", lambda: out(s.q), {1: s.q})  # 5-clique

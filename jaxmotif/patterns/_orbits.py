@@ -315,3 +315,27 @@ def corrections(size: int, root: Root) -> Corrections:
                 role = orbit_at(nodes, to_mask(nodes, image), moved)
                 matrix[row, begins + shift : ends + shift] += times * _inclusion(nodes, root)[role - begins]
     return Corrections(matrix, stabilizer)
+
+
+@lru_cache
+def times24(root: Root) -> np.ndarray:
+    """Induced counts of all orbits of up to five nodes from homomorphisms, times 24 so that no entry is a fraction:
+    int64 ``[orbits, homomorphisms]``, both in the order of the orbits. Absolute values of a row add up to 1,728 at
+    most. For edges, the edge itself comes first among the homomorphisms: 1.
+
+    Example:
+      >>> times24("node")[:4, :4].tolist()  # of a triangle half the closed walks of length 3; 2-stars are the others
+      [[24, 0, 0, 0], [-24, 24, 0, -24], [-12, 0, 12, -12], [0, 0, 0, 12]]
+    """
+    # By size: the maps that are not injective are maps of smaller graphs.
+    found = np.full((1, 1), 24, np.int64)
+    for size in (3, 4, 5):
+        matrix, stabilizer = corrections(size, root)
+        # Injective maps divided by the stabilizer are subgraphs; from these to induced ones.
+        weights = inverse(inclusion(size, root)) * (24 // stabilizer)
+        merged = weights @ matrix @ found
+        if (merged % 24).any():
+            raise ArithmeticError(f"corrections of size {size} are fractions")
+        more = np.concatenate([-merged // 24, weights], axis=1)
+        found = np.concatenate([np.pad(found, ((0, 0), (0, len(stabilizer)))), more])
+    return found if root == "node" else found[1:]

@@ -1,0 +1,130 @@
+"""Orbits and counts of five nodes on a CPU, from sums made row by row: in NumPy, as these are.
+
+XLA would take seconds to compile what is done in milliseconds here. Some nodes or edges at a time: what is known of
+them stays in cache, and is written row by row of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets._five_results import Limbs, halves_of_total, rims_of, with_leaves
+from jaxmotif.graphlets._homs import Arcs, Rims, Sums, all_homs, divided
+from jaxmotif.graphlets._hubs import Ranked
+from jaxmotif.patterns._orbits import Root, times24
+
+_PART, _BLOCK = 2**11, 2**6
+"""Nodes or edges at a time, and those of a product."""
+
+Cast = Callable[[np.ndarray], np.ndarray]
+"""What to make of numbers: int64, or float64 beside them (:class:`jaxmotif.graphlets._five_results.Limbs`)."""
+
+
+def arcs_of(graph: Ranked, edges: np.ndarray | None = None) -> Arcs:
+    """Of the true arcs; ``edges``: one of each edge that is wanted."""
+    offsets = np.asarray(graph.offsets).astype(np.int64)
+    heads, tails, back = (np.asarray(x)[: offsets[-1]].astype(np.int64) for x in (graph.heads, graph.tails, graph.back))
+    (some,) = np.nonzero(np.diff(offsets))
+    firsts = offsets[some]
+    members = None if graph.twins is None else np.asarray(graph.twins.members).astype(np.int64)[heads]
+
+    def out(x: np.ndarray) -> np.ndarray:
+        found = np.zeros(len(offsets) - 1, x.dtype)
+        if len(some):
+            found[some] = np.add.reduceat(x if members is None else x * members, firsts)
+        return found
+
+    def both(x: np.ndarray) -> np.ndarray:
+        return x + x[back] if edges is None else x.take(edges) + x.take(back[edges])
+
+    return Arcs(
+        tail=lambda x: x.take(tails), head=lambda x: x.take(heads), out=out, back=lambda x: x.take(back), both=both
+    )  # fmt: skip
+
+
+def _degrees(graph: Ranked) -> np.ndarray:
+    degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
+    return degrees.astype(np.int64)
+
+
+def _of_arcs(graph: Ranked, sums: Mapping[str, jax.Array | np.ndarray]) -> dict[str, np.ndarray]:
+    """Sums without padding."""
+    arcs = int(np.asarray(graph.offsets)[-1])
+    return {name: np.asarray(x)[:arcs] for name, x in sums.items()}
+
+
+def total_of_homs(graph: Ranked, sums: Mapping[str, jax.Array | np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """As :func:`jaxmotif.graphlets._five_results.total_of_homs`."""
+    arcs, d = arcs_of(graph), _degrees(graph)
+    members = None if graph.twins is None else np.asarray(graph.twins.members).astype(np.int64)
+    return halves_of_total(np, arcs, d, arcs.around(d), members, _of_arcs(graph, sums))
+
+
+class Solver:
+    """Orbits from the sums at all arcs.
+
+    ``narrow``: they are uint32; ``wide``: they take two limbs; ``small``: all homomorphisms are below 2^40; ``device``:
+    what the results are on.
+    """
+
+    def __init__(
+        self, graph: Ranked, sums: Mapping[str, jax.Array | np.ndarray], narrow: bool, wide: bool, small: bool,
+        device: jax.Device,
+    ):  # fmt: skip
+        self._graph, self._degrees, self._sums = graph, _degrees(graph), _of_arcs(graph, sums)
+        self._narrow, self._wide, self._small, self._device = narrow, wide, small, device
+
+    def at_nodes(self, places: jax.Array) -> jax.Array | np.ndarray:
+        """``[N, 73]``; ``places``: of each node that is asked for."""
+        arcs, d = arcs_of(self._graph), self._degrees
+        every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
+
+        return self._held("node", lambda of: all_homs(arcs, of(d), Sums(*map(of, every))), np.asarray(places))
+
+    def at_edges(self, graph: Graph, places: jax.Array) -> jax.Array | np.ndarray:
+        """``[m, 68]``, in the order of the edge list; ``graph``: with its own numbers; ``places``: of its slots."""
+        offsets, targets = np.asarray(graph.out_offsets), np.asarray(graph.out_targets)
+        tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        # Each edge from its lower end, as the edge list has it.
+        edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
+        arcs, d = arcs_of(self._graph, edges), self._degrees
+        every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
+        rims = rims_of(np, arcs, d, self._sums)
+
+        def homs(of: Cast) -> list[np.ndarray]:
+            return all_homs(arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)))
+
+        return self._held("edge", homs, None)
+
+    def _held(
+        self, root: Root, homs: Callable[[Cast], list[np.ndarray]], places: np.ndarray | None
+    ) -> jax.Array | np.ndarray:
+        limbs = Limbs.of(lambda of: self._solved(times24(root), homs(of), places), self._wide)
+        return limbs.held(False) if self._wide else on_device(limbs.low, self._device)
+
+    def _solved(self, weights: np.ndarray, homs: list[np.ndarray], places: np.ndarray | None) -> np.ndarray:
+        kind, count = homs[0].dtype, len(homs[0] if places is None else places)
+        found = zeros_for_jax((count, len(weights)), np.uint32 if self._narrow else kind)
+        part = np.zeros((len(homs), _PART), np.float64 if self._small else kind)
+        for first in range(0, count, _PART):
+            stop = min(first + _PART, count)
+            some = slice(first, stop) if places is None else places[first:stop]
+            for row, x in zip(part, homs, strict=True):
+                row[: stop - first] = x[some]
+            found[first:stop] = divided(_product(part, weights))[: stop - first]
+        return found
+
+
+def _product(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of each column of ``rows``, ``[columns, R]``, in their type, which it wraps in."""
+    if rows.dtype == np.float64:
+        # So few at a time that BLAS leaves them to this thread: its others would wait, busily, for more.
+        together = rows.reshape(len(rows), -1, _BLOCK).transpose(1, 2, 0)
+        return (together @ weights.T.astype(np.float64)).reshape(-1, len(weights))
+    low, high = (_product(x.astype(np.float64), weights).astype(np.int64) for x in (rows & 0xFFFFFFFF, rows >> 32))
+    return low + (high << 32)
