@@ -18,6 +18,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graphlets._by_lists import Core
 from jaxmotif.graphlets._cells import Lists
 
@@ -76,7 +77,7 @@ class Columns:
         self._low, self._high = (x[self._up].astype(np.int32) for x in (core.tails, core.heads))
         self._block = _TOGETHER // (self.width * bits // 32)
         # As many as there may be in a graph of so many slots, so that all such take one program.
-        self._room = -(-len(core.tails) // 2 // self._block) * self._block
+        self._room = -(-bucket_size(len(core.tails)) // 2 // self._block) * self._block
         self._found = np.zeros(len(self._up), np.int64)
         # What is being multiplied: which edges, and what they will have.
         self._waiting: tuple[np.ndarray, jax.Array] | None = None

@@ -23,7 +23,7 @@ TABLE = 2**20
 _BEND, _ARC = 12.0, 100.0
 """Nanoseconds of a bend, and of an arc of the union."""
 
-_CELL, _STEP = 30.0, 0.07
+_CELL, _STEP = 12.0, 0.04
 """Nanoseconds of a cell of a matrix, and of a step of its products."""
 
 
@@ -68,11 +68,9 @@ class Core(NamedTuple):
 
 
 def core_of(graph: Ranked, later: np.ndarray) -> Core:
-    """The core of a graph on a CPU; ``later``: as :attr:`Core.later`, of any type."""
-    core = int(graph.core)
-    offsets, tails, heads, back = (
-        np.asarray(x).astype(np.int64) for x in (graph.offsets, graph.tails, graph.heads, graph.back)
-    )
+    """The core of a graph on a CPU, without padding; ``later``: as :attr:`Core.later`, of any type."""
+    core, offsets = int(graph.core), np.asarray(graph.offsets).astype(np.int64)
+    tails, heads, back = (np.asarray(x)[: offsets[-1]].astype(np.int64) for x in (graph.tails, graph.heads, graph.back))
     first = offsets[core:-1] + np.asarray(graph.leaves)[core:]
     lengths = offsets[core + 1 :] - first
     tails = np.clip(tails - core, 0, len(lengths) - 1)
@@ -85,6 +83,9 @@ class Triangles(NamedTuple):
     uv: np.ndarray
     vw: np.ndarray
     uw: np.ndarray
+
+    def some(self, which: slice | np.ndarray) -> Triangles:
+        return Triangles(*(arcs[which] for arcs in self))
 
     def at(self, back: np.ndarray) -> np.ndarray:
         """How many each arc is part of."""
@@ -106,11 +107,11 @@ class Triangles(NamedTuple):
         return found
 
 
-def few_bends(core: Core, triangles: Triangles, sizes: tuple[int, ...]) -> Listed:
-    """The hubs that take less so; ``sizes``: of matrices."""
+def few_bends(core: Core, triangles: Triangles, widths: np.ndarray) -> Listed:
+    """The hubs that take less so; ``widths``: of matrices."""
     t = triangles.at(core.back)
     arcs, bends = (np.bincount(core.tails[t > 0], x[t > 0], len(core.lengths)) for x in (t, t * t))
-    size = np.array(sizes)[np.searchsorted(sizes, core.lengths)].astype(np.float64)
+    size = widths[np.searchsorted(widths, core.lengths)].astype(np.float64)
     listed = (_BEND * bends + _ARC * arcs <= size * size * (_CELL + _STEP * size)) & (core.lengths > 0)
     tails, heads = [], []
     # The arcs from a node to the two others are nodes of the union, and adjacent.

@@ -15,13 +15,14 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.arrays._ahead import end_rehearsal, in_earnest
-from jaxmotif.arrays._host import zeros_for_jax
+from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets._by_columns import Columns
 from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
+from jaxmotif.graphlets._by_matrices import Group, Neighbourhoods, five_cliques
 from jaxmotif.graphlets._by_triangles import Corners, around
 from jaxmotif.graphlets._cells import Cells, Lists
-from jaxmotif.graphlets._hubs import ADJACENT, Blocks, own_columns
+from jaxmotif.graphlets._five_on_host import arcs_of, degrees_of, leaves_of, members_of
+from jaxmotif.graphlets._hubs import ADJACENT, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
 
 MOST = 2**15
@@ -36,57 +37,50 @@ _NARROW = 2.0**31
 
 
 class Layout(NamedTuple):
-    """``begin``: the first node of the core; ``matrices``, ``few``: all hubs; ``firsts``: cells before those of each
-    size; ``cells``: of all matrices; ``rows``: int64, of each arc u -> x of the core the first cell of the row of x in
-    the matrix of u, or, after all those, in what is kept of one; ``bits``: of a codegree, 8 or 16."""
+    """``matrices``, ``few``: all hubs; ``rows``: int64, of each arc u -> x of the core the first cell of the row of x
+    in the matrix of u, or, after all those, in what is kept of one; ``bits``: of a codegree, 8 or 16."""
 
-    begin: int
     core: Core
     triangles: Triangles
-    matrices: list[Blocks]
+    matrices: list[Group]
     few: Listed
-    firsts: list[np.int32]
-    cells: int
     rows: np.ndarray
     bits: int
 
-    def kept(self, own: np.ndarray, both: np.ndarray, detail: Detail) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """What matrices gave (:class:`jaxmotif.graphlets._hubs.Gathered`), the first by name, with room for lists."""
-        room = np.zeros(self.cells + self.few.cells, np.uint16)
-        room[: self.cells] = both[: self.cells]
-        by_column = zeros_for_jax(own.T.shape, np.int64)
-        if self.matrices:
-            arcs = self.core.leaving(np.concatenate([b.ids[b.ids >= 0] for b in self.matrices]) - self.begin)
-            by_column[:, arcs] = own[arcs].T
-        return dict(zip(own_columns(detail), by_column, strict=True)), room
+
+def needed(matrices: int, lists: int, arcs: int, detail: Detail) -> int:
+    """Bytes of what is kept of so many cells of matrices, and of lists, and of arcs, at most."""
+    return (6 if detail == "edge" else 2) * matrices + 2 * lists + 200 * arcs
 
 
-def cliques(at: Layout) -> np.ndarray:
-    """Which nodes of the core may be the lowest of a 5-clique: of six triangles, each arc in three of all."""
-    t = at.triangles.at(at.core.back)
-    many = (t[at.triangles.uv] > 2) & (t[at.triangles.vw] > 2) & (t[at.triangles.uw] > 2)
-    return np.bincount(at.core.tails[at.triangles.uv[many]], minlength=len(at.core.lengths)) >= 6
-
-
-def needed(cells: int, arcs: int) -> int:
-    """Bytes of what is kept of so many cells of matrices, and of arcs, at most."""
-    return 2 * cells + 200 * arcs
-
-
-@in_earnest
-def layout(begin: int, core: Core, triangles: Triangles, matrices: list[Blocks], few: Listed, bits: int) -> Layout:
+def layout(core: Core, triangles: Triangles, matrices: list[Group], few: Listed, bits: int) -> Layout:
     """Arguments as :class:`Layout` has them."""
-    (first, width), firsts = np.zeros((2, len(core.lengths)), np.int64), [0]
-    for b in matrices:
-        (place,) = np.nonzero(b.ids.reshape(-1) >= 0)
-        ids = b.ids.reshape(-1)[place] - begin
-        first[ids], width[ids] = firsts[-1] + place * b.size**2, b.size
-        firsts.append(firsts[-1] + b.cells)
-    cells = firsts.pop()
-    first[few.hubs] = cells + np.cumsum(few.lengths**2) - few.lengths**2
+    first, width = np.zeros((2, len(core.lengths)), np.int64)
+    for group in matrices:
+        first[group.hubs] = group.first + np.arange(len(group.hubs)) * group.width**2
+        width[group.hubs] = group.width
+    first[few.hubs] = sum(group.cells for group in matrices) + np.cumsum(few.lengths**2) - few.lengths**2
     width[few.hubs] = few.lengths
     rows = first[core.tails] + (np.arange(len(core.tails)) - core.first[core.tails]) * width[core.tails]
-    return Layout(begin, core, triangles, matrices, few, [np.int32(x) for x in firsts], cells, rows, bits)
+    return Layout(core, triangles, matrices, few, rows, bits)
+
+
+def all_sums(at: Layout, graph: Ranked, device: jax.Device, *, size: int, detail: Detail) -> dict[str, np.ndarray]:
+    """All sums that five-node orbits follow from, int64 at all arcs, by name; ``size``: of a row of the table."""
+    arcs, d = arcs_of(graph), degrees_of(graph)
+    nodes = {"d": d, "p2": arcs.around(d), "leaves": leaves_of(graph), "members": members_of(graph)}
+    at_heads = {name: arcs.head(x) for name, x in nodes.items()}
+    stand_for = None if graph.twins is None else nodes["members"][int(graph.core) :]
+    kept = sum(group.cells for group in at.matrices)
+    names = own_columns(detail)
+    every, both = np.zeros((len(names), len(arcs.head(d))), np.int64), np.zeros(kept + at.few.cells, np.uint16)
+    around = Neighbourhoods(at.core, at.triangles, at.rows, at.matrices, at_heads)
+    rim = around.gather(every, both, detail)
+    own = dict(zip(names, every, strict=True))
+    more = by_lists.gather(own, both, at.core, at.rows, at_heads, at.few, detail)
+    walks, sums = found(at, own, both, at_heads, stand_for, device, size=size, detail=detail)
+    sums |= own | {"walks4": walks, "q": five_cliques(at.core, at.triangles, at_heads["members"])}
+    return sums if rim is None or more is None else sums | {"rim": rim + more}
 
 
 class _Rows(NamedTuple):
@@ -145,12 +139,11 @@ def found(
       stand_for: members of each node of the core, if any has more than one.
       size: of a row of the table.
     """
-    end_rehearsal()
     core, twins, wide = at.core, stand_for is not None, detail != "graph"
     columns = Columns(core, stand_for, size, at.bits, device)
     rows, t, low = _Rows.of(core, columns.nodes), own["t"], np.uint16((1 << ADJACENT) - 1)
     names = ("w3", "wing", "chord", "far", "side", "arm") if wide else ("w3", "wing", "chord")
-    sums = dict[str, np.ndarray](zip(names, zeros_for_jax((len(names), len(core.tails)), np.int64), strict=True))
+    sums = dict[str, np.ndarray](zip(names, np.zeros((len(names), len(core.tails)), np.int64), strict=True))
     together = max(1, min(len(core.lengths), TABLE // size))
     table = np.zeros(together * size, np.int64)
     bent, corners = None, None

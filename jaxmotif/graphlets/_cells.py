@@ -69,3 +69,11 @@ class Lists:
             stop = max(min(stop, first + most), first + 1)
             yield first, stop
             first = stop
+
+
+def order_of(numbers: np.ndarray) -> np.ndarray:
+    """The stable order of whole numbers from 0 on: NumPy sorts those of 16 bits by counting, ten times as fast."""
+    order = np.argsort(numbers.astype(np.uint16), kind="stable")  # the lowest 16
+    for low in range(16, int(numbers.max(initial=0)).bit_length(), 16):
+        order = order[np.argsort((numbers[order] >> low).astype(np.uint16), kind="stable")]
+    return order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import NamedTuple
 
 import jax
@@ -10,12 +11,13 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._host import on_device
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _by_lists as by_lists
+from jaxmotif.graphlets import _by_matrices as by_matrices
 from jaxmotif.graphlets import _by_rows as by_rows
+from jaxmotif.graphlets import _five_on_host as on_host
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._by_columns import bits_of, columns_of
 from jaxmotif.graphlets._five_adjacency import (
@@ -27,6 +29,7 @@ from jaxmotif.graphlets._five_adjacency import (
     hashed_arcs,
 )
 from jaxmotif.graphlets._five_results import LARGEST_RESULT, arcs_of
+from jaxmotif.graphlets._homs import Arcs, Array
 from jaxmotif.graphlets._hubs import Blocks, Places, Ranked, Twins
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._twins import Classes, classes_of
@@ -95,19 +98,8 @@ class Given(NamedTuple):
 
     def upper_matrices(self, cells: int) -> list[Blocks]:
         """Those of their neighbours of higher rank, where these are enough for a 5-clique."""
-        few = self.later < 4
-        if self.lists is not None:
-            few = few | ~by_rows.cliques(self.lists)
-        return hubs.blocks(np.where(few, 0, self.later), self.core, cells // self._parts // 4, self.sizes)
-
-    @property
-    def few_above(self) -> bool:
-        """Whether nodes stand for several, and the neighbours of higher rank of each for less than 2^12."""
-        if self.graph.twins is None:
-            return False
-        tails, heads, members = (np.asarray(x) for x in (self.graph.tails, self.graph.heads, self.graph.twins.members))
-        (up,) = np.nonzero(heads[: self.arcs] > tails[: self.arcs])
-        return np.bincount(tails[up], members[heads[up]]).max(initial=0) < 2**12
+        lengths = np.where(self.later < 4, 0, self.later)
+        return hubs.blocks(lengths, self.core, cells // self._parts // 4, self.sizes)
 
     @property
     def _parts(self) -> int:
@@ -158,31 +150,34 @@ def given_of(
     if alone and detail != "edge" and not target_of(device).is_accelerator:
         few = classes_of(*map(np.asarray, slots))
         if few is not None:
-            rows = on_device(few.offsets, device), on_device(few.targets, device)
-            given, places, largest = _given(rows, few, detail, memory, device)
+            given, places, largest = _given((few.offsets, few.targets), few, detail, memory, device)
             if (lists := row_lists(given, device)) is not None:
-                nodes = on_device(np.asarray(places.nodes)[few.of], device)
-                return given._replace(lists=lists, sparse=False), places._replace(nodes=nodes), largest
+                places = places._replace(nodes=np.asarray(places.nodes)[few.of])
+                return given._replace(lists=lists), places, largest
     given, places, largest = _given(slots, None, detail, memory, device)
-    if alone and (lists := row_lists(given, device)) is not None:  # a fourth of the memory, or less, of whole tables
-        given = given._replace(lists=lists, sparse=False)
-    return given, places, largest
+    # A fourth of the memory, or less, of whole tables.
+    lists = row_lists(given, device) if alone else None
+    return given._replace(lists=lists) if lists is not None else _for_tables(given, device), places, largest
+
+
+Slots = tuple[jax.Array | np.ndarray, jax.Array | np.ndarray]
 
 
 def _given(
-    slots: tuple[jax.Array, jax.Array], few: Classes | None, detail: Detail, memory: int | None, device: jax.Device
+    slots: Slots, few: Classes | None, detail: Detail, memory: int | None, device: jax.Device
 ) -> tuple[Given, Places, float]:
     """``few``: whose rows ``slots`` are."""
     nodes, arcs = len(slots[0]) - 1, len(slots[1])
-    twins = None if few is None else Twins(*(on_device(x, device) for x in (few.members, few.degrees, few.leaves)))
-    on_host = None
-    if not target_of(device).is_accelerator:
-        on_host = hubs.sorted_on_host(*map(np.asarray, slots), by=None if few is None else few.degrees)
-    ranked, places = hubs.ranked(*slots, on_host, twins, nodes=nodes, arcs=arcs)
-    starts, leaves, later, core, largest = jax.device_get(
-        # One wait for all that sizes depend on.
-        (ranked.offsets, ranked.leaves, places.later, ranked.core, _largest(ranked))
-    )
+    if target_of(device).is_accelerator:
+        ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=arcs)
+        bound = _largest(ranked)
+    else:
+        twins = None if few is None else Twins(few.members, few.degrees, few.leaves)
+        ranked, places = hubs.ranked_on_host(*map(np.asarray, slots), twins)
+        bound = _largest_of(np, on_host.arcs_of(ranked), on_host.degrees_of(ranked).astype(np.float64))
+    # One wait for all that sizes depend on.
+    needed = ranked.offsets, ranked.leaves, places.later, ranked.core, bound
+    starts, leaves, later, core, largest = jax.device_get(needed)
     degrees = np.diff(starts)
     lengths = degrees - leaves
     if ranked.twins is not None:
@@ -203,14 +198,18 @@ def _given(
         ranked, core, int(starts[-1]), lengths[core:], later[core:], most, detail, memory, places.later, giants, cells,
         sizes, None, False,
     )  # fmt: skip
-    # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
-    room = 2 * default_memory(device) if memory is None else memory
-    bits, index = (adjacency_bytes(given.size, arcs, form) for form in (True, False))
-    if bits > max(index, (room - given.fixed - given.least_rows) // 2):
-        given = given._replace(index=hashed_arcs(ranked, device))
-    # Walks of length 4 are products of rows of a table, where these are held all at once.
-    given = given._replace(sparse=given.rows(device) < len(given.lengths))
     return given, places, float(largest)
+
+
+def _for_tables(given: Given, device: jax.Device) -> Given:
+    """What tables of many rows are made with."""
+    # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+    room = 2 * default_memory(device) if given.memory is None else given.memory
+    bits, index = (adjacency_bytes(given.size, given.graph.heads.shape[0], form) for form in (True, False))
+    if bits > max(index, (room - given.fixed - given.least_rows) // 2):
+        given = given._replace(index=hashed_arcs(given.graph, device))
+    # Walks of length 4 are products of rows of a table, where these are held all at once.
+    return given._replace(sparse=given.rows(device) < len(given.lengths))
 
 
 def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[int, int]:
@@ -227,44 +226,47 @@ def _largest_steps(memory: int | None, arcs: int, device: jax.Device) -> tuple[i
 
 @jit64
 def _largest(graph: Ranked) -> jax.Array:
-    """A bound of all results, float64: how many connected sets of five nodes contain a node, by their trees."""
-    d, around = graph.degrees.astype(jnp.float64), arcs_of(graph).around
+    return _largest_of(jnp, arcs_of(graph), jnp.diff(graph.offsets).astype(jnp.float64))
+
+
+def _largest_of(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
+    """A bound of all results, float64: how many connected sets of five nodes contain a node, by their trees; ``d``:
+    degrees."""
+    around = arcs.around
     p2, q2 = around(d), around(d * d)
     p3 = around(p2)
     # Trees of five nodes at a node: paths, forks and stars; every connected set has one that spans it.
     paths = around(p3) + d * p3 + p2 * p2 / 2
     forks = d * d * p2 / 2 + around(d * p2) + d * q2 / 2 + around(q2) / 2
-    return jnp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
+    return xp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
 
 
 def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     """For a CPU, whose caches hold some rows of the tables but not all. Giants have no matrix, but may be lists."""
-    graph = given.graph
-    degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
+    graph, degrees = given.graph, on_host.degrees_of(given.graph)
     # What members stand for is multiplied in 32 bits.
     large = degrees.max(initial=0) >= (by_rows.MOST if graph.twins is None else 2**12)
     if target_of(device).is_accelerator or large or given.is_long(device):
         return None
     bits = bits_of(degrees)
-    adjacency = adjacency_bytes(given.size, given.graph.heads.shape[0], given.index is None)
     memory = default_memory(device) if given.memory is None else given.memory
-    room = memory - given.fixed - adjacency - bits * given.size * columns_of(given.size, bits) // 4
+    room = memory - given.fixed - bits * given.size * columns_of(given.size, bits) // 4
     core = by_lists.core_of(graph, given.later)
     cells = int((core.lengths**2).sum())
-    if not cells or room < by_rows.needed(cells, given.arcs):
+    if not cells or room < by_rows.needed(cells, 0, given.arcs, given.detail):
         return None
     triangles = by_lists.triangles_of(core)
-    few = by_lists.few_bends(core, triangles, given.sizes)
+    few = by_lists.few_bends(core, triangles, by_matrices.WIDTHS)
     if (few.hubs >= len(core.lengths) - given.giants).sum() < given.giants:
         return None
     rest = core.lengths.copy()
     rest[few.hubs] = 0
-    matrices = given._replace(lengths=rest).matrices(given.cells)
-    cells = sum(b.cells for b in matrices)
-    # XLA has 32-bit numbers for cells; and of so many nodes 5-cycles path by path take less than products of rows.
-    if max(bits * given.size**2 // 32, cells) >= 2**31:
+    matrices = by_matrices.groups(rest)
+    cells = sum(group.cells for group in matrices)
+    # Of so many nodes 5-cycles path by path take less than products of rows.
+    if bits * given.size**2 // 32 >= 2**31:
         return None
     listed = (200 if given.detail == "edge" else 24) * len(triangles.uv)
-    if room - few.bytes - listed < by_rows.needed(cells + few.cells, given.arcs):
+    if room - few.bytes - listed < by_rows.needed(cells, few.cells, given.arcs, given.detail):
         return None
-    return by_rows.layout(given.core, core, triangles, matrices, few, bits)
+    return by_rows.layout(core, triangles, matrices, few, bits)

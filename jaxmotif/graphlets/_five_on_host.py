@@ -13,8 +13,8 @@ import numpy as np
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._five_results import Limbs, halves_of_total, rims_of, with_leaves
-from jaxmotif.graphlets._homs import Arcs, Rims, Sums, all_homs, divided
+from jaxmotif.graphlets._five_results import Limbs, halves, rims_of, with_leaves
+from jaxmotif.graphlets._homs import Arcs, Rims, Sums, all_homs, divided, total_homs
 from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.patterns._orbits import Root, times24
 
@@ -31,7 +31,7 @@ def arcs_of(graph: Ranked, edges: np.ndarray | None = None) -> Arcs:
     heads, tails, back = (np.asarray(x)[: offsets[-1]].astype(np.int64) for x in (graph.heads, graph.tails, graph.back))
     (some,) = np.nonzero(np.diff(offsets))
     firsts = offsets[some]
-    members = None if graph.twins is None else np.asarray(graph.twins.members).astype(np.int64)[heads]
+    members = None if graph.twins is None else members_of(graph)[heads]
 
     def out(x: np.ndarray) -> np.ndarray:
         found = np.zeros(len(offsets) - 1, x.dtype)
@@ -47,22 +47,28 @@ def arcs_of(graph: Ranked, edges: np.ndarray | None = None) -> Arcs:
     )  # fmt: skip
 
 
-def _degrees(graph: Ranked) -> np.ndarray:
-    degrees = np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)
-    return degrees.astype(np.int64)
+def degrees_of(graph: Ranked) -> np.ndarray:
+    """In the whole graph; as :func:`leaves_of` and :func:`members_of` int64 ``[N]``."""
+    return (np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)).astype(np.int64)
 
 
-def _of_arcs(graph: Ranked, sums: Mapping[str, jax.Array | np.ndarray]) -> dict[str, np.ndarray]:
-    """Sums without padding."""
-    arcs = int(np.asarray(graph.offsets)[-1])
-    return {name: np.asarray(x)[:arcs] for name, x in sums.items()}
+def leaves_of(graph: Ranked) -> np.ndarray:
+    """Neighbours of degree 1, in the whole graph."""
+    return np.asarray(graph.leaves if graph.twins is None else graph.twins.leaves).astype(np.int64)
 
 
-def total_of_homs(graph: Ranked, sums: Mapping[str, jax.Array | np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def members_of(graph: Ranked) -> np.ndarray:
+    """How many nodes each stands for."""
+    if graph.twins is None:
+        return np.ones(len(np.asarray(graph.leaves)), np.int64)
+    return np.asarray(graph.twins.members).astype(np.int64)
+
+
+def total_of_homs(graph: Ranked, sums: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`jaxmotif.graphlets._five_results.total_of_homs`."""
-    arcs, d = arcs_of(graph), _degrees(graph)
-    members = None if graph.twins is None else np.asarray(graph.twins.members).astype(np.int64)
-    return halves_of_total(np, arcs, d, arcs.around(d), members, _of_arcs(graph, sums))
+    arcs, d = arcs_of(graph), degrees_of(graph)
+    every = with_leaves(np, arcs, d, arcs.around(d), sums)
+    return halves(np, [x * members_of(graph) for x in total_homs(arcs, d, every, arcs.out)])
 
 
 class Solver:
@@ -73,25 +79,24 @@ class Solver:
     """
 
     def __init__(
-        self, graph: Ranked, sums: Mapping[str, jax.Array | np.ndarray], narrow: bool, wide: bool, small: bool,
-        device: jax.Device,
-    ):  # fmt: skip
-        self._graph, self._degrees, self._sums = graph, _degrees(graph), _of_arcs(graph, sums)
+        self, graph: Ranked, sums: Mapping[str, np.ndarray], narrow: bool, wide: bool, small: bool, device: jax.Device
+    ):
+        self._graph, self._degrees, self._sums = graph, degrees_of(graph), sums
         self._narrow, self._wide, self._small, self._device = narrow, wide, small, device
 
-    def at_nodes(self, places: jax.Array) -> jax.Array | np.ndarray:
+    def at_nodes(self, places: np.ndarray) -> jax.Array | np.ndarray:
         """``[N, 73]``; ``places``: of each node that is asked for."""
         arcs, d = arcs_of(self._graph), self._degrees
         every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
 
-        return self._held("node", lambda of: all_homs(arcs, of(d), Sums(*map(of, every))), np.asarray(places))
+        return self._held("node", lambda of: all_homs(arcs, of(d), Sums(*map(of, every))), places)
 
-    def at_edges(self, graph: Graph, places: jax.Array) -> jax.Array | np.ndarray:
+    def at_edges(self, graph: Graph, places: np.ndarray) -> jax.Array | np.ndarray:
         """``[m, 68]``, in the order of the edge list; ``graph``: with its own numbers; ``places``: of its slots."""
         offsets, targets = np.asarray(graph.out_offsets), np.asarray(graph.out_targets)
         tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         # Each edge from its lower end, as the edge list has it.
-        edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
+        edges = places[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
         arcs, d = arcs_of(self._graph, edges), self._degrees
         every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
         rims = rims_of(np, arcs, d, self._sums)

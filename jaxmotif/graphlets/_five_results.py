@@ -26,8 +26,6 @@ def arcs_of(graph: Ranked, edges: jax.Array | None = None) -> Arcs:
     """``edges``: an arc of each that is wanted."""
     def out(x: jax.Array) -> jax.Array:
         nodes = graph.leaves.shape[0]
-        if graph.twins is not None:
-            x = x * end(graph.heads, graph.twins.members).astype(x.dtype)
         return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
     real = graph.tails < graph.leaves.shape[0]
@@ -47,7 +45,7 @@ def arcs_of(graph: Ranked, edges: jax.Array | None = None) -> Arcs:
 @jit64
 def node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
     """Degrees, and walks of length 2 from each node, int64 ``[N]``."""
-    degrees = graph.degrees.astype(jnp.int64)
+    degrees = jnp.diff(graph.offsets).astype(jnp.int64)
     return degrees, arcs_of(graph).around(degrees)
 
 
@@ -86,22 +84,16 @@ def rims_of(xp: ModuleType, arcs: Arcs, d: Array, sums: Mapping[str, Array]) -> 
     )  # fmt: skip
 
 
-def halves_of_total(
-    xp: ModuleType, arcs: Arcs, d: Array, p2: Array, members: Array | None, sums: Mapping[str, Array]
-) -> tuple[Array, Array]:
-    """Sums of the low and the high 32 bits of :func:`jaxmotif.graphlets._homs.total_homs`, int64 ``[30]``; ``members``:
-    of nodes that stand for several."""
-    found = total_homs(arcs, d, with_leaves(xp, arcs, d, p2, sums))
-    if members is not None:
-        found = [(x if x.shape == d.shape else arcs.out(x)) * members for x in found]
-    return xp.stack([(x & 0xFFFFFFFF).sum() for x in found]), xp.stack([(x >> 32).sum() for x in found])
+def halves(xp: ModuleType, homs: list[Array]) -> tuple[Array, Array]:
+    """Sums of the low and the high 32 bits of some arrays, int64 ``[arrays]``."""
+    return xp.stack([(x & 0xFFFFFFFF).sum() for x in homs]), xp.stack([(x >> 32).sum() for x in homs])
 
 
 @jit64
 def total_of_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """As :func:`halves_of_total`."""
-    members = None if graph.twins is None else graph.twins.members.astype(jnp.int64)
-    return halves_of_total(jnp, arcs_of(graph), *node_sums(graph), members, sums)
+    """Halves of :func:`jaxmotif.graphlets._homs.total_homs`."""
+    arcs, (d, p2) = arcs_of(graph), node_sums(graph)
+    return halves(jnp, total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, sums)))
 
 
 class Limbs(NamedTuple):

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._ahead import in_earnest, rehearsal
+from jaxmotif.arrays._ahead import end_rehearsal, in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._host import on_device
 from jaxmotif.devices._job import Job, run_job, workers_on
@@ -17,7 +17,6 @@ from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
-from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five_cycles as cycles
 from jaxmotif.graphlets import _giants as big
@@ -36,8 +35,7 @@ def all_sums(
     """The sums at all arcs: around all hubs, shared out by hubs; then around giants, and what takes other sums."""
     sums, notes, known = _shared_out(given, selection, show, store)
     graph, device, union = given.graph, selection.main, None
-    # Made row by row, all is there.
-    rest = given.detail == "edge" and "triples" not in sums
+    rest = given.detail == "edge" and given.lists is None  # made row by row, all is there
     adjacency = given.adjacency(graph) if rest else None
     if known is not None:
         sums["chord"] = _from_hubs(graph, sums["chord"], giants=given.giants)
@@ -62,6 +60,9 @@ def _shared_out(
 ) -> tuple[dict[str, jax.Array], tuple[str, ...], big.Known | None]:
     """And the giants, where these were no hubs."""
     device = selection.main
+    if given.lists is not None:
+        end_rehearsal()
+        return by_rows.all_sums(given.lists, given.graph, device, size=given.size, detail=given.detail), (), None
     if store is None and not selection.several and not given.is_long(device):
         hand, notes = with_smaller_steps(_whole, Hand(given, device), _halved, device)
         return hand.sums(), notes, hand.giants
@@ -158,22 +159,15 @@ class Hand:
         # All is put where it is worked on: what a program is compiled for follows from there.
         self.given = given._replace(graph=put64(given.graph, device), above=put64(given.above, device))
         self._device, self._total = device, total
-        # Made row by row, a table is there as a whole.
-        self._cells, self._rows = given.cells, given.rows(device) if given.lists is None else given.size
+        self._cells, self._rows = given.cells, given.rows(device)
         self._adjacency = self.given.adjacency(self.given.graph)
         self._node = node_sums(self.given.graph)
         if given.sparse:
             self._paths = cycles.lists(self.given.graph, self._adjacency, self.given.above, block=self._cells)
         self._lay_out()
 
-    @property
-    def giants(self) -> big.Known | None:
-        """Where they are no hubs."""
-        return self._giants if self.given.lists is None else None
-
     @cached_property
-    def _giants(self) -> big.Known | None:
-        """Found when first asked for: rows whose giants are lists do without."""
+    def giants(self) -> big.Known | None:
         return _known(self.given)
 
     @cached_property
@@ -185,21 +179,19 @@ class Hand:
     def _lay_out(self) -> None:
         """Which hubs go together; nothing is added up yet."""
         given = self.given
-        whole = given.matrices(self._cells) if given.lists is None else given.lists.matrices
-        self._hubs, self._lowest = hubs.put_blocks(self._device, whole, given.upper_matrices(self._cells))
-        self._few = given.few_above
+        self._hubs, self._lowest = hubs.put_blocks(
+            self._device, given.matrices(self._cells), given.upper_matrices(self._cells)
+        )
         self._clear()
 
     def _clear(self) -> None:
         given, self._tables, self._meets = self.given, None, None
         arcs = given.graph.heads.shape[0]
         with jax.default_device(self._device):
-            kept = 0 if given.lists is None else max(given.lists.cells, 1)
-            self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail, kept=kept), self._device)
+            self._held = put64(hubs.nothing_gathered(arcs=arcs, detail=given.detail), self._device)
             empty = hubs.empty(arcs=arcs, names=("walks", "cliques"))
         self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
         self._of_tables: jax.Array | None = None
-        self._of_rows: dict[str, jax.Array] = {}
 
     def step(self, span: Span) -> None:
         """A stretch of hubs, and of rows."""
@@ -209,12 +201,8 @@ class Hand:
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
             self._cliques = hubs.five_cliques(
-                self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail, few=self._few
+                self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail
             )
-        if given.lists is not None:  # then this is all
-            self._by_rows(given.lists)
-            jax.block_until_ready((self._held, self._of_rows, self._walks, self._cliques))
-            return
         if given.sparse:
             for row in self._blocks(span):
                 self._walks = cycles.five_cycles(
@@ -232,8 +220,8 @@ class Hand:
             for b in hubs.within(self._hubs, first, stop, None if own else self._meeting(ends)):
                 self._gather(tables, b, at, own)
             # Of rows that are all there at once, once: with the last stretch.
-            if self._giants is not None and (given.sparse or span.stop == len(given.lengths)):
-                self._around_giants(self._giants, tables, at)
+            if self.giants is not None and (given.sparse or span.stop == len(given.lengths)):
+                self._around_giants(self.giants, tables, at)
             if not given.sparse:
                 self._walk(tables.codegree, row, span)
             # Before the next are made: a device keeps what it still reads.
@@ -241,39 +229,11 @@ class Hand:
             del tables
         jax.block_until_ready((self._held, self._walks, self._cliques))
 
-    def _by_rows(self, lists: by_rows.Layout) -> None:
-        """What all hubs give, the tables row by row."""
-        given = self.given
-        for b, first in zip(lists.matrices, lists.firsts, strict=True):
-            self._gather(None, b, _ends(0, 0), own=True, first=first)
-        own, both = lists.kept(np.asarray(self._held.own), np.asarray(self._held.both), given.detail)
-        graph = given.graph
-        nodes = {"d": self._node[0], "p2": self._node[1], "leaves": graph.all_leaves}
-        stand_for = None
-        if graph.twins is not None:
-            nodes["members"] = graph.twins.members
-            stand_for = np.asarray(graph.twins.members)[given.core :].astype(np.int64)
-        # Padding leads past the last node.
-        heads = np.minimum(np.asarray(graph.heads), graph.leaves.shape[0] - 1)
-        at_heads = {name: np.asarray(x).astype(np.int64)[heads] for name, x in nodes.items()}
-        at_heads.setdefault("members", np.ones(len(heads), np.int64))
-        rim = by_lists.gather(own, both, lists.core, lists.rows, at_heads, lists.few, given.detail)
-        found = by_rows.found(
-            lists, own, both, at_heads, stand_for, self._device, size=given.size, detail=given.detail
-        )  # fmt: skip
-        of_rows = own | found.sums
-        if rim is not None:
-            of_rows["rim"] = rim + np.asarray(self._held.rim)
-        self._of_rows = {name: on_device(x, self._device) for name, x in of_rows.items()}
-        self._walks = on_device(found.walks, self._device)
-
-    def _gather(
-        self, tables: hubs.Tables | None, b: hubs.Blocks, ends: Ends, own: bool, first: np.int32 | None = None
-    ) -> None:
+    def _gather(self, tables: hubs.Tables | None, b: hubs.Blocks, ends: Ends, own: bool) -> None:
         given = self.given
         self._held = hubs.gather(
             self._held, tables, given.graph, self._adjacency, self._node, *b.given, ends, width=b.size,
-            detail=given.detail, most=given.most, own=own, first=first, giants=given.giants,
+            detail=given.detail, most=given.most, own=own, giants=given.giants,
         )  # fmt: skip
 
     def _around_giants(self, known: big.Known, tables: hubs.Tables, ends: Ends) -> None:
@@ -315,7 +275,7 @@ class Hand:
 
     def _made(self, ends: np.ndarray, detail: Detail) -> hubs.Tables:
         """The tables between two rows that are wanted for something."""
-        given, known = self.given, self._giants
+        given, known = self.given, self.giants
         at = put64(ends, self._device)  # once for all programs
         tables = hubs.empty_tables(given.graph, at, rows=self._rows, size=given.size, detail=detail, most=given.most)
         if known is not None:
@@ -344,9 +304,9 @@ class Hand:
 
     def sums(self) -> dict[str, jax.Array]:
         """All that was added up, on the device, by name: int64 at all arcs."""
-        given, found = self.given, self._of_rows or self._held.by_name(self.given.detail)
-        if self._of_tables is not None and self._giants is not None:
-            giants, near, size = self._giants
+        given, found = self.given, self._held.by_name(self.given.detail)
+        if self._of_tables is not None and self.giants is not None:
+            giants, near, size = self.giants
             values = big.of_rows(given.graph, giants, near, self._of_tables, size=size)
             for name in values.keys() & found.keys():
                 found[name] = big.add_leaving(found[name], given.graph, values[name], count=given.giants)
@@ -364,12 +324,6 @@ class Hand:
 
     def halve(self) -> str | None:
         """Fewer rows at a time, and fewer matrices."""
-        if self.given.graph.twins is not None:  # no table counts members
-            return None
-        if self.given.lists is not None:
-            self.given, self._rows = self.given._replace(lists=None), self.given.rows(self._device)
-            self._lay_out()
-            return f"{self._rows} rows of tables"
         if self._rows <= 32 and self._cells <= LEAST_CELLS:
             return None
         self._rows, self._cells = max(min(self._rows, self.given.size) // 2, 32), max(self._cells // 2, LEAST_CELLS)

@@ -170,35 +170,40 @@ def divided(times24: Array) -> Array:
     return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
 
 
-def total_homs(arcs: Arcs, degree: Array, s: Sums) -> list[Array]:
+def total_homs(
+    arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x
+) -> list[Array]:
     """Arrays over nodes or arcs whose sums are the homomorphisms of the 30 connected graphs of two to five nodes, in
-    the order of :data:`jaxmotif.patterns._orbits.CONNECTED`: of each graph at the root that takes least."""
+    the order of :data:`jaxmotif.patterns._orbits.CONNECTED`: of each graph at the root that takes least. ``of_arcs``:
+    what to make of those over arcs."""
     d, t = degree, s.t
     d2, p2 = d * d, arcs.around(d)
     tau, gamma, td = arcs.out(t), arcs.out(s.w3), arcs.out(t * arcs.head(d))
     M, T2, S = tau, arcs.out(t * t), arcs.out(s.s)
-    found = {
+    hub = "01 02 03 04 "
+    at_nodes = {
         2: {"01": d},
-        3: {"01 12": d2, "01 02 12": t},
-        4: {
-            "01 12 23": d * p2, "01 02 03": d2 * d, "01 12 23 03": s.w3, "01 02 12 23": tau * d,
-            "01 02 03 12 13": t * t, "01 02 03 12 13 23": s.s,
-        },
+        3: {"01 12": d2},
+        4: {"01 12 23": d * p2, "01 02 03": d2 * d, "01 02 12 23": tau * d},
         5: {
             "01 12 23 34": p2 * p2, "01 02 03 34": d2 * p2, "01 02 12 23 34": tau * p2, "01 02 12 13 24": d * td,
-            "01 12 23 03 04": gamma * d, "01 12 23 34 04": s.w4, "01 12 23 03 04 14": t * s.w3,
-            "02 03 04 12 13 14": s.wing, "01 02 03 12 13 24": t * s.degrees, "02 03 04 12 13 14 23": s.chord,
-        } | {
-            "01 02 03 04 " + rest: value
-            for rest, value in {
-                "": d2 * d2, "12": M * d2, "12 34": M * M, "12 13": T2 * d, "12 13 23": S * d, "12 13 14": t * t * t,
-                "12 23 34": t * s.l2, "12 13 23 14": s.s * t, "12 23 34 14": s.c, "12 13 14 23 24": s.k2,
-                "12 13 14 23 24 34": s.q,
-            }.items()
+            "01 12 23 03 04": gamma * d, hub: d2 * d2, hub + "12": M * d2, hub + "12 34": M * M, hub + "12 13": T2 * d,
+            hub + "12 13 23": S * d,
+        },
+    }  # fmt: skip
+    at_arcs = {
+        3: {"01 02 12": t},
+        4: {"01 12 23 03": s.w3, "01 02 03 12 13": t * t, "01 02 03 12 13 23": s.s},
+        5: {
+            "01 12 23 34 04": s.w4, "01 12 23 03 04 14": t * s.w3, "02 03 04 12 13 14": s.wing,
+            "01 02 03 12 13 24": t * s.degrees, "02 03 04 12 13 14 23": s.chord, hub + "12 13 14": t * t * t,
+            hub + "12 23 34": t * s.l2, hub + "12 13 23 14": s.s * t, hub + "12 23 34 14": s.c,
+            hub + "12 13 14 23 24": s.k2, hub + "12 13 14 23 24 34": s.q,
         },
     }  # fmt: skip
     by_graph = {
-        orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name: value
+        orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name: at(value)
+        for found, at in ((at_nodes, lambda x: x), (at_arcs, of_arcs))
         for size, graphs in found.items()
         for edges, value in graphs.items()
     }

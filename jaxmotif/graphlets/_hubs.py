@@ -24,6 +24,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64, put64, target
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.graphlets._cells import order_of
 from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
@@ -58,7 +59,8 @@ class Ranked(NamedTuple):
       leaves: ``[N]``, neighbours of degree 1, which lead every row.
       core: scalar, the first node of degree 2 or more.
       rows, at_rows: ``[N]``, the row of each core node in tables, and the core node of each row; N where there is none.
-      twins: given where nodes stand for several (:mod:`jaxmotif.graphlets._twins`): then there are no tables.
+      twins: given where nodes stand for several (:mod:`jaxmotif.graphlets._twins`): then there are no tables, and
+        arrays are NumPy's.
     """
 
     offsets: jax.Array
@@ -71,24 +73,14 @@ class Ranked(NamedTuple):
     at_rows: jax.Array
     twins: Twins | None = None
 
-    @property
-    def degrees(self) -> jax.Array:
-        """In the whole graph."""
-        return jnp.diff(self.offsets) if self.twins is None else self.twins.degrees
-
-    @property
-    def all_leaves(self) -> jax.Array:
-        """``leaves``, in the whole graph."""
-        return self.leaves if self.twins is None else self.twins.leaves
-
 
 class Places(NamedTuple):
     """Where a graph's nodes and slots are once numbered by degree, int32 ``[N]`` and ``[S]``; and, by number, how many
-    neighbours of higher number each node has, ``[N]``."""
+    neighbours of higher number each node has, ``[N]``. On a CPU NumPy's, as the graph."""
 
-    nodes: jax.Array
-    arcs: jax.Array
-    later: jax.Array
+    nodes: jax.Array | np.ndarray
+    arcs: jax.Array | np.ndarray
+    later: jax.Array | np.ndarray
 
 
 class Blocks(NamedTuple):
@@ -120,37 +112,48 @@ class Blocks(NamedTuple):
         return int(self.steps) * self.ids.shape[1] * self.size**2
 
 
-class Sorted(NamedTuple):
-    """Int32: the nodes ``[N]`` by degree; by the numbers these then have, the slots ``[S]`` by tail and head, and of
-    each so sorted the place of the reversed arc."""
-
-    nodes: jax.Array | np.ndarray
-    slots: jax.Array | np.ndarray
-    back: jax.Array | np.ndarray
-
-
-def sorted_on_host(offsets: np.ndarray, targets: np.ndarray, by: np.ndarray | None = None) -> Sorted:
-    """NumPy sorts an order of magnitude faster than XLA does on a CPU. ``by``: other degrees than those that rows
-    have."""
+def ranked_on_host(offsets: np.ndarray, targets: np.ndarray, twins: Twins | None = None) -> tuple[Ranked, Places]:
+    """As :func:`ranked`, in NumPy, which sorts an order of magnitude faster than XLA does on a CPU; ``twins``: as the
+    rows are."""
     degrees, (nodes, arcs) = np.diff(offsets), (len(offsets) - 1, len(targets))
-    order = np.argsort(degrees if by is None else by, kind="stable").astype(np.int32)
+    of_all = degrees if twins is None else np.asarray(twins.degrees)
+    order = order_of(of_all)
     rank = np.empty(nodes, np.int64)
     rank[order] = np.arange(nodes)
     tails, heads = np.repeat(rank, degrees), rank[targets[: offsets[-1]]]
-    came = np.argsort(tails * nodes + heads)
-    back = np.argsort((heads * nodes + tails)[came])
-    padding = np.arange(len(came), arcs)
-    return Sorted(order, *(np.concatenate([x, padding]).astype(np.int32) for x in (came, back)))
+    came = order_of(heads)
+    came = came[order_of(tails[came])]
+    tails, heads = tails[came], heads[came]
+    core = int(np.searchsorted(of_all[order], 2))
+
+    def padded(x: np.ndarray, padding: np.ndarray | int) -> np.ndarray:
+        found = np.empty(arcs, np.int32)
+        found[: len(x)], found[len(x) :] = x, padding
+        return found
+
+    def counted(which: np.ndarray) -> np.ndarray:
+        return np.bincount(tails[which], minlength=nodes).astype(np.int32)
+
+    rest = np.arange(len(came), arcs)
+    place = np.empty_like(came)
+    place[came] = np.arange(len(came))
+    rows, at_rows = np.full((2, nodes), nodes, np.int32)
+    at_rows[: nodes - core] = rank[rank >= core] - core
+    rows[at_rows[: nodes - core]] = np.arange(nodes - core)
+    starts = np.concatenate([[0], np.cumsum(degrees[order])]).astype(np.int32)
+    graph = Ranked(
+        # By the other end: the k-th arc so sorted is the reverse of the k-th as they are.
+        starts, padded(heads, nodes), padded(tails, nodes), padded(order_of(heads), rest), counted(heads < core),
+        np.array(core, np.int32), rows, at_rows, None if twins is None else Twins(*(np.asarray(x)[order] for x in twins)),
+    )  # fmt: skip
+    return graph, Places(rank.astype(np.int32), padded(place, rest), counted(heads > tails))
 
 
 @partial(jit64, static_argnames=("nodes", "arcs"))
-def ranked(
-    offsets: jax.Array, targets: jax.Array, given: Sorted | None = None, twins: Twins | None = None, *, nodes: int,
-    arcs: int,
-) -> tuple[Ranked, Places]:  # fmt: skip
-    """Number the nodes of a graph by degree; ``given``: where that is sorted already; ``twins``: as the rows are."""
+def ranked(offsets: jax.Array, targets: jax.Array, *, nodes: int, arcs: int) -> tuple[Ranked, Places]:
+    """Number the nodes of a graph by degree."""
     degrees = jnp.diff(offsets)
-    order = jnp.argsort(degrees, stable=True).astype(jnp.int32) if given is None else given.nodes
+    order = jnp.argsort(degrees, stable=True).astype(jnp.int32)
     rank = jnp.zeros(nodes, jnp.int32).at[order].set(jnp.arange(nodes, dtype=jnp.int32), unique_indices=True)
     slot = jnp.arange(arcs, dtype=jnp.int32)
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
@@ -158,18 +161,12 @@ def ranked(
     # Padding arcs lead from the node past the last to itself: they stay last, and are each other's reverse.
     tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
     heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
-    if given is None:
-        tails, heads, came = lax.sort((tails, heads, slot), num_keys=2)
-        # By the other end: the k-th arc so sorted is the reverse of the k-th as they are.
-        back = lax.sort((heads, tails, slot), num_keys=2)[2]
-    else:
-        came, back = map(jnp.asarray, given[1:])
-        tails, heads = tails[came], heads[came]
+    tails, heads, came = lax.sort((tails, heads, slot), num_keys=2)
+    # By the other end: the k-th arc so sorted is the reverse of the k-th as they are.
+    back = lax.sort((heads, tails, slot), num_keys=2)[2]
     sizes = degrees[order]
     starts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(sizes, dtype=jnp.int32)])
-    if twins is not None:
-        twins = Twins(*(x[order] for x in twins))
-    core = jnp.searchsorted(sizes if twins is None else twins.degrees, 2).astype(jnp.int32)
+    core = jnp.searchsorted(sizes, 2).astype(jnp.int32)
 
     def counted(which: jax.Array) -> jax.Array:
         return jnp.zeros(nodes, jnp.int32).at[jnp.where(which & there, tails, nodes)].add(1, mode="drop")
@@ -180,7 +177,7 @@ def ranked(
     row = jnp.where(rank >= core, jnp.cumsum(rank >= core, dtype=jnp.int32) - 1, nodes)
     rows = none.at[jnp.where(rank >= core, rank - core, nodes)].set(row, mode="drop")
     at_rows = none.at[row].set(rank - core, mode="drop")
-    graph = Ranked(starts, heads, tails, back, counted(heads < core), core, rows, at_rows, twins)
+    graph = Ranked(starts, heads, tails, back, counted(heads < core), core, rows, at_rows)
     return graph, Places(rank, place, counted(heads > tails))
 
 
@@ -255,13 +252,6 @@ def _lists(graph: Ranked, hubs: jax.Array, size: int, later: bool = False) -> _L
     if later:
         real = real & (heads > hub[:, None])
     return _Lists(at, jnp.where(real, heads - graph.core, -1), real)
-
-
-def _members(graph: Ranked, lists: _Lists) -> jax.Array | None:
-    """How many nodes each neighbour stands for, int32 ``[B, D]``; ``None`` where that is one."""
-    if graph.twins is None:
-        return None
-    return jnp.where(lists.real, graph.twins.members.at[lists.nodes + graph.core].get(mode="clip"), 0)
 
 
 def _adjacent(graph: Ranked, edges: Adjacency, lists: _Lists) -> jax.Array:
@@ -411,13 +401,11 @@ def own_columns(detail: Detail) -> tuple[str, ...]:
 
 class Gathered(NamedTuple):
     """Int64 sums at all arcs: ``[S, K]``, columns as :func:`shared_columns` and :func:`own_columns` say; and those that
-    do not come arc by arc from the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted). ``both``:
-    what is kept of all matrices for :mod:`jaxmotif.graphlets._by_rows`, uint16 cells, or none."""
+    do not come arc by arc from the hub at its tail, ``rim``, ``[S]`` (``[1]`` where edges are not wanted)."""
 
     shared: jax.Array
     own: jax.Array
     rim: jax.Array
-    both: jax.Array
 
     def by_name(self, detail: Detail) -> dict[str, jax.Array]:
         return _by_name(self, detail=detail)
@@ -432,24 +420,22 @@ def _by_name(held: Gathered, *, detail: Detail) -> dict[str, jax.Array]:
     )
 
 
-@partial(jit64, static_argnames=("arcs", "detail", "kept"))
-def nothing_gathered(*, arcs: int, detail: Detail, kept: int = 0) -> Gathered:
-    """``kept``: cells of :attr:`Gathered.both`; if any, there is but one row of ``shared``."""
-    shared = jnp.zeros((1 if kept else arcs, len(shared_columns(detail))), jnp.int64)
+@partial(jit64, static_argnames=("arcs", "detail"))
+def nothing_gathered(*, arcs: int, detail: Detail) -> Gathered:
+    shared = jnp.zeros((arcs, len(shared_columns(detail))), jnp.int64)
     own = jnp.zeros((arcs, len(own_columns(detail))), jnp.int64)
-    return Gathered(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64), jnp.zeros(kept, jnp.uint16))
+    return Gathered(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64))
 
 
 @partial(jit64, static_argnames=("width", "detail", "most", "own", "giants"), donate_argnums=0)
 def gather(
     held: Gathered, tables: Tables | None, graph: Ranked, edges: Adjacency, node: tuple[jax.Array, jax.Array],
     ids: jax.Array, steps: jax.Array, ends: jax.Array, *, width: int, detail: Detail, most: int, own: bool,
-    first: jax.Array | None = None, giants: int = 0,
+    giants: int = 0,
 ) -> Gathered:  # fmt: skip
     """Add what the hubs of one size give to their arcs: from the rows of the tables, if any, between ``ends``; and with
     ``own`` what needs no tables. ``node``: degrees, and walks of length 2, of all nodes; ``most``: above all degrees;
-    ``first``: if matrices are kept, the first cell of these; ``giants``: the nodes of highest rank that are no hubs.
-    """
+    ``giants``: the nodes of highest rank that are no hubs."""
 
     def step(number: jax.Array, held: Gathered) -> Gathered:
         hubs = ids[number]
@@ -479,14 +465,8 @@ def gather(
                 held = held._replace(shared=held.shared.at[arcs, column].add(values, mode="drop"))
         if not own:
             return held
-        members = _members(graph, lists)
-        both = join(near, near, 2) if members is None else join(near, near * members[:, :, None], most)
-        leaves = at(graph.all_leaves).astype(jnp.int64)
-        found = _of_neighbourhoods(near, both, d, at(node[1]), leaves, detail, most, members)
+        found = _of_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
         held = held._replace(own=added(held.own, found, own_columns(detail)))
-        if first is not None:
-            cells = (both | near << ADJACENT).astype(jnp.uint16).reshape(-1)
-            held = held._replace(both=lax.dynamic_update_slice(held.both, cells, (first + number * cells.size,)))
         if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
             held = held._replace(rim=held.rim.at[_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
@@ -543,44 +523,24 @@ def _from_giants(
 
 
 def _of_neighbourhoods(
-    near: jax.Array, both: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail, most: int,
-    members: jax.Array | None,
-) -> dict[str, jax.Array]:  # fmt: skip
-    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone: who is
-    adjacent, and ``both``, common neighbours. ``members``: how many nodes each neighbour stands for, less than
-    ``most``; so many times it counts in all sums."""
-    size = near.shape[1]
+    near: jax.Array, d: jax.Array, p2: jax.Array, leaves: jax.Array, detail: Detail
+) -> dict[str, jax.Array]:
+    """Int64 ``[B, D]`` at the arcs from hubs to their core neighbours, by name, from the neighbourhoods alone."""
+    size, both = near.shape[1], join(near, near, 2)  # common neighbours
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
-    many = None if members is None else members.astype(jnp.int64)[:, None, :]
-
-    def total(matrix: jax.Array) -> jax.Array:
-        return _total(matrix) if many is None else _total(matrix.astype(jnp.int64) * many)
-
-    def squares(matrix: jax.Array) -> jax.Array:
-        return _squares(matrix, size) if many is None else total(matrix.astype(jnp.int64) ** 2)
-
-    def apply(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
-        return _apply(matrix, *(values if many is None else (x * many[:, 0] for x in values)))
-
-    def walks(matrix: jax.Array) -> jax.Array:
-        """Over the neighbours of x, from each of them by a matrix."""
-        if members is None:
-            return join(near, matrix, size)
-        return join(near, matrix * members[:, :, None], most**2).astype(jnp.int64)
-
-    t, s = total(near), total(k)
+    t, s = _total(near), _total(k)
     of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)
     wanted = {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}[detail]
-    l2, degrees, around, *more = apply(near, *wanted)
-    found = {"t": t, "degrees": degrees, "l2": l2, "s": s, "c": squares(both), "k2": squares(k), "leaves": around}
+    l2, degrees, around, *more = _apply(near, *wanted)
+    found = {"t": t, "degrees": degrees, "l2": l2, "s": s, "c": _squares(both, size), "k2": _squares(k, size), "leaves": around}
     if detail == "graph":
         return found
     cube, around_two, ls, *more = more
-    l3, spread = apply(near, l2, degrees)
-    kt, *tail = apply(k, t, *((d,) if detail == "edge" else ()))
+    l3, spread = _apply(near, l2, degrees)
+    kt, *tail = _apply(k, t, *((d,) if detail == "edge" else ()))
     found |= {
         "walks": around_two, "spread": spread, "l3": l3, "cube": cube, "kt": kt, "ls": ls,
-        "tip": total(jnp.where(near > 0, walks(k), 0)),
+        "tip": _total(near * join(near, k, size)),
     }  # fmt: skip
     return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if detail == "edge" else {})
 
@@ -631,13 +591,12 @@ def fourth_walks(
     return lax.fori_loop(jnp.int32(0), (up[2] - up[1] + (block - 1)) // block, step, walks)
 
 
-@partial(jit64, static_argnames=("width", "detail", "few"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
 def five_cliques(
-    counts: jax.Array, graph: Ranked, edges: Adjacency, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail,
-    few: bool = False,
+    counts: jax.Array, graph: Ranked, edges: Adjacency, ids: jax.Array, steps: jax.Array, *, width: int, detail: Detail
 ) -> jax.Array:  # fmt: skip
     """Add, at both arcs of each edge, the 5-cliques on it, int64 ``[S]`` (counts in the graph: all at one arc); each is
-    found at its lowest node. ``few``: the higher neighbours of each hub stand for less than 2^12 nodes.
+    found at its lowest node.
 
     Its four others are a 4-clique among the higher neighbours. For each pair of adjacent ones, Q says who is adjacent
     to both: two others belong to as many as their columns of Q have in common, which is one matrix product.
@@ -646,7 +605,7 @@ def five_cliques(
 
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
         lists = _lists(graph, ids[number], width, later=True)
-        near, members = _adjacent(graph, edges, lists), _members(graph, lists)
+        near = _adjacent(graph, edges, lists)
         twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
         x = jnp.arange(width, dtype=jnp.int32)
 
@@ -660,24 +619,15 @@ def five_cliques(
             )
             Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
             Q = Q.reshape(near.shape[0], together * width, width)
-            if members is None:
-                return found + times(Q.swapaxes(1, 2), Q)
-            # So many cliques as the two nodes of a pair have members: exact in 24 bits or 53.
-            kind = jnp.float32 if few else jnp.float64
-            pairs = (members[:, x[None]] * members[:, (x[None] + shift) % width]).astype(kind)
-            Q = Q.astype(kind)
-            return found + (Q.swapaxes(1, 2) @ (Q * pairs.reshape(*Q.shape[:2], 1))).astype(found.dtype)
+            return found + times(Q.swapaxes(1, 2), Q)
 
         turns, hub = width // 2 // together, ids[number]
-        none = jnp.zeros(near.shape, jnp.int32 if members is None or few else jnp.int64)
-        found = (lax.fori_loop(0, turns, at, none) * near.astype(none.dtype)).astype(jnp.int64)
-        if detail == "graph" and members is None:  # 12 arcs of its others; on 20 arcs in all
+        found = lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32))
+        found = (found * near).astype(jnp.int64)
+        if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
             once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
             return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
-        # Once for each of the three others.
-        spokes = (found if members is None else found * members.astype(jnp.int64)[:, None, :]).sum(axis=2) // 3
-        if graph.twins is not None:
-            found = found * graph.twins.members[jnp.maximum(hub, 0)].astype(jnp.int64)[:, None, None]
+        spokes = found.sum(axis=2) // 3  # once for each of the three others
         place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
         counts = counts.at[_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
         counts = counts.at[place].add(spokes, mode="drop")
