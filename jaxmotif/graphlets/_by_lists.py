@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.graphlets._cells import MOST, Lists
+from jaxmotif.graphlets._cells import MOST, Lists, order_of
 from jaxmotif.graphlets._hubs import ADJACENT, Ranked
 from jaxmotif.graphlets._tuning import Detail
 
@@ -28,13 +28,15 @@ _CELL, _STEP = 12.0, 0.04
 
 
 class Listed(NamedTuple):
-    """``hubs``: their numbers in the core, ascending; ``lengths``: of their lists; ``tails``, ``heads``: of all arcs of
-    the union, in order, by numbers of the graph's arcs. Int64."""
+    """``hubs``: their numbers in the core, ascending; ``lengths``: of their lists. Of all arcs of the union, by their
+    tails: ``tails``, ``heads``, by numbers of the graph's arcs, and the arcs of the graph that they are, ``sides``.
+    Int64."""
 
     hubs: np.ndarray
     lengths: np.ndarray
     tails: np.ndarray
     heads: np.ndarray
+    sides: np.ndarray
 
     @property
     def cells(self) -> int:
@@ -44,7 +46,7 @@ class Listed(NamedTuple):
     @property
     def bytes(self) -> int:
         """With what sums take beside these."""
-        return 120 * len(self.tails)
+        return 140 * len(self.tails)
 
 
 class Core(NamedTuple):
@@ -92,6 +94,11 @@ class Triangles(NamedTuple):
         found = np.bincount(np.concatenate(self), minlength=len(back))
         return found + found[back]
 
+    @property
+    def sides(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Between the two arcs of :meth:`around`, from the head of the first to that of the second."""
+        return self.vw, self.uw, self.uv
+
     def around(self, back: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each triangle and its three nodes, the two arcs from one to the others; ``back``: reversed arcs."""
         yield self.uv, self.uw
@@ -113,16 +120,17 @@ def few_bends(core: Core, triangles: Triangles, widths: np.ndarray) -> Listed:
     arcs, bends = (np.bincount(core.tails[t > 0], x[t > 0], len(core.lengths)) for x in (t, t * t))
     size = widths[np.searchsorted(widths, core.lengths)].astype(np.float64)
     listed = (_BEND * bends + _ARC * arcs <= size * size * (_CELL + _STEP * size)) & (core.lengths > 0)
-    tails, heads = [], []
+    tails, heads, sides = [], [], []
     # The arcs from a node to the two others are nodes of the union, and adjacent.
-    for x, y in triangles.around(core.back):
+    for (x, y), side in zip(triangles.around(core.back), triangles.sides, strict=True):
         mine = listed[core.tails[x]]
         tails += [x[mine], y[mine]]
         heads += [y[mine], x[mine]]
-    # Sorted as one number each, which NumPy does fastest.
-    both = np.sort(np.concatenate(tails) << 32 | np.concatenate(heads))
-    (hubs,) = np.nonzero(listed)
-    return Listed(hubs, core.lengths[hubs], both >> 32, both & 0xFFFFFFFF)
+        sides += [side[mine], core.back[side[mine]]]
+    (hubs,), tails = np.nonzero(listed), np.concatenate(tails)
+    order = order_of(tails)
+    heads, sides = (np.concatenate(x)[order] for x in (heads, sides))
+    return Listed(hubs, core.lengths[hubs], tails[order], heads, sides)
 
 
 def triangles_of(core: Core) -> Triangles:
@@ -245,11 +253,8 @@ def gather(
 def _rim(both: np.ndarray, core: Core, x: np.ndarray, y: np.ndarray, of: Listed, bends: Lists) -> np.ndarray:
     """Walks of length 3 along the arcs of the union, at the arcs of the graph that these are; ``x``, ``y``: of each arc
     the row of its tail, and the place of its head in one; ``bends``: the arcs that leave its head."""
-    walks = np.empty(len(of.tails), np.int64)
-    for c in bends.cells(0, len(of.tails)):
-        walks[c.arcs] = c.sums(both.take(c.spread(x[c.arcs]) + y.take(c.near)).astype(np.int64))
-    arcs = core.leaving(np.arange(len(core.lengths)))
-    ends = core.tails[arcs] << 32 | core.heads[arcs]
     found = np.zeros(len(core.tails), np.int64)
-    np.add.at(found, arcs[np.searchsorted(ends, core.heads[of.tails] << 32 | core.heads[of.heads])], walks)
+    for c in bends.cells(0, len(of.tails)):
+        walks = c.sums(both.take(c.spread(x[c.arcs]) + y.take(c.near)).astype(np.int64))
+        np.add.at(found, of.sides[c.arcs], walks)
     return found

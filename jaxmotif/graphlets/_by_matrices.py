@@ -124,7 +124,7 @@ class Neighbourhoods:
         place, rows, of = self._place, self._rows, self._triangles
         for first in range(0, len(of.uv), MOST):
             some = of.some(slice(first, first + MOST))
-            for (x, y), side in zip(some.around(self._core.back), (some.vw, some.uw, some.uv), strict=True):
+            for (x, y), side in zip(some.around(self._core.back), some.sides, strict=True):
                 (mine,) = np.nonzero(rows[x] < cells)
                 x, y = x[mine], y[mine]
                 yield _Corners(rows[x] + place[y], rows[y] + place[x], side[mine])

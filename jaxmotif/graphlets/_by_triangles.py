@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxmotif.graphlets._by_lists import Core, Triangles
-from jaxmotif.graphlets._cells import Lists
+from jaxmotif.graphlets._cells import Lists, order_of
 
 _MARK = 62
 """The bit of a number of the table that says whether two nodes are adjacent; codegrees have the lowest 32."""
@@ -24,16 +24,16 @@ class Corners:
         self._core, arcs = core, len(core.tails)
         uv, vw, uw = triangles
         edge, corner = np.concatenate(triangles), np.concatenate([core.heads[vw], core.tails[uv], core.heads[uv]])
-        # Sorted as one number each, which NumPy does fastest.
-        by_edge = np.sort(edge << 32 | corner)
-        edge, self._third = by_edge >> 32, by_edge & 0xFFFFFFFF
+        order = order_of(edge)
+        edge, self._third = edge[order], corner[order]
         # Of each pair the one that comes first in the list of an edge finds the other.
         later = np.cumsum(np.bincount(edge, minlength=arcs))[edge] - np.arange(len(edge)) - 1
         row = np.empty(len(nodes), np.int64)
         row[nodes] = np.arange(len(nodes))
-        (some,) = np.nonzero(later)
-        by_row = np.sort(row[self._third[some]] << 32 | some)
-        self._rows, place = by_row >> 32, by_row & 0xFFFFFFFF
+        (place,) = np.nonzero(later)
+        rows = row[self._third[place]]
+        order = order_of(rows)
+        self._rows, place = rows[order], place[order]
         self._edges, self._lists = edge[place], Lists(place + 1, later[place])
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows, minlength=len(nodes)))])
         self._codegrees, self._adjacent = np.zeros((2, arcs), np.int64)
@@ -63,7 +63,7 @@ def around(core: Core, triangles: Triangles, t: np.ndarray, l2: np.ndarray) -> d
     closed, middle = np.zeros(len(core.lengths), np.int64), np.zeros(len(t), np.int64)
     np.add.at(closed, core.tails, t)
     # Of each corner the arcs to the two others, and the side between these.
-    for (x, y), side in zip(triangles.around(core.back), (triangles.vw, triangles.uw, triangles.uv), strict=True):
+    for (x, y), side in zip(triangles.around(core.back), triangles.sides, strict=True):
         np.add.at(middle, x, t[y] * t[side])
         np.add.at(middle, y, t[x] * t[side])
     triples = triangles.sums(core.back, closed[core.tails[core.back]])
