@@ -79,6 +79,16 @@ class _Corners(NamedTuple):
     side: np.ndarray
 
 
+class _Batch(NamedTuple):
+    """Some matrices: ``cells``, which of all, of ``shape [B, D, D]``; ``arcs`` to their nodes, and which of ``[B, D]``
+    these are, ``place``."""
+
+    cells: slice
+    shape: tuple[int, int, int]
+    arcs: np.ndarray
+    place: np.ndarray
+
+
 class Neighbourhoods:
     """Those of the hubs that have matrices.
 
@@ -96,42 +106,55 @@ class Neighbourhoods:
         self._core, self._triangles, self._rows, self._matrices = core, triangles, rows, matrices
         self._at_heads, self._twins = at_heads, at_heads["members"].max() > 1
         self._place = np.arange(len(core.tails)) - core.first[core.tails]
+        self.cells = sum(group.cells for group in matrices)
 
     def gather(self, own: np.ndarray, both: np.ndarray, detail: Detail) -> np.ndarray | None:
         """What they give, into ``own``, ``[K, S]`` by :func:`jaxmotif.graphlets._hubs.own_columns`, and ``both``, whose
         cells are 0; for edge orbits it gives ``rim``."""
-        cells = sum(group.cells for group in self._matrices)
-        for c in self._corners(cells):
+        for c in self._corners():
             both[c.cell] = both[c.turned] = 1 << ADJACENT
-        walks = np.zeros(cells if detail == "edge" else 0, np.uint32)
+        walks = np.zeros(self.cells if detail == "edge" else 0, np.uint32)
+        for b in self._batches():
+            heads = {name: np.zeros(b.shape[:2]) for name in self._at_heads}
+            for name, x in heads.items():
+                x.reshape(-1)[b.place] = self._at_heads[name][b.arcs]
+            near = _adjacent(both[b.cells], b.shape)
+            found = self._sums(near, both[b.cells], walks[b.cells] if detail == "edge" else None, heads, detail)
+            own[:, b.arcs] = np.stack([found[name].reshape(-1) for name in own_columns(detail)])[:, b.place]
+        return self._rim(walks) if detail == "edge" else None
+
+    def chords(self, both: np.ndarray, codegrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``chord`` and ``side_pairs`` at the arcs that leave hubs with matrices, int64; ``codegrees``: of all cells, in
+        the whole graph."""
+        found = np.zeros((2, len(self._rows)), np.int64)
+        for b in self._batches():
+            near, shared = _adjacent(both[b.cells], b.shape), codegrees[b.cells].astype(np.float32).reshape(b.shape)
+            sums = [_total(near, _exactly(near, x)).reshape(-1) for x in (shared, near * shared)]
+            found[:, b.arcs] = np.stack(sums)[:, b.place]
+        return found[0], found[1]
+
+    def _batches(self) -> Iterator[_Batch]:
         for group in self._matrices:
-            lane, step = np.arange(group.width), max(1, _CELLS // group.width**2)
+            lane, step, size = np.arange(group.width), max(1, _CELLS // group.width**2), group.width**2
             for start in range(0, len(group.hubs), step):
                 hubs = group.hubs[start : start + step]
-                mine = slice(group.first + start * group.width**2, group.first + (start + len(hubs)) * group.width**2)
                 (place,) = np.nonzero((lane < self._core.lengths[hubs][:, None]).reshape(-1))
                 arcs = (self._core.first[hubs][:, None] + lane).reshape(-1)[place]
-                heads = {name: np.zeros((len(hubs), group.width)) for name in self._at_heads}
-                for name, x in heads.items():
-                    x.reshape(-1)[place] = self._at_heads[name][arcs]
-                near = (both[mine] >> ADJACENT).astype(np.float32).reshape(-1, group.width, group.width)
-                found = self._sums(near, both[mine], walks[mine] if detail == "edge" else None, heads, detail)
-                for row, name in zip(own, own_columns(detail), strict=True):
-                    row[arcs] = found[name].reshape(-1)[place]
-        return self._rim(walks, cells) if detail == "edge" else None
+                first = group.first + start * size
+                yield _Batch(slice(first, first + len(hubs) * size), (len(hubs), *[group.width] * 2), arcs, place)
 
-    def _corners(self, cells: int) -> Iterator[_Corners]:
+    def _corners(self) -> Iterator[_Corners]:
         place, rows, of = self._place, self._rows, self._triangles
         for first in range(0, len(of.uv), MOST):
             some = of.some(slice(first, first + MOST))
             for (x, y), side in zip(some.around(self._core.back), some.sides, strict=True):
-                (mine,) = np.nonzero(rows[x] < cells)
+                (mine,) = np.nonzero(rows[x] < self.cells)
                 x, y = x[mine], y[mine]
                 yield _Corners(rows[x] + place[y], rows[y] + place[x], side[mine])
 
-    def _rim(self, walks: np.ndarray, cells: int) -> np.ndarray:
+    def _rim(self, walks: np.ndarray) -> np.ndarray:
         found = np.zeros(len(self._rows), np.int64)
-        for c in self._corners(cells):
+        for c in self._corners():
             np.add.at(found, c.side, walks[c.cell].astype(np.int64))
         return found + found[self._core.back]
 
@@ -151,34 +174,42 @@ class Neighbourhoods:
             return np.moveaxis(_times(matrix, weighted(np.stack(values, axis=-1))), -1, 0)
 
         def total(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            return np.einsum("bij,bij->bi", x, y) if many is None else np.einsum("bij,bij,bj->bi", x, y, many)
+            return _total(x, y) if many is None else np.einsum("bij,bij,bj->bi", x, y, many)
 
         common, near64 = _times(near, weighted(near)), near.astype(np.float64)
         both |= common.astype(np.uint16).reshape(-1)
         k = near * common  # 4-cliques on the triangle of the hub and two neighbours
-        common64, k64 = common.astype(np.float64), k.astype(np.float64)
-        one, d = np.ones_like(heads["d"]), heads["d"]
+        k64, one, d = k.astype(np.float64), np.ones_like(heads["d"]), heads["d"]
         t, degrees, leaves, around, squares = apply(near64, one, d, heads["leaves"], heads["p2"], d * d)
         s, kt, tail = apply(k64, one, t, d)
-        found = {"t": t, "degrees": degrees, "leaves": leaves, "c": total(common64, common64), "k2": total(k64, k64)}
+        found = {"t": t, "degrees": degrees, "leaves": leaves, "c": total(common, common), "k2": total(k, k)}
         l2, cube, ls, dart = apply(near64, t, t * t, s, t * d)
         found |= {"s": s, "l2": l2}
         if detail == "graph":
             return found
         l3, spread = apply(near64, l2, degrees)
-        tip = total(near64, _exactly(near, weighted(k64)))
+        tip = total(near, _exactly(near, k if many is None else weighted(k64)))
         found |= {"walks": around, "l3": l3, "spread": spread, "cube": cube, "ls": ls, "kt": kt, "tip": tip}
         if walks is None:
             return found
-        walks[:] = (near64 * _exactly(near, common64)).reshape(-1)
+        walks[:] = (near * _exactly(near, common)).reshape(-1)
         return found | {"squares": squares, "dart": dart, "tail": tail}
 
 
+def _adjacent(both: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
+    return (both >> ADJACENT).astype(np.float32).reshape(shape)
+
+
+def _total(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Sums over rows of products of whole numbers, in float32 if that holds them."""
+    kind = np.float32 if float(x.max()) * float(y.max()) * x.shape[1] < _EXACT else np.float64
+    return np.einsum("bij,bij->bi", x.astype(kind, copy=False), y.astype(kind, copy=False))
+
+
 def _exactly(near: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The product with float64, in float32 if that holds its numbers."""
-    if float(x.max()) * near.shape[1] < _EXACT:
-        return _times(near, x.astype(np.float32)).astype(np.float64)
-    return _times(near.astype(np.float64), x)
+    """The product with whole numbers, in float32 if that holds all of its own."""
+    kind = np.float32 if float(x.max()) * near.shape[1] < _EXACT else np.float64
+    return _times(near.astype(kind, copy=False), x.astype(kind, copy=False))
 
 
 # ---- 5-cliques
@@ -242,7 +273,10 @@ def _shared(
         Q = near[x[some]] * near[y[some]]
         heavy = Q if weights is None else Q * weights[some, None]
         low, high = np.searchsorted(begin, [first, min(first + step, len(x)) - 1], "right") - 1
+        ends = (begin - first).tolist()
         for hub in range(low, high + 1):
-            own = slice(max(begin[hub] - first, 0), begin[hub + 1] - first)
-            found[hub] += _times(Q[own].T[None], heavy[own][None])[0]
+            own = slice(max(ends[hub], 0), ends[hub + 1])
+            left, right = Q[own].T, heavy[own]
+            alone = right.size * width < _ALONE
+            found[hub] += left @ right if alone else _times(left[None], right[None])[0]
     return found.reshape(near.shape)

@@ -19,7 +19,7 @@ from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets._by_columns import Columns
 from jaxmotif.graphlets._by_lists import TABLE, Core, Listed, Triangles
 from jaxmotif.graphlets._by_matrices import Group, Neighbourhoods, five_cliques
-from jaxmotif.graphlets._by_triangles import Corners, around
+from jaxmotif.graphlets._by_triangles import AtEdges, around
 from jaxmotif.graphlets._cells import Cells, Lists
 from jaxmotif.graphlets._five_on_host import arcs_of, degrees_of, leaves_of, members_of
 from jaxmotif.graphlets._hubs import ADJACENT, Ranked, own_columns
@@ -71,14 +71,14 @@ def all_sums(at: Layout, graph: Ranked, device: jax.Device, *, size: int, detail
     nodes = {"d": d, "p2": arcs.around(d), "leaves": leaves_of(graph), "members": members_of(graph)}
     at_heads = {name: arcs.head(x) for name, x in nodes.items()}
     stand_for = None if graph.twins is None else nodes["members"][int(graph.core) :]
-    kept = sum(group.cells for group in at.matrices)
-    names = own_columns(detail)
-    every, both = np.zeros((len(names), len(arcs.head(d))), np.int64), np.zeros(kept + at.few.cells, np.uint16)
-    around = Neighbourhoods(at.core, at.triangles, at.rows, at.matrices, at_heads)
-    rim = around.gather(every, both, detail)
+    names, count = own_columns(detail), len(at.core.tails)
+    every = np.zeros((len(names), count), np.int64)
+    both = np.zeros(sum(group.cells for group in at.matrices) + at.few.cells, np.uint16)
+    neighbourhoods = Neighbourhoods(at.core, at.triangles, at.rows, at.matrices, at_heads)
+    rim = neighbourhoods.gather(every, both, detail)
     own = dict(zip(names, every, strict=True))
     more = by_lists.gather(own, both, at.core, at.rows, at_heads, at.few, detail)
-    walks, sums = found(at, own, both, at_heads, stand_for, device, size=size, detail=detail)
+    walks, sums = found(at, own, both, neighbourhoods, at_heads, stand_for, device, size=size, detail=detail)
     sums |= own | {"walks4": walks, "q": five_cliques(at.core, at.triangles, at_heads["members"])}
     return sums if rim is None or more is None else sums | {"rim": rim + more}
 
@@ -103,10 +103,11 @@ class _Rows(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Cells; where each is in the rows of a table that are held, and in the columns; how many nodes y stands for; 1,
-    and 2^32 times what x and y have in the matrix of u."""
+    """Cells; where each is in the matrix of u, in the rows of a table that are held, and in the columns; how many nodes
+    y stands for; 1, and 2^32 times what x and y have in that matrix."""
 
     cells: Cells
+    place: np.ndarray
     key: np.ndarray
     column: np.ndarray
     members: np.ndarray
@@ -128,8 +129,8 @@ class Found(NamedTuple):
 
 
 def found(
-    at: Layout, own: dict[str, np.ndarray], both: np.ndarray, at_heads: dict[str, np.ndarray],
-    stand_for: np.ndarray | None, device: jax.Device, *, size: int, detail: Detail,
+    at: Layout, own: dict[str, np.ndarray], both: np.ndarray, neighbourhoods: Neighbourhoods,
+    at_heads: dict[str, np.ndarray], stand_for: np.ndarray | None, device: jax.Device, *, size: int, detail: Detail,
 ) -> Found:  # fmt: skip
     """What rows give.
 
@@ -146,10 +147,9 @@ def found(
     sums = dict[str, np.ndarray](zip(names, np.zeros((len(names), len(core.tails)), np.int64), strict=True))
     together = max(1, min(len(core.lengths), TABLE // size))
     table = np.zeros(together * size, np.int64)
-    bent, corners = None, None
+    edges = None
     if detail == "edge":
-        bent, corners = np.zeros_like(table), Corners(core, at.triangles, columns.nodes)
-        sums["floor"] = np.zeros_like(sums["w3"])
+        edges = AtEdges(core, at.triangles, columns.nodes, at.rows < neighbourhoods.cells, len(both), len(table))
     places, members, degrees = at.rows[rows.back], at_heads["members"], at_heads["d"]
     # Of rows: an arc that leads to x has what x has.
     leaves = np.zeros(len(core.lengths), np.int64)
@@ -157,25 +157,26 @@ def found(
     linear = _Linear(degrees, t, degrees + (t << 32), wide, wide and _is_narrow(rows, own, at_heads))
 
     def read(c: Cells, first: int) -> _Read:
-        key, pair = core.heads.take(c.near), (both.take(c.along(places[c.arcs])) & low).astype(np.int64)
+        key, place = core.heads.take(c.near), c.along(places[c.arcs])
+        pair = (both.take(place) & low).astype(np.int64)
         pair <<= 32
         pair += 1
         column = key * columns.width
         column += c.spread(rows.tails[c.arcs] - columns.begin)
         key += c.spread((rows.tails[c.arcs] - first) * size)
-        return _Read(c, key, column, members.take(c.near) if twins else key, pair)
+        return _Read(c, place, key, column, members.take(c.near) if twins else key, pair)
 
     for first, stop in columns.groups(rows.lists, rows.starts, together):
         parts = [read(c, first) for c in rows.lists.cells(rows.starts[first], rows.starts[stop])]
-        for c, key, *_, pair in parts:
+        for c, _, key, *_, pair in parts:
             # Codegrees, and above them pairs.
             np.add.at(table, key, pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair)
-            if bent is not None:
-                np.add.at(bent, key, t.take(c.near))
+            if edges is not None:
+                np.add.at(edges.bent, key, t.take(c.near))
         # The diagonal has degrees.
         own_place = np.arange(stop - first) * size + rows.nodes[first:stop]
         table[own_place] += leaves[first:stop]
-        for c, key, column, many, pair in parts:
+        for c, place, key, column, many, pair in parts:
             number = table.take(key)
             codegree = number & 0xFFFFFFFF
             columns.put(column, codegree)
@@ -186,18 +187,19 @@ def found(
             if wide:
                 number >>= 32
                 sums["arm"][back] = c.sums(number * many if twins else number)
-            if bent is not None:
-                sums["floor"][back] = c.sums(bent.take(key))
-        if corners is not None:
+            if edges is not None:
+                edges.floor[back] = c.sums(edges.bent.take(key))
+                edges.codegrees[place] = codegree.astype(np.uint16)
+        if edges is not None:
             mine = slice(rows.starts[first], rows.starts[stop])
             marks = (rows.tails[mine] - first) * size + core.heads[rows.arcs[mine]]
-            corners.add(table, size, first, stop, marks)
-        in_order = (stop - first) * size < _CLEARED * sum(len(key) for _, key, *_ in parts)
-        for used in (table,) if bent is None else (table, bent):
+            edges.corners.add(table, size, first, stop, marks)
+        in_order = (stop - first) * size < _CLEARED * sum(len(key) for _, _, key, *_ in parts)
+        for used in (table,) if edges is None else (table, edges.bent):
             if in_order:
                 used[: (stop - first) * size] = 0
                 continue
-            for _, key, *_ in parts:
+            for _, _, key, *_ in parts:
                 used[key] = 0
             used[own_place] = 0
     # A leaf of u has one common neighbour with each of its others: u.
@@ -205,9 +207,9 @@ def found(
         sums[name][rows.arcs] += leaves[rows.tails]
     if wide:
         sums["roof"] = at.triangles.sums(core.back, sums["w3"] * members)
-    if corners is not None:
+    if edges is not None:
         sums["eave"] = sums["chord"]
-        sums |= corners.sums(own["degrees"]) | around(core, at.triangles, t, own["l2"])
+        sums |= edges.sums(own, *neighbourhoods.chords(both, edges.codegrees)) | around(core, at.triangles, t, own["l2"])
     return Found(columns.walks(), sums)
 
 

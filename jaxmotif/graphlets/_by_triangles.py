@@ -1,8 +1,9 @@
 """What edge orbits take of the triangles of a graph beside the sums of :mod:`jaxmotif.graphlets._by_rows`, on a CPU.
 
-Of an edge with common neighbours T, ``chord`` and ``side_pairs`` are sums over all pairs of T. One of a pair is a
-corner of a triangle, the edge the side that it does not touch, and the other comes from the list of that edge: the row
-of codegrees of the corner, while it is there, tells of all its pairs.
+Of an edge with common neighbours T, ``chord`` and ``side_pairs`` are sums over all pairs of T. Where an end of the edge
+has a matrix, they are products of that with the codegrees of its nodes. Else one of a pair is a corner of a triangle,
+the edge the side that it does not touch, and the other comes from the list of that edge: the row of codegrees of the
+corner, while it is there, tells of all its pairs.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ _MARK = 62
 
 
 class Corners:
-    """The corners of all triangles by rows, and sums at the edges that they do not touch."""
+    """The corners of triangles by rows, and sums at the edges that they do not touch."""
 
-    def __init__(self, core: Core, triangles: Triangles, nodes: np.ndarray):
-        """``nodes``: of the core, in the order of their rows."""
+    def __init__(self, core: Core, triangles: Triangles, nodes: np.ndarray, wanted: np.ndarray):
+        """``nodes``: of the core, in the order of their rows; ``wanted``: at which arcs, those of an edge alike."""
         self._core, arcs = core, len(core.tails)
         uv, vw, uw = triangles
         edge, corner = np.concatenate(triangles), np.concatenate([core.heads[vw], core.tails[uv], core.heads[uv]])
+        edge, corner = edge[wanted[edge]], corner[wanted[edge]]
         order = order_of(edge)
         edge, self._third = edge[order], corner[order]
         # Of each pair the one that comes first in the list of an edge finds the other.
@@ -51,10 +53,43 @@ class Corners:
             np.add.at(self._adjacent, self._edges[c.arcs], c.sums(number))
         table[marks] = 0
 
-    def sums(self, degrees: np.ndarray) -> dict[str, np.ndarray]:
-        """Int64 at all arcs, by name; ``degrees``: sums over T, at all arcs."""
+    def sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """Over all ordered pairs of T, codegrees, and those of adjacent ones: int64 at all arcs."""
         codegrees, adjacent = (2 * (x + x[self._core.back]) for x in (self._codegrees, self._adjacent))
-        return {"chord": codegrees + degrees, "side_pairs": adjacent}
+        return codegrees, adjacent
+
+
+class AtEdges:
+    """What edge orbits take of rows, beside the sums of all orbits.
+
+    Attributes:
+      bent: as the table of the rows that are held, walks of length 2, counted as often as their first edge has
+        triangles.
+      floor: int64 at all arcs.
+      codegrees: uint16, of the cells of all matrices.
+      corners: of the edges neither of whose ends has a matrix: what others take is in that.
+    """
+
+    def __init__(
+        self, core: Core, triangles: Triangles, nodes: np.ndarray, leaves_matrix: np.ndarray, cells: int, size: int
+    ):
+        """``nodes``: of the core, in the order of their rows; ``leaves_matrix``: at all arcs, whether the tail has a
+        matrix; ``cells``: of all neighbourhoods; ``size``: of the table."""
+        self._leaves, self._back = leaves_matrix, core.back
+        self._apart = ~(leaves_matrix | leaves_matrix[core.back])
+        self.bent, self.floor = np.zeros(size, np.int64), np.zeros(len(core.tails), np.int64)
+        self.codegrees = np.zeros(cells, np.uint16)
+        self.corners = Corners(core, triangles, nodes, self._apart)
+
+    def sums(
+        self, own: dict[str, np.ndarray], chord: np.ndarray, side_pairs: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Int64 at all arcs, by name; ``chord``, ``side_pairs``: at those that leave matrices."""
+        chord, side_pairs = (np.where(self._leaves, x, x[self._back]) for x in (chord, side_pairs))
+        codegrees, adjacent = self.corners.sums()
+        # Each node of T and itself have its degree.
+        chord += codegrees + np.where(self._apart, own["degrees"], 0)
+        return {"floor": self.floor, "chord": chord, "side_pairs": side_pairs + adjacent}
 
 
 def around(core: Core, triangles: Triangles, t: np.ndarray, l2: np.ndarray) -> dict[str, np.ndarray]:
