@@ -35,7 +35,7 @@ _EXACT = 2.0**24
 
 
 class Group(NamedTuple):
-    """``hubs``: numbers in the core, int64, ascending, of hubs with matrices of one width; ``first``: the first cell."""
+    """Hubs with matrices of one width: their numbers in the core, int64, ascending; and the first cell of all."""
 
     width: int
     hubs: np.ndarray
@@ -124,8 +124,8 @@ class Neighbourhoods:
         return self._rim(walks) if detail == "edge" else None
 
     def chords(self, both: np.ndarray, codegrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``chord`` and ``side_pairs`` at the arcs that leave hubs with matrices, int64; ``codegrees``: of all cells, in
-        the whole graph."""
+        """``chord`` and ``side_pairs`` at the arcs that leave hubs with matrices, int64; ``codegrees``: in the whole
+        graph, of all cells."""
         found = np.zeros((2, len(self._rows)), np.int64)
         for b in self._batches():
             near, shared = _adjacent(both[b.cells], b.shape), codegrees[b.cells].astype(np.float32).reshape(b.shape)
@@ -141,7 +141,7 @@ class Neighbourhoods:
                 (place,) = np.nonzero((lane < self._core.lengths[hubs][:, None]).reshape(-1))
                 arcs = (self._core.first[hubs][:, None] + lane).reshape(-1)[place]
                 first = group.first + start * size
-                yield _Batch(slice(first, first + len(hubs) * size), (len(hubs), *[group.width] * 2), arcs, place)
+                yield _Batch(slice(first, first + len(hubs) * size), (len(hubs), group.width, group.width), arcs, place)
 
     def _corners(self) -> Iterator[_Corners]:
         place, rows, of = self._place, self._rows, self._triangles
@@ -162,8 +162,8 @@ class Neighbourhoods:
         self, near: np.ndarray, both: np.ndarray, walks: np.ndarray | None, heads: dict[str, np.ndarray], detail: Detail
     ) -> dict[str, np.ndarray]:
         """Float64 ``[B, D]`` at the arcs from hubs to their neighbours, by name, from ``near``, who is adjacent,
-        float32 ``[B, D, D]``; into ``both`` common neighbours, into ``walks`` those of length 3 along edges. Nodes count
-        as often as they have members."""
+        float32 ``[B, D, D]``; into ``both`` common neighbours, into ``walks`` those of length 3 along edges. Nodes
+        count as often as they have members."""
         many = heads["members"] if self._twins else None
 
         def weighted(x: np.ndarray) -> np.ndarray:
@@ -264,8 +264,8 @@ def five_cliques(core: Core, triangles: Triangles, members: np.ndarray) -> np.nd
 def _shared(
     near: np.ndarray, x: np.ndarray, y: np.ndarray, begin: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Of two neighbours of a hub the pairs that both are adjacent to, ``[B * width, width]``; ``near``: who is adjacent;
-    ``x``, ``y``: rows of the two of a pair; ``begin``: the first pair of each hub, and past the last."""
+    """Of two neighbours of a hub the pairs that both are adjacent to, ``[B * width, width]``; ``near``: who is
+    adjacent; ``x``, ``y``: rows of the two of a pair; ``begin``: the first pair of each hub, and past the last."""
     width = near.shape[1]
     found, step = np.zeros((len(begin) - 1, width, width), near.dtype), max(1, _PAIRS // width)
     for first in range(0, len(x), step):
@@ -277,6 +277,11 @@ def _shared(
         for hub in range(low, high + 1):
             own = slice(max(ends[hub], 0), ends[hub + 1])
             left, right = Q[own].T, heavy[own]
-            alone = right.size * width < _ALONE
-            found[hub] += left @ right if alone else _times(left[None], right[None])[0]
+            if right.size * width < _ALONE:
+                found[hub] += left @ right
+                continue
+            # In one of a few shapes: each is compiled for.
+            rest = (1 << (len(right) - 1).bit_length()) - len(right)
+            left, right = np.pad(left, ((0, 0), (0, rest))), np.pad(right, ((0, rest), (0, 0)))
+            found[hub] += _times(left[None], right[None])[0]
     return found.reshape(near.shape)

@@ -209,7 +209,9 @@ def found(
         sums["roof"] = at.triangles.sums(core.back, sums["w3"] * members)
     if edges is not None:
         sums["eave"] = sums["chord"]
-        sums |= edges.sums(own, *neighbourhoods.chords(both, edges.codegrees)) | around(core, at.triangles, t, own["l2"])
+        sums |= edges.sums(own, *neighbourhoods.chords(both, edges.codegrees)) | around(
+            core, at.triangles, t, own["l2"]
+        )
     return Found(columns.walks(), sums)
 
 

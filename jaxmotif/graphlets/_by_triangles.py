@@ -81,9 +81,7 @@ class AtEdges:
         self.codegrees = np.zeros(cells, np.uint16)
         self.corners = Corners(core, triangles, nodes, self._apart)
 
-    def sums(
-        self, own: dict[str, np.ndarray], chord: np.ndarray, side_pairs: np.ndarray
-    ) -> dict[str, np.ndarray]:
+    def sums(self, own: dict[str, np.ndarray], chord: np.ndarray, side_pairs: np.ndarray) -> dict[str, np.ndarray]:
         """Int64 at all arcs, by name; ``chord``, ``side_pairs``: at those that leave matrices."""
         chord, side_pairs = (np.where(self._leaves, x, x[self._back]) for x in (chord, side_pairs))
         codegrees, adjacent = self.corners.sums()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
+from jaxmotif.devices._memory import out_of_memory
 from jaxmotif.devices._record import Store
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _five_on_host as on_host
-from jaxmotif.graphlets._five_given import given_of
+from jaxmotif.graphlets._five_given import Given, given_of
 from jaxmotif.graphlets._five_results import (
     ONE_LIMB,
     at_arcs_of,
@@ -22,6 +25,9 @@ from jaxmotif.graphlets._five_results import (
     totals,
 )
 from jaxmotif.graphlets._five_sums import all_sums
+from jaxmotif.graphlets._homs import Array
+from jaxmotif.graphlets._hubs import Places
+from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import all_counts, counts_of_maps
 
@@ -58,10 +64,9 @@ def five_node_orbits(
       ValueError: too little memory.
     """
     with jax.default_device(selection.main):
-        slots = jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
-        alone = store is None and not selection.several
-        given, places, largest = given_of(slots, graph, "edge" if edges else "node", memory, selection.main, alone)
-        sums, notes = all_sums(given, selection, show, store)
+        given_as = partial(_given, graph, selection, "edge" if edges else "node", memory)
+        first = given_as(store is None and not selection.several)
+        given, places, largest, sums, notes = _summed(first, given_as, selection, show, store)
         narrow, small, wide = largest < 2.0**32, largest < SMALL, largest >= ONE_LIMB
         at_nodes = np.zeros((0, len(NODE_NAMES_5)), np.int64)
         if given.lists is not None:  # made row by row, they are in host memory
@@ -73,7 +78,7 @@ def five_node_orbits(
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
         by_arc = at_arcs_of(given.graph, sums, wide=wide, small=small)
-        at_edges = at_edges_of(by_arc, given.graph, places, slots, edges=graph.m)
+        at_edges = at_edges_of(by_arc, given.graph, places, _slots(graph, selection), edges=graph.m)
         return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
 
 
@@ -84,13 +89,50 @@ def five_node_counts(
     arguments and errors as :func:`five_node_orbits`."""
     nodes = np.array(graph.n, object)
     with jax.default_device(selection.main):
-        slots = jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
-        alone = store is None and not selection.several
-        given, _, largest = given_of(slots, graph, "graph", memory, selection.main, alone)
-        if largest < LARGEST_HOM:
-            sums, notes = all_sums(given, selection, show, store)
+        given_as = partial(_given, graph, selection, "graph", memory)
+        first = given_as(store is None and not selection.several)
+        if first.largest < LARGEST_HOM:
+            given, _, _, sums, notes = _summed(first, given_as, selection, show, store)
             halves = total_of_homs if given.lists is None else on_host.total_of_homs
-            homs = joined(halves(given.graph, sums))
-            return counts_of_maps(np, np.concatenate([nodes[None], homs])), notes
+            return counts_of_maps(np, np.concatenate([nodes[None], joined(halves(given.graph, sums))])), notes
     found = five_node_orbits(graph, selection, False, memory, show, store)
     return all_counts(np, nodes, totals(found.nodes)), found.notes
+
+
+class _First(NamedTuple):
+    """What a graph is for the passes, where its nodes and slots went, and a bound of all results."""
+
+    given: Given
+    places: Places
+    largest: float
+
+
+class _Summed(NamedTuple):
+    """And its sums at all arcs, with notes."""
+
+    given: Given
+    places: Places
+    largest: float
+    sums: dict[str, Array]
+    notes: tuple[str, ...]
+
+
+def _slots(graph: Graph, selection: Selection) -> tuple[jax.Array, jax.Array]:
+    return jax.device_put((graph.out_offsets, graph.out_targets), selection.main)
+
+
+def _given(graph: Graph, selection: Selection, detail: Detail, memory: int | None, alone: bool) -> _First:
+    return _First(*given_of(_slots(graph, selection), graph, detail, memory, selection.main, alone))
+
+
+def _summed(
+    first: _First, given_as: Callable[[bool], _First], selection: Selection, show: bool, store: Store | None
+) -> _Summed:
+    try:
+        return _Summed(*first, *all_sums(first.given, selection, show, store))
+    except (MemoryError, jax.errors.JaxRuntimeError) as failure:
+        if first.given.lists is None or not (isinstance(failure, MemoryError) or out_of_memory(failure)):
+            raise
+    first = given_as(False)
+    sums, notes = all_sums(first.given, selection, show, store)
+    return _Summed(*first, sums, ("the host ran out of memory; went on with some rows of tables at a time", *notes))

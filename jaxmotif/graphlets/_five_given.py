@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._host import on_device
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.graph._container import Graph
@@ -152,7 +153,7 @@ def given_of(
         if few is not None:
             given, places, largest = _given((few.offsets, few.targets), few, detail, memory, device)
             if (lists := row_lists(given, device)) is not None:
-                places = places._replace(nodes=np.asarray(places.nodes)[few.of])
+                places = places._replace(nodes=on_device(np.asarray(places.nodes)[few.of], device))
                 return given._replace(lists=lists), places, largest
     given, places, largest = _given(slots, None, detail, memory, device)
     # A fourth of the memory, or less, of whole tables.
@@ -160,20 +161,22 @@ def given_of(
     return given._replace(lists=lists) if lists is not None else _for_tables(given, device), places, largest
 
 
-Slots = tuple[jax.Array | np.ndarray, jax.Array | np.ndarray]
-
-
 def _given(
-    slots: Slots, few: Classes | None, detail: Detail, memory: int | None, device: jax.Device
+    slots: tuple[jax.Array | np.ndarray, jax.Array | np.ndarray],
+    few: Classes | None,
+    detail: Detail,
+    memory: int | None,
+    device: jax.Device,
 ) -> tuple[Given, Places, float]:
     """``few``: whose rows ``slots`` are."""
     nodes, arcs = len(slots[0]) - 1, len(slots[1])
     if target_of(device).is_accelerator:
-        ranked, places = hubs.ranked(*slots, nodes=nodes, arcs=arcs)
+        ranked, places = hubs.ranked(*put64(slots, device), nodes=nodes, arcs=arcs)
         bound = _largest(ranked)
     else:
         twins = None if few is None else Twins(few.members, few.degrees, few.leaves)
-        ranked, places = hubs.ranked_on_host(*map(np.asarray, slots), twins)
+        offsets, targets = map(np.asarray, slots)
+        ranked, places = hubs.ranked_on_host(offsets, targets, device, twins)
         bound = _largest_of(np, on_host.arcs_of(ranked), on_host.degrees_of(ranked).astype(np.float64))
     # One wait for all that sizes depend on.
     needed = ranked.offsets, ranked.leaves, places.later, ranked.core, bound

@@ -7,6 +7,7 @@ them stays in cache, and is written row by row of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import jax
 import numpy as np
@@ -49,7 +50,8 @@ def arcs_of(graph: Ranked, edges: np.ndarray | None = None) -> Arcs:
 
 def degrees_of(graph: Ranked) -> np.ndarray:
     """In the whole graph; as :func:`leaves_of` and :func:`members_of` int64 ``[N]``."""
-    return (np.diff(np.asarray(graph.offsets)) if graph.twins is None else np.asarray(graph.twins.degrees)).astype(np.int64)
+    found = np.diff(np.asarray(graph.offsets)) if graph.twins is None else graph.twins.degrees
+    return found.astype(np.int64)
 
 
 def leaves_of(graph: Ranked) -> np.ndarray:
@@ -61,7 +63,7 @@ def members_of(graph: Ranked) -> np.ndarray:
     """How many nodes each stands for."""
     if graph.twins is None:
         return np.ones(len(np.asarray(graph.leaves)), np.int64)
-    return np.asarray(graph.twins.members).astype(np.int64)
+    return graph.twins.members.astype(np.int64)
 
 
 def total_of_homs(graph: Ranked, sums: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -84,19 +86,19 @@ class Solver:
         self._graph, self._degrees, self._sums = graph, degrees_of(graph), sums
         self._narrow, self._wide, self._small, self._device = narrow, wide, small, device
 
-    def at_nodes(self, places: np.ndarray) -> jax.Array | np.ndarray:
+    def at_nodes(self, places: jax.Array) -> jax.Array | np.ndarray:
         """``[N, 73]``; ``places``: of each node that is asked for."""
         arcs, d = arcs_of(self._graph), self._degrees
         every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
 
-        return self._held("node", lambda of: all_homs(arcs, of(d), Sums(*map(of, every))), places)
+        return self._held("node", lambda of: all_homs(arcs, of(d), Sums(*map(of, every))), np.asarray(places))
 
-    def at_edges(self, graph: Graph, places: np.ndarray) -> jax.Array | np.ndarray:
+    def at_edges(self, graph: Graph, places: jax.Array) -> jax.Array | np.ndarray:
         """``[m, 68]``, in the order of the edge list; ``graph``: with its own numbers; ``places``: of its slots."""
         offsets, targets = np.asarray(graph.out_offsets), np.asarray(graph.out_targets)
         tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         # Each edge from its lower end, as the edge list has it.
-        edges = places[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
+        edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
         arcs, d = arcs_of(self._graph, edges), self._degrees
         every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
         rims = rims_of(np, arcs, d, self._sums)
@@ -109,10 +111,12 @@ class Solver:
     def _held(
         self, root: Root, homs: Callable[[Cast], list[np.ndarray]], places: np.ndarray | None
     ) -> jax.Array | np.ndarray:
-        limbs = Limbs.of(lambda of: self._solved(times24(root), homs(of), places), self._wide)
-        return limbs.held(False) if self._wide else on_device(limbs.low, self._device)
+        solve = partial(self._solved, times24(root), places)
+        if not self._wide:
+            return on_device(solve(homs(lambda x: x)), self._device)
+        return Limbs.of(lambda of: solve(homs(of)), wide=True).held(narrow=False)
 
-    def _solved(self, weights: np.ndarray, homs: list[np.ndarray], places: np.ndarray | None) -> np.ndarray:
+    def _solved(self, weights: np.ndarray, places: np.ndarray | None, homs: list[np.ndarray]) -> np.ndarray:
         kind, count = homs[0].dtype, len(homs[0] if places is None else places)
         found = zeros_for_jax((count, len(weights)), np.uint32 if self._narrow else kind)
         part = np.zeros((len(homs), _PART), np.float64 if self._small else kind)

@@ -24,6 +24,7 @@ is less than 2^60, with room for weights of a thousand."""
 
 def arcs_of(graph: Ranked, edges: jax.Array | None = None) -> Arcs:
     """``edges``: an arc of each that is wanted."""
+
     def out(x: jax.Array) -> jax.Array:
         nodes = graph.leaves.shape[0]
         return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
@@ -103,12 +104,12 @@ class Limbs(NamedTuple):
     high: jax.Array | None
 
     @classmethod
-    def of(cls, solve: Callable[[Callable[[jax.Array], jax.Array]], jax.Array], wide: bool) -> Limbs:
+    def of(cls, solve: Callable[[Callable[[Array], Array]], Array], wide: bool) -> Limbs:
         """What ``solve`` finds, given what to make of the numbers that it takes."""
         low = solve(lambda x: x)
         if not wide:
             return cls(low, None)
-        near = solve(lambda x: x.astype(jnp.float64))
+        near = solve(lambda x: x.astype(np.float64))
         return cls(low, ((near - low.astype(near.dtype)) / 2.0**61).round().astype(low.dtype))
 
     def held(self, narrow: bool, at: jax.Array | None = None) -> jax.Array | np.ndarray:
@@ -190,7 +191,7 @@ def _columns(counts: jax.Array, at: jax.Array) -> jax.Array:
     return counts[:, at].T
 
 
-def joined(halves: tuple[jax.Array, jax.Array]) -> np.ndarray:
+def joined(halves: tuple[Array, Array]) -> np.ndarray:
     """Python integers from their low 32 bits and the rest."""
     low, high = jax.device_get(halves)
     return low.astype(object) + (high.astype(object) << 32)

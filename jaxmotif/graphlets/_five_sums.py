@@ -23,6 +23,7 @@ from jaxmotif.graphlets import _giants as big
 from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._five_given import LEAST_CELLS, Given
 from jaxmotif.graphlets._five_results import late_values, node_sums
+from jaxmotif.graphlets._homs import Array
 from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.graphlets._tuning import Detail
 
@@ -31,12 +32,16 @@ _UNITS = 32
 
 def all_sums(
     given: Given, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
-    """The sums at all arcs: around all hubs, shared out by hubs; then around giants, and what takes other sums."""
+) -> tuple[dict[str, Array], tuple[str, ...]]:
+    """The sums at all arcs, NumPy's where they are made row by row: around all hubs, shared out by hubs; then around
+    giants, and what takes other sums."""
+    if given.lists is not None:
+        end_rehearsal()
+        sums = by_rows.all_sums(given.lists, given.graph, selection.main, size=given.size, detail=given.detail)
+        return sums, ()
     sums, notes, known = _shared_out(given, selection, show, store)
     graph, device, union = given.graph, selection.main, None
-    rest = given.detail == "edge" and given.lists is None  # made row by row, all is there
-    adjacency = given.adjacency(graph) if rest else None
+    adjacency = given.adjacency(graph) if given.detail == "edge" else None
     if known is not None:
         sums["chord"] = _from_hubs(graph, sums["chord"], giants=given.giants)
         # The tables are gone: what they took is there for it.
@@ -60,9 +65,6 @@ def _shared_out(
 ) -> tuple[dict[str, jax.Array], tuple[str, ...], big.Known | None]:
     """And the giants, where these were no hubs."""
     device = selection.main
-    if given.lists is not None:
-        end_rehearsal()
-        return by_rows.all_sums(given.lists, given.graph, device, size=given.size, detail=given.detail), (), None
     if store is None and not selection.several and not given.is_long(device):
         hand, notes = with_smaller_steps(_whole, Hand(given, device), _halved, device)
         return hand.sums(), notes, hand.giants
@@ -200,9 +202,7 @@ class Hand:
         first, stop = span.first + given.core, span.stop + given.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for b in hubs.within(self._lowest, first, stop):
-            self._cliques = hubs.five_cliques(
-                self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail
-            )
+            self._cliques = hubs.five_cliques(self._cliques, graph, edges, *b.given, width=b.size, detail=given.detail)
         if given.sparse:
             for row in self._blocks(span):
                 self._walks = cycles.five_cycles(

@@ -123,8 +123,8 @@ class _Homs:
     there: those that are wanted, ``root``."""
 
     def __init__(self, size: int, root: orbits.Root, arcs: Arcs):
-        self.size, self.root, self.found = size, root, dict[int, Array]()
-        self._arcs = arcs
+        self.size, self._arcs, self.found = size, arcs, dict[int, Array]()
+        self.root: orbits.Root = root
 
     def put(
         self, edges: str, nodes: Callable[[], dict[int, Array]], arcs: Callable[[], dict[orbits.Edge, Array]]
@@ -170,9 +170,7 @@ def divided(times24: Array) -> Array:
     return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
 
 
-def total_homs(
-    arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x
-) -> list[Array]:
+def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x) -> list[Array]:
     """Arrays over nodes or arcs whose sums are the homomorphisms of the 30 connected graphs of two to five nodes, in
     the order of :data:`jaxmotif.patterns._orbits.CONNECTED`: of each graph at the root that takes least. ``of_arcs``:
     what to make of those over arcs."""
@@ -252,9 +250,7 @@ def all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None = None) -> li
         lambda: {(0, 1): s.degrees, (0, 2): s.t * head(d), (2, 3): tail(tau)},
     )
     wedges = back(s.l2)  # at u -> v, u off the chord: sum over T of t(w, v)
-    four.put(
-        "01 02 03 12 13", lambda: {0: out(s.t * s.t), 2: out(wedges)}, lambda: {(0, 1): s.t * s.t, (2, 0): wedges}
-    )
+    four.put("01 02 03 12 13", lambda: {0: out(s.t * s.t), 2: out(wedges)}, lambda: {(0, 1): s.t * s.t, (2, 0): wedges})
     four.put("01 02 03 12 13 23", lambda: {0: out(s.s)}, lambda: {(0, 1): s.s})
 
     five = _Homs(5, root, arcs)
@@ -334,8 +330,10 @@ def _cones(five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None, d: Array, back: 
             "01 02 03 04 " + rest,
             # At a spoke's end: what the arcs that lead to it from all hubs have.
             lambda: {0: hub()} | {node: out(back(value)) for node, value in spokes.items()},
-            lambda: {(0, node): value for node, value in spokes.items()}
-            | {arc: getattr(rims, name) for arc, name in named.items()},
+            lambda: (
+                {(0, node): value for node, value in spokes.items()}
+                | {arc: getattr(rims, name) for arc, name in named.items()}
+            ),
         )
 
     cone("", lambda: d * d * d * d, {1: n * n * n})  # 4-star

@@ -23,6 +23,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, put64, target
+from jaxmotif.arrays._host import all_on_device
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.graphlets._cells import order_of
 from jaxmotif.graphlets._five_adjacency import Adjacency
@@ -45,9 +46,9 @@ class Twins(NamedTuple):
     """Of nodes that stand for several with the same neighbours, int32 ``[N]``: how many; of each of these its
     neighbours, in the whole graph, and how many of them are leaves."""
 
-    members: jax.Array
-    degrees: jax.Array
-    leaves: jax.Array
+    members: np.ndarray
+    degrees: np.ndarray
+    leaves: np.ndarray
 
 
 class Ranked(NamedTuple):
@@ -59,8 +60,7 @@ class Ranked(NamedTuple):
       leaves: ``[N]``, neighbours of degree 1, which lead every row.
       core: scalar, the first node of degree 2 or more.
       rows, at_rows: ``[N]``, the row of each core node in tables, and the core node of each row; N where there is none.
-      twins: given where nodes stand for several (:mod:`jaxmotif.graphlets._twins`): then there are no tables, and
-        arrays are NumPy's.
+      twins: given where nodes stand for several (:mod:`jaxmotif.graphlets._twins`): then there are no tables.
     """
 
     offsets: jax.Array
@@ -76,11 +76,11 @@ class Ranked(NamedTuple):
 
 class Places(NamedTuple):
     """Where a graph's nodes and slots are once numbered by degree, int32 ``[N]`` and ``[S]``; and, by number, how many
-    neighbours of higher number each node has, ``[N]``. On a CPU NumPy's, as the graph."""
+    neighbours of higher number each node has, ``[N]``."""
 
-    nodes: jax.Array | np.ndarray
-    arcs: jax.Array | np.ndarray
-    later: jax.Array | np.ndarray
+    nodes: jax.Array
+    arcs: jax.Array
+    later: jax.Array
 
 
 class Blocks(NamedTuple):
@@ -112,11 +112,13 @@ class Blocks(NamedTuple):
         return int(self.steps) * self.ids.shape[1] * self.size**2
 
 
-def ranked_on_host(offsets: np.ndarray, targets: np.ndarray, twins: Twins | None = None) -> tuple[Ranked, Places]:
+def ranked_on_host(
+    offsets: np.ndarray, targets: np.ndarray, device: jax.Device, twins: Twins | None = None
+) -> tuple[Ranked, Places]:
     """As :func:`ranked`, in NumPy, which sorts an order of magnitude faster than XLA does on a CPU; ``twins``: as the
     rows are."""
     degrees, (nodes, arcs) = np.diff(offsets), (len(offsets) - 1, len(targets))
-    of_all = degrees if twins is None else np.asarray(twins.degrees)
+    of_all = degrees if twins is None else twins.degrees
     order = order_of(of_all)
     rank = np.empty(nodes, np.int64)
     rank[order] = np.arange(nodes)
@@ -141,12 +143,12 @@ def ranked_on_host(offsets: np.ndarray, targets: np.ndarray, twins: Twins | None
     at_rows[: nodes - core] = rank[rank >= core] - core
     rows[at_rows[: nodes - core]] = np.arange(nodes - core)
     starts = np.concatenate([[0], np.cumsum(degrees[order])]).astype(np.int32)
-    graph = Ranked(
-        # By the other end: the k-th arc so sorted is the reverse of the k-th as they are.
-        starts, padded(heads, nodes), padded(tails, nodes), padded(order_of(heads), rest), counted(heads < core),
-        np.array(core, np.int32), rows, at_rows, None if twins is None else Twins(*(np.asarray(x)[order] for x in twins)),
-    )  # fmt: skip
-    return graph, Places(rank.astype(np.int32), padded(place, rest), counted(heads > tails))
+    # By the other end: the k-th arc so sorted is the reverse of the k-th as they are.
+    arrays = starts, padded(heads, nodes), padded(tails, nodes), padded(order_of(heads), rest), counted(heads < core)
+    where = rank.astype(np.int32), padded(place, rest), counted(heads > tails)
+    put = all_on_device((*arrays, np.array(core, np.int32), rows, at_rows, *where), device)
+    of_classes = None if twins is None else Twins(*(x[order] for x in twins))
+    return Ranked(*put[:8], twins=of_classes), Places(*put[8:])
 
 
 @partial(jit64, static_argnames=("nodes", "arcs"))
@@ -532,7 +534,15 @@ def _of_neighbourhoods(
     of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)
     wanted = {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}[detail]
     l2, degrees, around, *more = _apply(near, *wanted)
-    found = {"t": t, "degrees": degrees, "l2": l2, "s": s, "c": _squares(both, size), "k2": _squares(k, size), "leaves": around}
+    found = {
+        "t": t,
+        "degrees": degrees,
+        "l2": l2,
+        "s": s,
+        "c": _squares(both, size),
+        "k2": _squares(k, size),
+        "leaves": around,
+    }
     if detail == "graph":
         return found
     cube, around_two, ls, *more = more
