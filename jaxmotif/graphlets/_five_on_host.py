@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -26,26 +27,56 @@ Cast = Callable[[np.ndarray], np.ndarray]
 """What to make of numbers: int64, or float64 beside them (:class:`jaxmotif.graphlets._five_results.Limbs`)."""
 
 
-def arcs_of(graph: Ranked, edges: np.ndarray | None = None) -> Arcs:
-    """Of the true arcs; ``edges``: one of each edge that is wanted."""
-    offsets = np.asarray(graph.offsets).astype(np.int64)
-    heads, tails, back = (np.asarray(x)[: offsets[-1]].astype(np.int64) for x in (graph.heads, graph.tails, graph.back))
-    (some,) = np.nonzero(np.diff(offsets))
-    firsts = offsets[some]
-    members = None if graph.twins is None else members_of(graph)[heads]
-
-    def out(x: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(offsets) - 1, x.dtype)
-        if len(some):
-            found[some] = np.add.reduceat(x if members is None else x * members, firsts)
-        return found
-
-    def both(x: np.ndarray) -> np.ndarray:
-        return x + x[back] if edges is None else x.take(edges) + x.take(back[edges])
-
+def arcs_of(graph: Ranked) -> Arcs:
+    """Of the true arcs."""
+    ends = _Ends.of(graph)
     return Arcs(
-        tail=lambda x: x.take(tails), head=lambda x: x.take(heads), out=out, back=lambda x: x.take(back), both=both
+        tail=lambda x: x.take(ends.tails), head=lambda x: x.take(ends.heads), out=ends.out,
+        back=lambda x: x.take(ends.back), both=lambda x: x + x.take(ends.back),
     )  # fmt: skip
+
+
+def _arcs_of_edges(graph: Ranked, edges: np.ndarray) -> tuple[Arcs, np.ndarray]:
+    """All arcs in another order, and that: ``edges``, one of each edge; then the reversed ones."""
+    ends, half = _Ends.of(graph), len(edges)
+    order, place = np.concatenate([edges, ends.back[edges]]), np.empty(2 * half, np.int64)
+    place[order] = np.arange(2 * half)
+    tails, heads = ends.tails[order], ends.heads[order]
+    arcs = Arcs(
+        tail=lambda x: x.take(tails), head=lambda x: x.take(heads), out=lambda x: ends.out(x.take(place)),
+        back=lambda x: np.concatenate([x[half:], x[:half]]), both=lambda x: x[:half] + x[half:],
+    )  # fmt: skip
+    return arcs, order
+
+
+class _Ends(NamedTuple):
+    """Of the true arcs, int64: ends, reversed arcs, those that are the first of a node and these nodes, of ``nodes``;
+    how many nodes each head stands for, if any for several."""
+
+    tails: np.ndarray
+    heads: np.ndarray
+    back: np.ndarray
+    firsts: np.ndarray
+    some: np.ndarray
+    nodes: int
+    members: np.ndarray | None
+
+    @classmethod
+    def of(cls, graph: Ranked) -> _Ends:
+        offsets = np.asarray(graph.offsets).astype(np.int64)
+        tails, heads, back = (
+            np.asarray(x)[: offsets[-1]].astype(np.int64) for x in (graph.tails, graph.heads, graph.back)
+        )
+        (some,) = np.nonzero(np.diff(offsets))
+        members = None if graph.twins is None else members_of(graph)[heads]
+        return cls(tails, heads, back, offsets[some], some, len(offsets) - 1, members)
+
+    def out(self, x: np.ndarray) -> np.ndarray:
+        """Sums over the arcs that leave each node."""
+        found = np.zeros(self.nodes, x.dtype)
+        if len(self.some):
+            found[self.some] = np.add.reduceat(x if self.members is None else x * self.members, self.firsts)
+        return found
 
 
 def degrees_of(graph: Ranked) -> np.ndarray:
@@ -99,9 +130,9 @@ class Solver:
         tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         # Each edge from its lower end, as the edge list has it.
         edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
-        arcs, d = arcs_of(self._graph, edges), self._degrees
-        every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
-        rims = rims_of(np, arcs, d, self._sums)
+        (arcs, order), d = _arcs_of_edges(self._graph, edges), self._degrees
+        sums = {name: x.take(order) for name, x in self._sums.items()}
+        every, rims = with_leaves(np, arcs, d, arcs.around(d), sums), rims_of(np, arcs, d, sums)
 
         def homs(of: Cast) -> list[np.ndarray]:
             return all_homs(arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)))
