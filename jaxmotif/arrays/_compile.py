@@ -35,10 +35,13 @@ class Target(NamedTuple):
     Attributes:
       platform: ``"cpu"``, ``"cuda"``, ``"rocm"`` or ``"tpu"``.
       kernels: which form they take.
+      sparing: whether XLA is kept from running several kernels to see which is fastest: their memory is beyond any
+        budget.
     """
 
     platform: str
     kernels: Kernels = "xla"
+    sparing: bool = False
 
     @property
     def fused(self) -> bool:
@@ -52,6 +55,7 @@ class Target(NamedTuple):
 
 
 _traced_for: ContextVar[Target | None] = ContextVar("traced_for", default=None)
+_sparing: ContextVar[bool] = ContextVar("sparing", default=False)
 
 
 def default_device() -> jax.Device:
@@ -103,6 +107,16 @@ def compiling_for(target: Target) -> Iterator[None]:
         _traced_for.reset(token)
 
 
+@contextlib.contextmanager
+def compiling_within(memory: int | None) -> Iterator[None]:
+    """Where memory is limited, programs compiled inside take but their own."""
+    token = _sparing.set(memory is not None)
+    try:
+        yield
+    finally:
+        _sparing.reset(token)
+
+
 def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, **options: Any) -> Any:
     """``jax.jit`` in 64-bit mode, whatever the user's switch, for the device where the arguments lie.
 
@@ -125,11 +139,15 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
 
     def form(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Target, Wrapped]:
         using_jax()
-        now = _traced_for.get() or _where((*args, *kwargs.values()))
+        whole = _traced_for.get()
+        now = whole or _where((*args, *kwargs.values()))
+        # The program that a function is part of says how it is compiled.
+        now = now._replace(sparing=whole is None and now.platform == "cuda" and _sparing.get())
         if now not in compiled:
             # jax.jit shares its cache between equal functions: each target needs one of its own.
             own = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
-            compiled[now] = jax.jit(own, **options)
+            how = {"compiler_options": {"xla_gpu_autotune_level": 0}} if now.sparing else {}
+            compiled[now] = jax.jit(own, **options, **how)
         return now, compiled[now]
 
     @functools.wraps(function)

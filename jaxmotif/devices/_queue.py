@@ -7,6 +7,7 @@ furthest behind still holds.
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -123,7 +124,11 @@ def run_queue(
     if len(workers) == 1:
         serve(0)
     else:
-        threads = [threading.Thread(target=serve, args=(number,), daemon=True) for number in range(len(workers))]
+        # Each in a copy of this thread's context.
+        threads = [
+            threading.Thread(target=contextvars.copy_context().run, args=(serve, number), daemon=True)
+            for number in range(len(workers))
+        ]
         try:
             for thread in threads:
                 thread.start()
