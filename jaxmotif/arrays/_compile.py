@@ -146,8 +146,8 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
         if now not in compiled:
             # jax.jit shares its cache between equal functions: each target needs one of its own.
             own = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
-            how = {"compiler_options": {"xla_gpu_autotune_level": 0}} if now.sparing else {}
-            compiled[now] = jax.jit(own, **options, **how)
+            how = {"xla_gpu_autotune_level": 0} if now.sparing else None
+            compiled[now] = jax.jit(own, **options, compiler_options=how)
         return now, compiled[now]
 
     @functools.wraps(function)

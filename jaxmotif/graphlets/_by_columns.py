@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.arrays._host import all_on_device, on_device, zeros_for_jax
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graphlets._by_lists import Core
 from jaxmotif.graphlets._cells import Lists
@@ -126,17 +126,15 @@ class Columns:
 
     def _meet(self, columns: np.ndarray) -> None:
         members, some = self._members[columns], self._edges(columns)
-        words = on_device(self._table.view(np.uint32), self._device)
         ends = zeros_for_jax((2, self._room), np.int32)
         ends[:, : len(some)] = self._low[some], self._high[some]
+        words, put = all_on_device([self._table.view(np.uint32), ends], self._device)
         weights = None
         if members.max() > 1:
             # By the place in a word, and by words.
             padded = np.pad(members, (0, self.width - len(members)))
             weights = on_device(padded.reshape(words.shape[1], -1).T[:, None].astype(np.int32), self._device)
-        found = _meet(
-            words, on_device(ends, self._device), np.int32(len(some)), weights, bits=self._bits, block=self._block
-        )
+        found = _meet(words, put, np.int32(len(some)), weights, bits=self._bits, block=self._block)
         if self._cut:
             _add_cut(self._short, self._core, self._table, members, self._cut)
             self._cut.clear()

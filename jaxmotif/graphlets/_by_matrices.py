@@ -219,8 +219,9 @@ _PAIRS = 2**18
 """Cells of the rows that tell of pairs at a time."""
 
 
-def five_cliques(core: Core, triangles: Triangles, members: np.ndarray) -> np.ndarray:
-    """5-cliques on each edge, int64 at both arcs; ``members``: of the heads of all arcs.
+def five_cliques(core: Core, triangles: Triangles, members: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """5-cliques on each edge, int64 at both arcs; ``members``: of the heads of all arcs; ``s``: twice the 4-cliques on
+    each edge, at least.
 
     As :func:`jaxmotif.graphlets._hubs.five_cliques`, each at its lowest node, from pairs of adjacent higher neighbours:
     Q says who is adjacent to both, and two others belong to as many 5-cliques as their columns of Q have in common.
@@ -228,9 +229,9 @@ def five_cliques(core: Core, triangles: Triangles, members: np.ndarray) -> np.nd
     found, thirds = np.zeros((2, len(core.tails)), np.int64)
     twins, up = members.max() > 1, core.first + core.lengths - core.later
     kind = np.dtype(np.float64 if twins or core.later.max(initial=0) >= 2**12 else np.float32)
-    # Each edge of a 5-clique is part of three triangles, and its lowest node the lowest of six of these.
-    t = triangles.at(core.back)
-    triangles = triangles.some((t[triangles.uv] > 2) & (t[triangles.vw] > 2) & (t[triangles.uw] > 2))
+    # Each edge of a 5-clique is part of three 4-cliques, and its lowest node the lowest of six triangles.
+    many = s > 5
+    triangles = triangles.some(many[triangles.uv] & many[triangles.vw] & many[triangles.uw])
     hubs = core.tails[triangles.uv]
     enough = np.bincount(hubs, minlength=len(up)) >= 6
     for group in groups(np.where(enough, core.later, 0)):

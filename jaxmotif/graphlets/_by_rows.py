@@ -79,7 +79,7 @@ def all_sums(at: Layout, graph: Ranked, device: jax.Device, *, size: int, detail
     own = dict(zip(names, every, strict=True))
     more = by_lists.gather(own, both, at.core, at.rows, at_heads, at.few, detail)
     walks, sums = found(at, own, both, neighbourhoods, at_heads, stand_for, device, size=size, detail=detail)
-    sums |= own | {"walks4": walks, "q": five_cliques(at.core, at.triangles, at_heads["members"])}
+    sums |= own | {"walks4": walks, "q": five_cliques(at.core, at.triangles, at_heads["members"], own["s"])}
     return sums if rim is None or more is None else sums | {"rim": rim + more}
 
 

@@ -18,8 +18,8 @@ from jaxmotif.graphlets._five_given import Given, given_of
 from jaxmotif.graphlets._five_results import (
     ONE_LIMB,
     at_arcs_of,
-    at_edges_of,
     at_nodes_of,
+    first_of,
     joined,
     total_of_homs,
     totals,
@@ -77,9 +77,10 @@ def five_node_orbits(
             at_nodes = at_nodes_of(given.graph, sums, wide=wide, small=small).held(narrow, places.nodes)
         if not edges:
             return FiveOrbits(at_nodes, None, notes)
-        by_arc = at_arcs_of(given.graph, sums, wide=wide, small=small)
-        at_edges = at_edges_of(by_arc, given.graph, places, _slots(graph, selection), edges=graph.m)
-        return FiveOrbits(at_nodes, at_edges.held(narrow), notes)
+        slots = _slots(graph, selection)
+        by_arc = at_arcs_of(given.graph, sums, places, slots, wide=wide, small=small, narrow=narrow)
+        del sums  # which take as much as the result
+        return FiveOrbits(at_nodes, first_of(by_arc, edges=graph.m).held(narrow=False), notes)
 
 
 def five_node_counts(

@@ -6,7 +6,7 @@ them stays in cache, and is written row by row of the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._five_results import Limbs, halves, rims_of, with_leaves
-from jaxmotif.graphlets._homs import Arcs, Rims, Sums, all_homs, divided, total_homs
+from jaxmotif.graphlets._five_results import Limbs, halves, homs_of_edges, with_leaves
+from jaxmotif.graphlets._homs import Arcs, Nodes, Sums, all_homs, divided, total_homs
 from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.patterns._orbits import Root, times24
 
-_PART, _BLOCK = 2**11, 2**6
+_PART, _BLOCK = 2**12, 2**6
 """Nodes or edges at a time, and those of a product."""
 
 Cast = Callable[[np.ndarray], np.ndarray]
@@ -34,19 +34,6 @@ def arcs_of(graph: Ranked) -> Arcs:
         tail=lambda x: x.take(ends.tails), head=lambda x: x.take(ends.heads), out=ends.out,
         back=lambda x: x.take(ends.back), both=lambda x: x + x.take(ends.back),
     )  # fmt: skip
-
-
-def _arcs_of_edges(graph: Ranked, edges: np.ndarray) -> tuple[Arcs, np.ndarray]:
-    """All arcs in another order, and that: ``edges``, one of each edge; then the reversed ones."""
-    ends, half = _Ends.of(graph), len(edges)
-    order, place = np.concatenate([edges, ends.back[edges]]), np.empty(2 * half, np.int64)
-    place[order] = np.arange(2 * half)
-    tails, heads = ends.tails[order], ends.heads[order]
-    arcs = Arcs(
-        tail=lambda x: x.take(tails), head=lambda x: x.take(heads), out=lambda x: ends.out(x.take(place)),
-        back=lambda x: np.concatenate([x[half:], x[:half]]), both=lambda x: x[:half] + x[half:],
-    )  # fmt: skip
-    return arcs, order
 
 
 class _Ends(NamedTuple):
@@ -100,7 +87,7 @@ def members_of(graph: Ranked) -> np.ndarray:
 def total_of_homs(graph: Ranked, sums: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`jaxmotif.graphlets._five_results.total_of_homs`."""
     arcs, d = arcs_of(graph), degrees_of(graph)
-    every = with_leaves(np, arcs, d, arcs.around(d), sums)
+    every = with_leaves(np, arcs, d, arcs.around(d), arcs.out(sums["t"]), sums)
     return halves(np, [x * members_of(graph) for x in total_homs(arcs, d, every, arcs.out)])
 
 
@@ -119,45 +106,58 @@ class Solver:
 
     def at_nodes(self, places: jax.Array) -> jax.Array | np.ndarray:
         """``[N, 73]``; ``places``: of each node that is asked for."""
-        arcs, d = arcs_of(self._graph), self._degrees
-        every = with_leaves(np, arcs, d, arcs.around(d), self._sums)
+        arcs, d, sums = arcs_of(self._graph), self._degrees, self._sums
+        every, where = with_leaves(np, arcs, d, arcs.around(d), arcs.out(sums["t"]), sums), np.asarray(places)
 
-        return self._held("node", lambda of: all_homs(arcs, of(d), Sums(*map(of, every))), np.asarray(places))
+        def parts(of: Cast) -> Iterator[list[np.ndarray]]:
+            at = Sums(*map(of, every))
+            homs = all_homs(arcs, Nodes.of(arcs, of(d), at), at)
+            for first in range(0, len(where), _PART):
+                yield [x[where[first : first + _PART]] for x in homs]
+
+        return self._held("node", parts, len(where))
 
     def at_edges(self, graph: Graph, places: jax.Array) -> jax.Array | np.ndarray:
         """``[m, 68]``, in the order of the edge list; ``graph``: with its own numbers; ``places``: of its slots."""
         offsets, targets = np.asarray(graph.out_offsets), np.asarray(graph.out_targets)
         tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         # Each edge from its lower end, as the edge list has it.
-        edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])].astype(np.int64)
-        (arcs, order), d = _arcs_of_edges(self._graph, edges), self._degrees
-        sums = {name: x.take(order) for name, x in self._sums.items()}
-        every, rims = with_leaves(np, arcs, d, arcs.around(d), sums), rims_of(np, arcs, d, sums)
+        edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])]
+        arcs, ends, d, sums = arcs_of(self._graph), _Ends.of(self._graph), self._degrees, self._sums
+        both = np.stack([edges, ends.back[edges]])
+        by_edge = {name: x.take(both) for name, x in sums.items()}  # one after the other, each in cache
+        taken = {name: sums[name] for name in ("t", "w3", "l2", "s")}
+        at = Nodes.of(arcs, d, with_leaves(np, arcs, d, arcs.around(d), arcs.out(sums["t"]), taken))
 
-        def homs(of: Cast) -> list[np.ndarray]:
-            return all_homs(arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)))
+        def parts(of: Cast) -> Iterator[list[np.ndarray]]:
+            for first in range(0, len(edges), _PART):
+                some = both[:, first : first + _PART].reshape(-1)
+                those = {name: x[:, first : first + _PART].reshape(-1) for name, x in by_edge.items()}
+                yield homs_of_edges(np, (ends.tails[some], ends.heads[some]), at, those, of)
 
-        return self._held("edge", homs, None)
+        return self._held("edge", parts, len(edges))
 
     def _held(
-        self, root: Root, homs: Callable[[Cast], list[np.ndarray]], places: np.ndarray | None
+        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int
     ) -> jax.Array | np.ndarray:
-        solve = partial(self._solved, times24(root), places)
+        solve = partial(self._solved, times24(root), count)
         if not self._wide:
-            return on_device(solve(homs(lambda x: x)), self._device)
-        return Limbs.of(lambda of: solve(homs(of)), wide=True).held(narrow=False)
+            return on_device(solve(parts(lambda x: x)), self._device)
+        return Limbs.of(lambda of: solve(parts(of)), wide=True).held(narrow=False)
 
-    def _solved(self, weights: np.ndarray, places: np.ndarray | None, homs: list[np.ndarray]) -> np.ndarray:
-        kind, count = homs[0].dtype, len(homs[0] if places is None else places)
-        found = zeros_for_jax((count, len(weights)), np.uint32 if self._narrow else kind)
-        part = np.zeros((len(homs), _PART), np.float64 if self._small else kind)
-        for first in range(0, count, _PART):
-            stop = min(first + _PART, count)
-            some = slice(first, stop) if places is None else places[first:stop]
+    def _solved(self, weights: np.ndarray, count: int, parts: Iterator[list[np.ndarray]]) -> np.ndarray:
+        """From homomorphisms to some nodes or edges after the other, so many in all."""
+        found, part, first = None, None, 0
+        for homs in parts:
+            kind, stop = homs[0].dtype, first + len(homs[0])
+            if found is None or part is None:
+                found = zeros_for_jax((count, len(weights)), np.uint32 if self._narrow else kind)
+                part = np.zeros((len(homs), _PART), np.float64 if self._small else kind)
             for row, x in zip(part, homs, strict=True):
-                row[: stop - first] = x[some]
+                row[: stop - first] = x
             found[first:stop] = divided(_product(part, weights))[: stop - first]
-        return found
+            first = stop
+        return np.zeros((0, len(weights)), np.int64) if found is None else found
 
 
 def _product(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

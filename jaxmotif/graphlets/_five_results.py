@@ -10,11 +10,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets._homs import Arcs, Array, Rims, Sums, edge_orbits, node_orbits, total_homs
+from jaxmotif.arrays._compile import jit64, target
+from jaxmotif.graphlets._homs import Arcs, Array, Nodes, Rims, Sums, all_homs, node_orbits, solved, total_homs
 from jaxmotif.graphlets._hubs import Places, Ranked
-from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS
+from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 ONE_LIMB, LARGEST_RESULT = 2.0**60, 2.0**90
 """Counts at a node or edge are exact in 64 bits below the first (:mod:`jaxmotif.graphlets._homs`). Above it they are
@@ -22,9 +23,7 @@ right modulo 2^61, and the same equations in float64 are so near that they tell 
 is less than 2^60, with room for weights of a thousand."""
 
 
-def arcs_of(graph: Ranked, edges: jax.Array | None = None) -> Arcs:
-    """``edges``: an arc of each that is wanted."""
-
+def arcs_of(graph: Ranked) -> Arcs:
     def out(x: jax.Array) -> jax.Array:
         nodes = graph.leaves.shape[0]
         return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
@@ -37,10 +36,27 @@ def arcs_of(graph: Ranked, edges: jax.Array | None = None) -> Arcs:
     def back(x: jax.Array) -> jax.Array:
         return x.at[graph.back].get(mode="promise_in_bounds")
 
-    def both(x: jax.Array) -> jax.Array:
-        return x + back(x) if edges is None else x[edges] + x[graph.back[edges]]
+    return Arcs(
+        tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out, back=back, both=lambda x: x + back(x)
+    )
 
-    return Arcs(tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out, back=back, both=both)
+
+def homs_of_edges(
+    xp: ModuleType, ends: tuple[Array, Array], at: Nodes, sums: Mapping[str, Array], of: Callable[[Array], Array]
+) -> list[Array]:
+    """:func:`jaxmotif.graphlets._homs.all_homs` of some edges; ``ends``, ``sums``: tails, heads and sums at one arc of
+    each and then at the reversed ones; ``of``: what to make of all numbers."""
+    (tails, heads), half = ends, len(ends[0]) // 2
+    arcs = Arcs(
+        tail=lambda x: xp.take(x, tails), head=lambda x: xp.take(x, heads), out=_apart,
+        back=lambda x: xp.concatenate([x[half:], x[:half]]), both=lambda x: x[:half] + x[half:],
+    )  # fmt: skip
+    every, rims = with_leaves(xp, arcs, at.d, at.p2, at.tau, sums), rims_of(xp, arcs, at.d, at.tau, sums)
+    return all_homs(arcs, Nodes(*map(of, at)), Sums(*map(of, every)), Rims(*map(of, rims)))
+
+
+def _apart(values: Array) -> Array:
+    raise TypeError("some arcs have no sums at nodes")
 
 
 @jit64
@@ -50,18 +66,19 @@ def node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
     return degrees, arcs_of(graph).around(degrees)
 
 
-def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, sums: Mapping[str, Array]) -> Sums:
-    """The sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves."""
+def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sums: Mapping[str, Array]) -> Sums:
+    """The sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves; ``d``, ``p2``,
+    ``tau``: of :class:`jaxmotif.graphlets._homs.Nodes`."""
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
-    tau = arcs.out(sums["t"])
     fixed = dict(sums)
     if "walks4" in sums:
         fixed["w4"] = sums["walks4"] + sums["leaves"]
-    else:  # 5-cycles, and the walks of length 4 that are no path
+    elif "cycles" in sums:  # and the walks of length 4 that are no path
         t, cycles = sums["t"], sums["cycles"]
         again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
         fixed["w4"] = cycles + arcs.back(cycles) + again
-    fixed["q"] = 6 * sums["q"]  # maps of the three others
+    if "q" in sums:
+        fixed["q"] = 6 * sums["q"]  # maps of the three others
     # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
     from_leaf = {"w3": arcs.head(d), "far": arcs.head(d * d), "wing": arcs.head(d * d), "arm": arcs.head(tau),
                  "w4": arcs.head(tau), "side": 0}  # fmt: skip
@@ -70,13 +87,14 @@ def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, sums: Mapping[s
     # In this order: a set's changes from process to process, and a program that was kept would not be found.
     for name in filter(fixed.__contains__, from_leaf):
         fixed[name] = xp.where(leaf_head, to_leaf[name], xp.where(leaf_tail, from_leaf[name], fixed[name]))
-    # Counts in the graph do without some, which XLA leaves out.
-    return Sums(**{name: fixed.get(name, xp.zeros_like(tau[:1])) for name in Sums._fields})
+    # Not all are wanted always.
+    none = xp.zeros_like(tau[:1])
+    return Sums(**{name: fixed.get(name, none) for name in Sums._fields})
 
 
-def rims_of(xp: ModuleType, arcs: Arcs, d: Array, sums: Mapping[str, Array]) -> Rims:
+def rims_of(xp: ModuleType, arcs: Arcs, d: Array, tau: Array, sums: Mapping[str, Array]) -> Rims:
     """What edge orbits take beside these."""
-    tau, leaf_tail, leaf_head = arcs.out(sums["t"]), arcs.tail(d) == 1, arcs.head(d) == 1
+    leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
     # A leaf has one neighbour: its walks j, k lie along the triangles there.
     floor = xp.where(leaf_head, arcs.tail(tau), xp.where(leaf_tail, arcs.head(tau), sums["floor"]))
     return Rims(
@@ -94,7 +112,7 @@ def halves(xp: ModuleType, homs: list[Array]) -> tuple[Array, Array]:
 def total_of_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """Halves of :func:`jaxmotif.graphlets._homs.total_homs`."""
     arcs, (d, p2) = arcs_of(graph), node_sums(graph)
-    return halves(jnp, total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, sums)))
+    return halves(jnp, total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)))
 
 
 class Limbs(NamedTuple):
@@ -116,7 +134,7 @@ class Limbs(NamedTuple):
         """On the device, as uint32 where that is asked for; Python integers in host memory where one passes 64 bits.
         ``at``: the columns that are the rows of the result, if these are not there yet."""
         if self.high is None:
-            return _as_held(self.low, at, narrow=narrow)
+            return _as_held(self.low, at, narrow=narrow) if narrow or at is not None else self.low
         if at is not None:
             return Limbs(*(_columns(x, at) for x in (self.low, self.high))).held(narrow)
         low, high = np.asarray(self.low), np.asarray(self.high)
@@ -133,42 +151,55 @@ def at_nodes_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small:
     """``[73, N]``."""
     arcs = arcs_of(graph)
     d, p2 = node_sums(graph)
-    every = with_leaves(jnp, arcs, d, p2, sums)
+    every = with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)
     return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
 
 
-@partial(jit64, static_argnames=("wide", "small"))
-def at_arcs_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
-    """``[68, S / 2]``, by the arcs to nodes of higher number."""
-    size = graph.heads.shape[0] // 2
-    (up,) = jnp.nonzero(_is_up(graph), size=size, fill_value=0)
-    arcs, (d, p2) = arcs_of(graph, up), node_sums(graph)
-    every, rims = with_leaves(jnp, arcs, d, p2, sums), rims_of(jnp, arcs, d, sums)
-
-    def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
-        return edge_orbits(jnp, arcs, of(d), Sums(*map(of, every)), Rims(*map(of, rims)), small)
-
-    return Limbs.of(solve, wide)
+_EDGES = {"cpu": 2**14, "accelerator": 2**18}
+"""At a time: what is found of each takes some kilobytes."""
 
 
-def _is_up(graph: Ranked) -> jax.Array:
-    return graph.tails < graph.heads
+@partial(jit64, static_argnames=("wide", "small", "narrow"))
+def at_arcs_of(
+    graph: Ranked, sums: dict[str, jax.Array], places: Places, slots: tuple[jax.Array, jax.Array], *, wide: bool,
+    small: bool, narrow: bool,
+) -> Limbs:  # fmt: skip
+    """``[S / 2, 68]``, in the order of the edge list and then some that are no edges; uint32 if they are ``narrow``;
+    ``slots``: the graph's own rows."""
+    offsets, targets = slots
+    size, slot = targets.shape[0] // 2, jnp.arange(targets.shape[0], dtype=jnp.int32)
+    owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
+    # Each edge from its lower end, as the edge list has it.
+    (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=size, fill_value=0)
+    edges, whole, (d, p2) = places.arcs[once], arcs_of(graph), node_sums(graph)
+    at = Nodes.of(whole, d, with_leaves(jnp, whole, d, p2, whole.out(sums["t"]), sums))
+
+    def solved_at(some: jax.Array) -> Limbs:
+        both = jnp.concatenate([some, graph.back[some]])
+        # No edge may lead past the last node: where there is none at all.
+        tails, heads = (jnp.minimum(x[both], len(d) - 1) for x in (graph.tails, graph.heads))
+        those = {name: x[both] for name, x in sums.items()}
+        found = Limbs.of(lambda of: solved(jnp, homs_of_edges(jnp, (tails, heads), at, those, of), "edge", small), wide)
+        return jax.tree.map(lambda x: x.T.astype(jnp.uint32) if narrow else x.T, found)
+
+    together = _EDGES["accelerator" if target().is_accelerator else "cpu"]
+    if size <= together:
+        return solved_at(edges)
+
+    def step(number: jax.Array, held: Limbs) -> Limbs:
+        first = number * together  # the last ones overlap those before
+        found = solved_at(lax.dynamic_slice_in_dim(edges, first, together))
+        return jax.tree.map(lambda x, y: lax.dynamic_update_slice_in_dim(x, y, first, 0), held, found)
+
+    kind = jnp.uint32 if narrow else jnp.int64
+    nothing = jnp.zeros((size, len(times24("edge"))), kind)
+    return lax.fori_loop(0, -(-size // together), step, Limbs(nothing, jnp.zeros_like(nothing) if wide else None))
 
 
 @partial(jit64, static_argnames=("edges",))
-def at_edges_of(
-    found: Limbs, graph: Ranked, places: Places, slots: tuple[jax.Array, jax.Array], *, edges: int
-) -> Limbs:
-    """``[edges, 68]``, in the order of the edge list; ``slots``: the graph's own rows. The one program that is compiled
-    for a number of edges: it is small."""
-    offsets, targets = slots
-    slot = jnp.arange(targets.shape[0], dtype=jnp.int32)
-    owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
-    # Each edge from its lower end, as the edge list has it.
-    (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=edges, fill_value=0)
-    up, arcs = _is_up(graph), places.arcs[once]
-    place = (jnp.cumsum(up, dtype=jnp.int32) - 1)[jnp.where(up[arcs], arcs, graph.back[arcs])]
-    return jax.tree.map(lambda x: x.T[place], found)
+def first_of(found: Limbs, *, edges: int) -> Limbs:
+    """The one program that is compiled for a number of edges: it is small."""
+    return jax.tree.map(lambda x: x[:edges], found)
 
 
 @jit64

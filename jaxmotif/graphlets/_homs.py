@@ -33,7 +33,7 @@ class Arcs(NamedTuple):
 
     Attributes:
       tail, head: values of nodes at the tails (heads) of all arcs.
-      out: sums over the arcs that leave each node.
+      out: sums over the arcs that leave each node, where these are all there.
       back: the values of the reversed arcs.
       both: the sums of what the two arcs of each edge have, of those edges that are wanted (or at all arcs).
     """
@@ -47,6 +47,37 @@ class Arcs(NamedTuple):
     def around(self, values: Array) -> Array:
         """Sums over the neighbours of each node."""
         return self.out(self.head(values))
+
+
+class Nodes(NamedTuple):
+    """Sums at nodes, int64.
+
+    Attributes:
+      d: degrees. p2, p3: walks of length 2 and 3. tau, gamma: closed walks of length 3, and walks that end in w3.
+      q2, near_tau: sums over neighbours, of the degree squared and of tau.
+      T2, td, delta, S: over arcs u -> v, of t squared, t times the degree of v, l2 of the reversed arc, and s.
+    """
+
+    d: Array
+    p2: Array
+    p3: Array
+    q2: Array
+    near_tau: Array
+    tau: Array
+    gamma: Array
+    T2: Array
+    td: Array
+    delta: Array
+    S: Array
+
+    @classmethod
+    def of(cls, arcs: Arcs, d: Array, s: Sums) -> Nodes:
+        """``d``: degrees."""
+        p2, tau, out = arcs.around(d), arcs.out(s.t), arcs.out
+        return cls(
+            d=d, p2=p2, p3=arcs.around(p2), q2=arcs.around(d * d), near_tau=arcs.around(tau), tau=tau, gamma=out(s.w3),
+            T2=out(s.t * s.t), td=out(s.t * arcs.head(d)), delta=out(arcs.back(s.l2)), S=out(s.s),
+        )  # fmt: skip
 
 
 class Sums(NamedTuple):
@@ -147,15 +178,16 @@ class _Homs:
 def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
     """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60. ``small``: all
     homomorphisms are below 2^40."""
-    return _solved(xp, all_homs(arcs, degree, sums), "node", small)
+    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums), "node", small)
 
 
 def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
     """Induced counts of the 68 orbits at all edges that are wanted, int64 ``[68, edges]``."""
-    return _solved(xp, all_homs(arcs, degree, sums, rims), "edge", small)
+    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), "edge", small)
 
 
-def _solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool) -> Array:
+def solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool = False) -> Array:
+    """Induced counts ``[orbits, ...]`` from :func:`all_homs`."""
     rows = xp.stack(homs)
     return divided(product(xp, orbits.times24(root).astype(rows.dtype), rows, small))
 
@@ -224,50 +256,42 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = Fals
     return exact(rows) if small else exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
 
 
-def all_homs(arcs: Arcs, degree: Array, s: Sums, rims: Rims | None = None) -> list[Array]:
+def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:
     """Of graphs of two to five nodes, to nodes in the order of their orbits; given ``rims``, to edges: that of the edge
-    itself is 1."""
-    d = degree
+    itself is 1. Nodes take all arcs; edges both arcs of each that is wanted."""
     root: orbits.Root = "node" if rims is None else "edge"
-    d2 = d * d
-    p2 = arcs.around(d)
-    p3, q2 = arcs.around(p2), arcs.around(d2)
-    tau, gamma = arcs.out(s.t), arcs.out(s.w3)
-    at, td = arcs.around(tau), arcs.out(s.t * arcs.head(d))
-    tail, head, out, back = arcs.tail, arcs.head, arcs.out, arcs.back
+    d, d2, tau = at.d, at.d * at.d, at.tau
+    tail, head, back = arcs.tail, arcs.head, arcs.back
 
     three = _Homs(3, root, arcs)
-    three.put("01 12", lambda: {0: p2, 1: d2}, lambda: {(1, 0): tail(d)})
+    three.put("01 12", lambda: {0: at.p2, 1: d2}, lambda: {(1, 0): tail(d)})
     three.put("01 02 12", lambda: {0: tau}, lambda: {(0, 1): s.t})
 
     four = _Homs(4, root, arcs)
-    four.put("01 12 23", lambda: {0: p3, 1: d * p2}, lambda: {(0, 1): head(p2), (1, 2): tail(d) * head(d)})
-    four.put("01 02 03", lambda: {0: d2 * d, 1: q2}, lambda: {(0, 1): tail(d2)})
-    four.put("01 12 23 03", lambda: {0: gamma}, lambda: {(0, 1): s.w3})
+    four.put("01 12 23", lambda: {0: at.p3, 1: d * at.p2}, lambda: {(0, 1): head(at.p2), (1, 2): tail(d) * head(d)})
+    four.put("01 02 03", lambda: {0: d2 * d, 1: at.q2}, lambda: {(0, 1): tail(d2)})
+    four.put("01 12 23 03", lambda: {0: at.gamma}, lambda: {(0, 1): s.w3})
     four.put(
         "01 02 12 23",
-        lambda: {0: td, 2: tau * d, 3: at},
+        lambda: {0: at.td, 2: tau * d, 3: at.near_tau},
         lambda: {(0, 1): s.degrees, (0, 2): s.t * head(d), (2, 3): tail(tau)},
     )
     wedges = back(s.l2)  # at u -> v, u off the chord: sum over T of t(w, v)
-    four.put("01 02 03 12 13", lambda: {0: out(s.t * s.t), 2: out(wedges)}, lambda: {(0, 1): s.t * s.t, (2, 0): wedges})
-    four.put("01 02 03 12 13 23", lambda: {0: out(s.s)}, lambda: {(0, 1): s.s})
+    four.put("01 02 03 12 13", lambda: {0: at.T2, 2: at.delta}, lambda: {(0, 1): s.t * s.t, (2, 0): wedges})
+    four.put("01 02 03 12 13 23", lambda: {0: at.S}, lambda: {(0, 1): s.s})
 
     five = _Homs(5, root, arcs)
-    _flat(five, arcs, s, rims, d=d, p2=p2, p3=p3, q2=q2, tau=tau, gamma=gamma, at=at, td=td)
-    _cones(five, arcs, s, rims, d, back)
+    _flat(five, arcs, at, s, rims)
+    _cones(five, arcs, at, s, rims)
     smallest = d if rims is None else 0 * three.found[0] + 1
     return [smallest, *three.rows(), *four.rows(), *five.rows()]
 
 
-def _flat(
-    five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None,
-    *, d: Array, p2: Array, p3: Array, q2: Array, tau: Array, gamma: Array, at: Array, td: Array,
-) -> None:  # fmt: skip
+def _flat(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> None:
     """The ten graphs in which no node is adjacent to all others."""
     tail, head, out, back, around = arcs.tail, arcs.head, arcs.out, arcs.back, arcs.around
-    d2, wedges, spread = d * d, back(s.l2), back(s.spread)
-    delta = out(wedges)
+    d, d2, p2, p3, q2, tau, gamma = at.d, at.d * at.d, at.p2, at.p3, at.q2, at.tau, at.gamma
+    wedges, spread, delta = back(s.l2), back(s.spread), at.delta
     five.put(
         "01 12 23 34",
         lambda: {0: around(p3), 1: d * p3, 2: p2 * p2},
@@ -280,13 +304,13 @@ def _flat(
     )  # fork
     five.put(
         "01 02 12 23 34",
-        lambda: {0: out(s.t * head(p2)), 2: tau * p2, 3: d * at, 4: around(at)},
-        lambda: {(0, 1): s.walks, (0, 2): s.t * head(p2), (2, 3): tail(tau) * head(d), (3, 4): tail(at)},
+        lambda: {0: out(s.t * head(p2)), 2: tau * p2, 3: d * at.near_tau, 4: around(at.near_tau)},
+        lambda: {(0, 1): s.walks, (0, 2): s.t * head(p2), (2, 3): tail(tau) * head(d), (3, 4): tail(at.near_tau)},
     )  # long-tailed-triangle
     five.put(
         "01 02 12 13 24",
-        lambda: {0: out(s.degrees * head(d)), 1: d * td, 3: around(td)},
-        lambda: {(1, 2): s.t * tail(d) * head(d), (0, 1): s.degrees * head(d), (1, 3): tail(td)},
+        lambda: {0: out(s.degrees * head(d)), 1: d * at.td, 3: around(at.td)},
+        lambda: {(1, 2): s.t * tail(d) * head(d), (0, 1): s.degrees * head(d), (1, 3): tail(at.td)},
     )  # bull
     five.put(
         "01 12 23 03 04",
@@ -314,12 +338,11 @@ def _flat(
     )  # chordal-bipartite-2-3
 
 
-def _cones(five: _Homs, arcs: Arcs, s: Sums, rims: Rims | None, d: Array, back: Callable[[Array], Array]) -> None:
+def _cones(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> None:
     """The eleven graphs with a node 0 adjacent to all others."""
-    tail, out = arcs.tail, arcs.out
-    t, t2 = s.t, s.t * s.t
-    n = tail(d)
-    M, T2, S = out(t), out(t2), out(s.s)  # sums over the neighbourhood of a hub
+    tail, out, back = arcs.tail, arcs.out, arcs.back
+    d, t, t2, n = at.d, s.t, s.t * s.t, tail(at.d)
+    M, T2, S = at.tau, at.T2, at.S  # sums over the neighbourhood of a hub
 
     def cone(
         rest: str, hub: Callable[[], Array], spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None
