@@ -153,8 +153,7 @@ def triangles_of(core: Core) -> Triangles:
         for c in lists.cells(own.start, own.stop):
             third = table.take(c.spread((core.tails[arcs[c.arcs]] - first) * nodes) + core.heads.take(c.near))
             (some,) = np.nonzero(third >= 0)
-            which = np.searchsorted(c.begin, some, "right") - 1
-            found.append((arcs[c.arcs][which], c.near[some], third[some]))
+            found.append((c.spread(arcs[c.arcs])[some], c.near[some], third[some]))
         table[marks] = -1
     return Triangles(*(np.concatenate(x) for x in zip(*found, strict=True)))
 

@@ -104,7 +104,8 @@ class Neighbourhoods:
         self, core: Core, triangles: Triangles, rows: np.ndarray, matrices: list[Group], at_heads: dict[str, np.ndarray]
     ):
         self._core, self._triangles, self._rows, self._matrices = core, triangles, rows, matrices
-        self._at_heads, self._twins = at_heads, at_heads["members"].max() > 1
+        names = "d", "p2", "leaves", "members"
+        self._at_heads, self._twins = np.stack([at_heads[x] for x in names]), at_heads["members"].max() > 1
         self._place = np.arange(len(core.tails)) - core.first[core.tails]
         self.cells = sum(group.cells for group in matrices)
 
@@ -115,11 +116,16 @@ class Neighbourhoods:
             both[c.cell] = both[c.turned] = 1 << ADJACENT
         walks = np.zeros(self.cells if detail == "edge" else 0, np.uint32)
         for b in self._batches():
-            heads = {name: np.zeros(b.shape[:2]) for name in self._at_heads}
-            for name, x in heads.items():
-                x.reshape(-1)[b.place] = self._at_heads[name][b.arcs]
+            heads = np.zeros((len(self._at_heads), b.shape[0] * b.shape[1]))
+            heads[:, b.place] = self._at_heads[:, b.arcs]
             near = _adjacent(both[b.cells], b.shape)
-            found = self._sums(near, both[b.cells], walks[b.cells] if detail == "edge" else None, heads, detail)
+            found = self._sums(
+                near,
+                both[b.cells],
+                walks[b.cells] if detail == "edge" else None,
+                heads.reshape(-1, *b.shape[:2]),
+                detail,
+            )
             own[:, b.arcs] = np.stack([found[name].reshape(-1) for name in own_columns(detail)])[:, b.place]
         return self._rim(walks) if detail == "edge" else None
 
@@ -159,12 +165,13 @@ class Neighbourhoods:
         return found + found[self._core.back]
 
     def _sums(
-        self, near: np.ndarray, both: np.ndarray, walks: np.ndarray | None, heads: dict[str, np.ndarray], detail: Detail
+        self, near: np.ndarray, both: np.ndarray, walks: np.ndarray | None, heads: np.ndarray, detail: Detail
     ) -> dict[str, np.ndarray]:
         """Float64 ``[B, D]`` at the arcs from hubs to their neighbours, by name, from ``near``, who is adjacent,
         float32 ``[B, D, D]``; into ``both`` common neighbours, into ``walks`` those of length 3 along edges. Nodes
-        count as often as they have members."""
-        many = heads["members"] if self._twins else None
+        count as often as they have members. ``heads``: what these have, as the class takes it."""
+        d, p2, of_heads, members = heads
+        many = members if self._twins else None
 
         def weighted(x: np.ndarray) -> np.ndarray:
             return x if many is None else x * many[:, :, None].astype(x.dtype)
@@ -179,8 +186,8 @@ class Neighbourhoods:
         common, near64 = _times(near, weighted(near)), near.astype(np.float64)
         both |= common.astype(np.uint16).reshape(-1)
         k = near * common  # 4-cliques on the triangle of the hub and two neighbours
-        k64, one, d = k.astype(np.float64), np.ones_like(heads["d"]), heads["d"]
-        t, degrees, leaves, around, squares = apply(near64, one, d, heads["leaves"], heads["p2"], d * d)
+        k64, one = k.astype(np.float64), np.ones_like(d)
+        t, degrees, leaves, around, squares = apply(near64, one, d, of_heads, p2, d * d)
         s, kt, tail = apply(k64, one, t, d)
         found = {"t": t, "degrees": degrees, "leaves": leaves, "c": total(common, common), "k2": total(k, k)}
         l2, cube, ls, dart = apply(near64, t, t * t, s, t * d)
@@ -279,7 +286,10 @@ def _shared(
             own = slice(max(ends[hub], 0), ends[hub + 1])
             left, right = Q[own].T, heavy[own]
             if right.size * width < _ALONE:
-                found[hub] += left @ right
+                if len(right) == ends[hub + 1] - ends[hub]:  # all of this hub
+                    np.matmul(left, right, out=found[hub])
+                else:
+                    found[hub] += left @ right
                 continue
             # In one of a few shapes: each is compiled for.
             rest = (1 << (len(right) - 1).bit_length()) - len(right)

@@ -25,9 +25,12 @@ from jaxmotif.graphlets._five_on_host import arcs_of, degrees_of, leaves_of, mem
 from jaxmotif.graphlets._hubs import ADJACENT, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
 
-MOST = 2**15
-"""Above all degrees: a codegree, and beside it pairs, share a number of 64 bits; common neighbours and whether two are
-adjacent, one of 16."""
+MOST, MOST_WALKS = 2**15, 2**23
+"""Above all degrees: common neighbours and whether two are adjacent share a number of 16 bits. For edge orbits, above
+the closed walks of length 3 at all nodes: of all sums that share a number of a table, more than two then."""
+
+_BENT = 40
+"""The first bit of bent walks, for edge orbits, in a number of a table (:class:`jaxmotif.graphlets._hubs.Tables`)."""
 
 _CLEARED = 6
 """Numbers of a table that take as long to clear in order as one cell elsewhere."""
@@ -147,9 +150,10 @@ def found(
     sums = dict[str, np.ndarray](zip(names, np.zeros((len(names), len(core.tails)), np.int64), strict=True))
     together = max(1, min(len(core.lengths), TABLE // size))
     table = np.zeros(together * size, np.int64)
-    edges = None
+    # The lowest bits of a number of the table are of a codegree, those above of pairs.
+    edges, above = None, 32
     if detail == "edge":
-        edges = AtEdges(core, at.triangles, columns.nodes, at.rows < neighbourhoods.cells, len(both), len(table))
+        edges, above = AtEdges(core, at.triangles, columns.nodes, at.rows < neighbourhoods.cells, len(both)), 16
     places, members, degrees = at.rows[rows.back], at_heads["members"], at_heads["d"]
     # Of rows: an arc that leads to x has what x has.
     leaves = np.zeros(len(core.lengths), np.int64)
@@ -169,39 +173,39 @@ def found(
     for first, stop in columns.groups(rows.lists, rows.starts, together):
         parts = [read(c, first) for c in rows.lists.cells(rows.starts[first], rows.starts[stop])]
         for c, _, key, *_, pair in parts:
-            # Codegrees, and above them pairs.
-            np.add.at(table, key, pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair)
+            number = pair * c.spread(members[rows.arcs[c.arcs]]) if twins else pair
             if edges is not None:
-                np.add.at(edges.bent, key, t.take(c.near))
+                number = (pair >> above) + 1
+                number += t.take(c.near) << _BENT
+            np.add.at(table, key, number)
         # The diagonal has degrees.
         own_place = np.arange(stop - first) * size + rows.nodes[first:stop]
         table[own_place] += leaves[first:stop]
         for c, place, key, column, many, pair in parts:
             number = table.take(key)
-            codegree = number & 0xFFFFFFFF
+            codegree = number & ((1 << above) - 1)
             columns.put(column, codegree)
             # Of y, each sum has all that it stands for.
             all_of, back = codegree * many if twins else codegree, rows.back[c.arcs]
             sums["wing"][back] = c.sums(all_of * codegree)
             linear.add(sums, back, c, all_of, pair)
-            if wide:
-                number >>= 32
-                sums["arm"][back] = c.sums(number * many if twins else number)
             if edges is not None:
-                edges.floor[back] = c.sums(edges.bent.take(key))
+                edges.floor[back] = c.sums(number >> _BENT)
                 edges.codegrees[place] = codegree.astype(np.uint16)
+                number &= (1 << _BENT) - 1
+            if wide:
+                number >>= above
+                sums["arm"][back] = c.sums(number * many if twins else number)
         if edges is not None:
             mine = slice(rows.starts[first], rows.starts[stop])
             marks = (rows.tails[mine] - first) * size + core.heads[rows.arcs[mine]]
             edges.corners.add(table, size, first, stop, marks)
-        in_order = (stop - first) * size < _CLEARED * sum(len(key) for _, _, key, *_ in parts)
-        for used in (table,) if edges is None else (table, edges.bent):
-            if in_order:
-                used[: (stop - first) * size] = 0
-                continue
-            for _, _, key, *_ in parts:
-                used[key] = 0
-            used[own_place] = 0
+        if (stop - first) * size < _CLEARED * sum(len(key) for _, _, key, *_ in parts):
+            table[: (stop - first) * size] = 0
+            continue
+        for _, _, key, *_ in parts:
+            table[key] = 0
+        table[own_place] = 0
     # A leaf of u has one common neighbour with each of its others: u.
     for name in ("w3", "wing", "far") if wide else ("w3", "wing"):
         sums[name][rows.arcs] += leaves[rows.tails]

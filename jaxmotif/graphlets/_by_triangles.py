@@ -13,9 +13,6 @@ import numpy as np
 from jaxmotif.graphlets._by_lists import Core, Triangles
 from jaxmotif.graphlets._cells import Lists, order_of
 
-_MARK = 62
-"""The bit of a number of the table that says whether two nodes are adjacent; codegrees have the lowest 32."""
-
 
 class Corners:
     """The corners of triangles by rows, and sums at the edges that they do not touch."""
@@ -41,16 +38,14 @@ class Corners:
         self._codegrees, self._adjacent = np.zeros((2, arcs), np.int64)
 
     def add(self, table: np.ndarray, size: int, first: int, stop: int, marks: np.ndarray) -> None:
-        """What rows give; ``table``: theirs, each of ``size``; ``marks``: where their neighbours are in it, which are
-        cleared."""
-        table[marks] |= 1 << _MARK
+        """What rows give; ``table``: theirs, each of ``size``, codegrees in the lowest 16 bits; ``marks``: where their
+        neighbours are in it, which are cleared."""
+        table[marks] |= np.int64(-(2**63))  # made negative
         for c in self._lists.cells(int(self._starts[first]), int(self._starts[stop])):
             number = table.take(c.spread((self._rows[c.arcs] - first) * size) + self._third.take(c.near))
-            codegree = number & 0xFFFFFFFF
+            codegree = number & 0xFFFF
             np.add.at(self._codegrees, self._edges[c.arcs], c.sums(codegree))
-            number >>= _MARK
-            number *= codegree
-            np.add.at(self._adjacent, self._edges[c.arcs], c.sums(number))
+            np.add.at(self._adjacent, self._edges[c.arcs], c.sums(codegree * (number < 0)))
         table[marks] = 0
 
     def sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -63,22 +58,17 @@ class AtEdges:
     """What edge orbits take of rows, beside the sums of all orbits.
 
     Attributes:
-      bent: as the table of the rows that are held, walks of length 2, counted as often as their first edge has
-        triangles.
       floor: int64 at all arcs.
       codegrees: uint16, of the cells of all matrices.
       corners: of the edges neither of whose ends has a matrix: what others take is in that.
     """
 
-    def __init__(
-        self, core: Core, triangles: Triangles, nodes: np.ndarray, leaves_matrix: np.ndarray, cells: int, size: int
-    ):
+    def __init__(self, core: Core, triangles: Triangles, nodes: np.ndarray, leaves_matrix: np.ndarray, cells: int):
         """``nodes``: of the core, in the order of their rows; ``leaves_matrix``: at all arcs, whether the tail has a
-        matrix; ``cells``: of all neighbourhoods; ``size``: of the table."""
+        matrix; ``cells``: of all neighbourhoods."""
         self._leaves, self._back = leaves_matrix, core.back
         self._apart = ~(leaves_matrix | leaves_matrix[core.back])
-        self.bent, self.floor = np.zeros(size, np.int64), np.zeros(len(core.tails), np.int64)
-        self.codegrees = np.zeros(cells, np.uint16)
+        self.floor, self.codegrees = np.zeros(len(core.tails), np.int64), np.zeros(cells, np.uint16)
         self.corners = Corners(core, triangles, nodes, self._apart)
 
     def sums(self, own: dict[str, np.ndarray], chord: np.ndarray, side_pairs: np.ndarray) -> dict[str, np.ndarray]:

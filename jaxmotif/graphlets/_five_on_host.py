@@ -15,8 +15,8 @@ import numpy as np
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._five_results import Limbs, halves, homs_of_edges, with_leaves
-from jaxmotif.graphlets._homs import Arcs, Nodes, Sums, all_homs, divided, total_homs
+from jaxmotif.graphlets._five_results import Limbs, arcs_of_edges, halves, rims_of, with_leaves
+from jaxmotif.graphlets._homs import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
 from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.patterns._orbits import Root, times24
 
@@ -124,16 +124,19 @@ class Solver:
         # Each edge from its lower end, as the edge list has it.
         edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])]
         arcs, ends, d, sums = arcs_of(self._graph), _Ends.of(self._graph), self._degrees, self._sums
-        both = np.stack([edges, ends.back[edges]])
-        by_edge = {name: x.take(both) for name, x in sums.items()}  # one after the other, each in cache
-        taken = {name: sums[name] for name in ("t", "w3", "l2", "s")}
-        at = Nodes.of(arcs, d, with_leaves(np, arcs, d, arcs.around(d), arcs.out(sums["t"]), taken))
+        tau, both = arcs.out(sums["t"]), np.stack([edges, ends.back[edges]])
+        every = with_leaves(np, arcs, d, arcs.around(d), tau, sums)
+        at = Nodes.of(arcs, d, every)
+        # One after the other, each in cache.
+        every, rims = ([x.take(both) for x in of] for of in (every, rims_of(np, arcs, d, tau, sums)))
 
         def parts(of: Cast) -> Iterator[list[np.ndarray]]:
             for first in range(0, len(edges), _PART):
-                some = both[:, first : first + _PART].reshape(-1)
-                those = {name: x[:, first : first + _PART].reshape(-1) for name, x in by_edge.items()}
-                yield homs_of_edges(np, (ends.tails[some], ends.heads[some]), at, those, of)
+                some = slice(None), slice(first, first + _PART)
+                those = both[some].reshape(-1)
+                sums_there, rims_there = ([of(x[some].reshape(-1)) for x in values] for values in (every, rims))
+                part = arcs_of_edges(np, (ends.tails[those], ends.heads[those]))
+                yield all_homs(part, Nodes(*map(of, at)), Sums(*sums_there), Rims(*rims_there))
 
         return self._held("edge", parts, len(edges))
 

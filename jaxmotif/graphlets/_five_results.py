@@ -41,18 +41,13 @@ def arcs_of(graph: Ranked) -> Arcs:
     )
 
 
-def homs_of_edges(
-    xp: ModuleType, ends: tuple[Array, Array], at: Nodes, sums: Mapping[str, Array], of: Callable[[Array], Array]
-) -> list[Array]:
-    """:func:`jaxmotif.graphlets._homs.all_homs` of some edges; ``ends``, ``sums``: tails, heads and sums at one arc of
-    each and then at the reversed ones; ``of``: what to make of all numbers."""
+def arcs_of_edges(xp: ModuleType, ends: tuple[Array, Array]) -> Arcs:
+    """Of some edges; ``ends``: tails and heads, of one arc of each and then of the reversed ones."""
     (tails, heads), half = ends, len(ends[0]) // 2
-    arcs = Arcs(
+    return Arcs(
         tail=lambda x: xp.take(x, tails), head=lambda x: xp.take(x, heads), out=_apart,
         back=lambda x: xp.concatenate([x[half:], x[:half]]), both=lambda x: x[:half] + x[half:],
     )  # fmt: skip
-    every, rims = with_leaves(xp, arcs, at.d, at.p2, at.tau, sums), rims_of(xp, arcs, at.d, at.tau, sums)
-    return all_homs(arcs, Nodes(*map(of, at)), Sums(*map(of, every)), Rims(*map(of, rims)))
 
 
 def _apart(values: Array) -> Array:
@@ -178,8 +173,14 @@ def at_arcs_of(
         both = jnp.concatenate([some, graph.back[some]])
         # No edge may lead past the last node: where there is none at all.
         tails, heads = (jnp.minimum(x[both], len(d) - 1) for x in (graph.tails, graph.heads))
-        those = {name: x[both] for name, x in sums.items()}
-        found = Limbs.of(lambda of: solved(jnp, homs_of_edges(jnp, (tails, heads), at, those, of), "edge", small), wide)
+        those, arcs = {name: x[both] for name, x in sums.items()}, arcs_of_edges(jnp, (tails, heads))
+        every, rims = with_leaves(jnp, arcs, d, p2, at.tau, those), rims_of(jnp, arcs, d, at.tau, those)
+
+        def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+            homs = all_homs(arcs, Nodes(*map(of, at)), Sums(*map(of, every)), Rims(*map(of, rims)))
+            return solved(jnp, homs, "edge", small)
+
+        found = Limbs.of(solve, wide)
         return jax.tree.map(lambda x: x.T.astype(jnp.uint32) if narrow else x.T, found)
 
     together = _EDGES["accelerator" if target().is_accelerator else "cpu"]
