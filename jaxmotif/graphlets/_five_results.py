@@ -150,8 +150,8 @@ def at_nodes_of(graph: Ranked, sums: dict[str, jax.Array], *, wide: bool, small:
     return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
 
 
-_EDGES = {"cpu": 2**14, "accelerator": 2**18}
-"""At a time: what is found of each takes some kilobytes."""
+TOGETHER = {"cpu": 2**14, "accelerator": 2**16}
+"""Edges: what is found of each takes some kilobytes."""
 
 
 @partial(jit64, static_argnames=("wide", "small", "narrow"))
@@ -183,7 +183,7 @@ def at_arcs_of(
         found = Limbs.of(solve, wide)
         return jax.tree.map(lambda x: x.T.astype(jnp.uint32) if narrow else x.T, found)
 
-    together = _EDGES["accelerator" if target().is_accelerator else "cpu"]
+    together = TOGETHER["accelerator" if target().is_accelerator else "cpu"]
     if size <= together:
         return solved_at(edges)
 

@@ -243,13 +243,13 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
 def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = False) -> Array:
     """The product of a matrix with ``rows [R, ...]``, in their type, which it wraps in. Absolute weights of a row add
     up to less than 2^13; ``small``: all ``rows`` are below 2^40."""
-    platform = target().platform
-    if platform == "tpu":  # XLA has no product of 64-bit matrices there
+    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
-    if platform != "cpu" or rows.dtype != np.int64:
+    if rows.dtype != np.int64:
         return xp.tensordot(weights, rows, 1)
 
-    # On a CPU XLA multiplies matrices of integers one number at a time, of floats many; below 2^53 these are exact.
+    # Of integers XLA multiplies one number at a time on a CPU, and on a GPU may hold all their products; floats, below
+    # 2^53, are exact.
     def exact(numbers: Array) -> Array:
         return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
 

@@ -18,6 +18,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _by_columns as by_columns
 from jaxmotif.graphlets import _by_lists as by_lists
+from jaxmotif.graphlets import _by_matrices as by_matrices
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import (
     _cells,
@@ -30,6 +31,7 @@ from jaxmotif.graphlets import (
     dense_node_orbits,
 )
 from jaxmotif.graphlets import _five as five
+from jaxmotif.graphlets import _five_on_host as on_host
 from jaxmotif.graphlets import _giants as giants
 from jaxmotif.graphlets._five import five_node_orbits
 from jaxmotif.graphlets._homs import product
@@ -145,6 +147,7 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
     made = built(graph)
     monkeypatch.setitem(_five_given.GIANT, "cpu", 16)
+    monkeypatch.setitem(_five_results.TOGETHER, "cpu", 100)
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, edges, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
@@ -168,19 +171,34 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
         assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
 
 
-def test_many_blocks_of_rows_in_cache(monkeypatch):
-    """Three rows at a time at most, and long rows, triangles and bends in portions."""
-    monkeypatch.setattr(_cells, "MOST", 500)
-    monkeypatch.setattr(by_rows, "TABLE", 3 * 96)
-    monkeypatch.setattr(by_lists, "TABLE", 3 * 96)
-    monkeypatch.setattr(by_lists, "_BEND", 0.0)
+@pytest.mark.parametrize(("bend", "exact"), [(0.0, 2.0**24), (100.0, 2.0**24), (100.0, 2.0)])
+def test_many_blocks_of_rows_in_cache(monkeypatch, bend, exact):
+    """Three rows at a time at most, and long rows, triangles, bends, matrices, pairs and edges in portions, most of
+    whose products XLA is given; all of it lists, or matrices, in float32 or not."""
+    for module, name, value in (
+        (_cells, "MOST", 500), (by_rows, "TABLE", 3 * 96), (by_lists, "TABLE", 3 * 96), (by_lists, "_BEND", bend),
+        (by_matrices, "_EXACT", exact), (by_matrices, "_CELLS", 3000), (by_matrices, "_PAIRS", 400),
+        (by_matrices, "_ALONE", 10_000), (on_host, "_PART", 64), (on_host, "_BLOCK", 16),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
     graph = nx.gnp_random_graph(70, 0.5, seed=2)
     graph.add_edges_from([(0, 70), (0, 71), (7, 72)])  # leaves
     made = built(graph, (80, 3000))
-    found = five_node_orbits(made, ONE).nodes
+    found, at_edges, _ = five_node_orbits(made, ONE, edges=True)
     assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
+    assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
     counts, _ = five.five_node_counts(made, ONE)
     assert counts.tolist() == all_counts(np, np.array(73, object), _five_results.totals(found)).tolist()
+
+
+def test_sums_too_large_to_share_a_number(monkeypatch):
+    """Edge orbits then take tables of some rows at a time."""
+    monkeypatch.setattr(by_rows, "all_sums", None)
+    monkeypatch.setattr(by_rows, "MOST_WALKS", 2 * comb(9, 2))
+    graph = nx.complete_graph(10)
+    made = built(graph)
+    found = five_node_orbits(made, ONE, edges=True, nodes=False).edges
+    assert np.array_equal(np.asarray(found), edges_by_orca(graph, made.edge_list()))
 
 
 @pytest.mark.parametrize("bits", [8, *more(16)])
