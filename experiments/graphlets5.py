@@ -193,15 +193,29 @@ def in_graph(graph: jaxmotif.Graph, known: dict[str, Any], nodes_ms: float) -> N
     print("   " + ", ".join(f"{which} {ms:.1f}" for which, ms in times.items() if ms >= 0.5), flush=True)
 
 
-def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int = 9) -> None:
-    """A row of CPU seconds: the least (and the median) of some warm calls and of as many of EVOKE's, in turn; in how
-    many pairs EVOKE's took as much or more; the first call."""
-    from _evoke_cpp import evoke_count_csr  # pyright: ignore[reportMissingImports]
+def cpu(call: Callable[[], Any]) -> float:
+    """CPU seconds of all threads."""
+    clock = time.process_time()
+    call()
+    return time.process_time() - clock
 
-    def cpu(call: Callable[[], Any]) -> float:
-        clock = time.process_time()
-        call()
-        return time.process_time() - clock
+
+def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[str, list[float]]:
+    """Part of a row: the least (and the median) CPU seconds of each, in how many pairs the other took as much or more,
+    the first call; and the least alone."""
+    first, took = cpu(ours), list[tuple[float, float]]()
+    while not took or (len(took) < 9 and sum(map(sum, took)) < 60):
+        took.append((cpu(ours), cpu(theirs)))
+    both = [sorted(x) for x in zip(*took, strict=True)]
+    own, other = (f"{x[0]:.3f} ({x[len(x) // 2]:.3f})" for x in both)
+    slower = f"{sum(x <= y for x, y in took)} of {len(took)}"
+    return f"{own} | {other} | {slower} | {first:.1f}", [x[0] for x in both]
+
+
+def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
+    """A row: node orbits and EVOKE's, and where ORCA ends soon its node orbits, edge orbits and ORCA's, and their
+    ratio."""
+    from _evoke_cpp import evoke_count_csr  # pyright: ignore[reportMissingImports]
 
     def evoke() -> None:
         """Not heard: it prints as it goes."""
@@ -214,16 +228,9 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int =
             for number in (held, quiet):
                 os.close(number)
 
-    ours = partial(orbits, jaxmotif.node_orbits, graph)
-    first = cpu(ours)
     offsets, targets = (np.asarray(x) for x in (graph.out_offsets, graph.out_targets))
     csr = offsets[: graph.n + 1].astype(np.int64), targets[: graph.num_slots].astype(np.int64)
-    took = list[tuple[float, float]]()
-    while not took or (len(took) < rounds and sum(map(sum, took)) < 60):
-        took.append((cpu(ours), cpu(evoke)))
-    own, theirs = (f"{min(x):.3f} ({sorted(x)[len(x) // 2]:.3f})" for x in zip(*took, strict=True))
-    faster = sum(x <= y for x, y in took)
-    row = [f"{own} | {theirs} | {faster} of {len(took)} | {first:.1f}"]
+    row = [in_turn(partial(orbits, jaxmotif.node_orbits, graph), evoke)[0]]
     said = [checked(graph, known, jaxmotif.node_orbits)]
     orca = known.get("cpu_s", {}).get("orca5n")
     if orca is not None and orca < 60:
@@ -234,10 +241,8 @@ def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any], rounds: int =
         given.add_nodes_from(nodes)
         row.append(f"{cpu(lambda: orbit_count.node_orbit_counts(given, graphlet_size=5, node_list=nodes)):.2f}")
         pairs, at_edges = list(given.edges), partial(orbits, jaxmotif.edge_graphlets, graph)
-        first = cpu(at_edges)
-        own = min(cpu(at_edges) for _ in range(5))
-        theirs = min(cpu(lambda: orbit_count.edge_orbit_counts(given, 5, edge_list=pairs)) for _ in range(2))
-        row.append(f"{own:.3f} | {theirs:.2f} | {theirs / own:.1f} | {first:.1f}")
+        text, (own, theirs) = in_turn(at_edges, lambda: orbit_count.edge_orbit_counts(given, 5, edge_list=pairs))
+        row.append(f"{text} | {theirs / own:.1f}")
         said.append(checked(graph, known, jaxmotif.edge_graphlets))
     print(f"| {name} | {graph.m} | {' | '.join(row)} | {'; '.join(said)} |", flush=True)
 

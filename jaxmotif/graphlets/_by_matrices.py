@@ -118,14 +118,8 @@ class Neighbourhoods:
         for b in self._batches():
             heads = np.zeros((len(self._at_heads), b.shape[0] * b.shape[1]))
             heads[:, b.place] = self._at_heads[:, b.arcs]
-            near = _adjacent(both[b.cells], b.shape)
-            found = self._sums(
-                near,
-                both[b.cells],
-                walks[b.cells] if detail == "edge" else None,
-                heads.reshape(-1, *b.shape[:2]),
-                detail,
-            )
+            kept, kept_walks = both[b.cells], walks[b.cells] if detail == "edge" else None
+            found = self._sums(_adjacent(kept, b.shape), kept, kept_walks, heads.reshape(-1, *b.shape[:2]), detail)
             own[:, b.arcs] = np.stack([found[name].reshape(-1) for name in own_columns(detail)])[:, b.place]
         return self._rim(walks) if detail == "edge" else None
 
@@ -257,14 +251,9 @@ def five_cliques(core: Core, triangles: Triangles, members: np.ndarray, s: np.nd
             weights = (members[pairs.uv] * members[pairs.uw]).astype(kind) if twins else None
             value = _shared(near, first + x, first + y, ends - ends[0], weights)[first + x, y].astype(np.int64)
             # A 5-clique is found at each pair of its four higher nodes: three times at each of these.
-            if twins:
-                np.add.at(found, pairs.vw, value * members[core.back[pairs.uv]])
-                np.add.at(thirds, pairs.uv, value * members[pairs.uw])
-                np.add.at(thirds, pairs.uw, value * members[pairs.uv])
-                continue
-            np.add.at(found, pairs.vw, value)
-            np.add.at(thirds, pairs.uv, value)
-            np.add.at(thirds, pairs.uw, value)
+            np.add.at(found, pairs.vw, value * members[core.back[pairs.uv]])
+            np.add.at(thirds, pairs.uv, value * members[pairs.uw])
+            np.add.at(thirds, pairs.uw, value * members[pairs.uv])
     found += thirds // 3
     return found + found[core.back]
 

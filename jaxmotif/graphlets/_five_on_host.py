@@ -7,7 +7,6 @@ them stays in cache, and is written row by row of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -143,24 +142,24 @@ class Solver:
     def _held(
         self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int
     ) -> jax.Array | np.ndarray:
-        solve = partial(self._solved, times24(root), count)
-        if not self._wide:
-            return on_device(solve(parts(lambda x: x)), self._device)
-        return Limbs.of(lambda of: solve(parts(of)), wide=True).held(narrow=False)
+        def solve(of: Cast) -> np.ndarray:
+            return self._solved(times24(root), parts(of), count, of(np.zeros(0, np.int64)).dtype)
 
-    def _solved(self, weights: np.ndarray, count: int, parts: Iterator[list[np.ndarray]]) -> np.ndarray:
+        if not self._wide:
+            return on_device(solve(lambda x: x), self._device)
+        return Limbs.of(solve, wide=True).held(narrow=False)
+
+    def _solved(self, weights: np.ndarray, parts: Iterator[list[np.ndarray]], count: int, kind: np.dtype) -> np.ndarray:
         """From homomorphisms to some nodes or edges after the other, so many in all."""
-        found, part, first = None, None, 0
+        found = zeros_for_jax((count, len(weights)), np.uint32 if self._narrow else kind)
+        part, first = np.zeros((weights.shape[1], _PART), np.float64 if self._small else kind), 0
         for homs in parts:
-            kind, stop = homs[0].dtype, first + len(homs[0])
-            if found is None or part is None:
-                found = zeros_for_jax((count, len(weights)), np.uint32 if self._narrow else kind)
-                part = np.zeros((len(homs), _PART), np.float64 if self._small else kind)
+            stop = first + len(homs[0])
             for row, x in zip(part, homs, strict=True):
                 row[: stop - first] = x
             found[first:stop] = divided(_product(part, weights))[: stop - first]
             first = stop
-        return np.zeros((0, len(weights)), np.int64) if found is None else found
+        return found
 
 
 def _product(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

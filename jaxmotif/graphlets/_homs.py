@@ -50,7 +50,7 @@ class Arcs(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Sums at nodes, int64.
+    """Sums at nodes, int64; of less than 2^31 arcs all are below 2^56.
 
     Attributes:
       d: degrees. p2, p3: walks of length 2 and 3. tau, gamma: closed walks of length 3, and walks that end in w3.
