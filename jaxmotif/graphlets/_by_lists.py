@@ -114,9 +114,8 @@ class Triangles(NamedTuple):
         return found
 
 
-def few_bends(core: Core, triangles: Triangles, widths: np.ndarray) -> Listed:
-    """The hubs that take less so; ``widths``: of matrices."""
-    t = triangles.at(core.back)
+def few_bends(core: Core, triangles: Triangles, t: np.ndarray, widths: np.ndarray) -> Listed:
+    """The hubs that take less so; ``t``: triangles at all arcs; ``widths``: of matrices."""
     arcs, bends = (np.bincount(core.tails[t > 0], x[t > 0], len(core.lengths)) for x in (t, t * t))
     size = widths[np.searchsorted(widths, core.lengths)].astype(np.float64)
     listed = (_BEND * bends + _ARC * arcs <= size * size * (_CELL + _STEP * size)) & (core.lengths > 0)

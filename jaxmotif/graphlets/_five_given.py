@@ -259,10 +259,10 @@ def row_lists(given: Given, device: jax.Device) -> by_rows.Layout | None:
     if not cells or room < by_rows.needed(cells, 0, given.arcs, given.detail):
         return None
     triangles = by_lists.triangles_of(core)
-    walks = np.bincount(core.tails, triangles.at(core.back))  # closed, of length 3
-    if given.detail == "edge" and walks.max() >= by_rows.MOST_WALKS:
+    t = triangles.at(core.back)
+    if given.detail == "edge" and np.bincount(core.tails, t).max() >= by_rows.MOST_WALKS:  # closed, of length 3
         return None
-    few = by_lists.few_bends(core, triangles, by_matrices.WIDTHS)
+    few = by_lists.few_bends(core, triangles, t, by_matrices.WIDTHS)
     if (few.hubs >= len(core.lengths) - given.giants).sum() < given.giants:
         return None
     rest = core.lengths.copy()

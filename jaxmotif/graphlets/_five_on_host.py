@@ -28,11 +28,7 @@ Cast = Callable[[np.ndarray], np.ndarray]
 
 def arcs_of(graph: Ranked) -> Arcs:
     """Of the true arcs."""
-    ends = _Ends.of(graph)
-    return Arcs(
-        tail=lambda x: x.take(ends.tails), head=lambda x: x.take(ends.heads), out=ends.out,
-        back=lambda x: x.take(ends.back), both=lambda x: x + x.take(ends.back),
-    )  # fmt: skip
+    return _Ends.of(graph).arcs()
 
 
 class _Ends(NamedTuple):
@@ -56,6 +52,12 @@ class _Ends(NamedTuple):
         (some,) = np.nonzero(np.diff(offsets))
         members = None if graph.twins is None else members_of(graph)[heads]
         return cls(tails, heads, back, offsets[some], some, len(offsets) - 1, members)
+
+    def arcs(self) -> Arcs:
+        return Arcs(
+            tail=lambda x: x.take(self.tails), head=lambda x: x.take(self.heads), out=self.out,
+            back=lambda x: x.take(self.back), both=lambda x: x + x.take(self.back),
+        )  # fmt: skip
 
     def out(self, x: np.ndarray) -> np.ndarray:
         """Sums over the arcs that leave each node."""
@@ -122,7 +124,8 @@ class Solver:
         tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         # Each edge from its lower end, as the edge list has it.
         edges = np.asarray(places)[np.flatnonzero(tails < targets[: len(tails)])]
-        arcs, ends, d, sums = arcs_of(self._graph), _Ends.of(self._graph), self._degrees, self._sums
+        ends, d, sums = _Ends.of(self._graph), self._degrees, self._sums
+        arcs = ends.arcs()
         tau, both = arcs.out(sums["t"]), np.stack([edges, ends.back[edges]])
         every = with_leaves(np, arcs, d, arcs.around(d), tau, sums)
         at = Nodes.of(arcs, d, every)
