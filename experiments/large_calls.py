@@ -157,11 +157,11 @@ def hubs(data: Path, scale: int) -> None:
     edges = drawn(draw, hubs * each // AT_ONCE)
     graph = timed("built", lambda: Graph.from_edges(edges))
     print(graph.report, flush=True)
-    timed("edge_graphlets, first", lambda: jaxmotif.edge_graphlets(graph).held)
+    timed("edge_graphlets, first", lambda: jaxmotif.edge_graphlets(graph).on_device().block_until_ready().shape)
     found = timed("edge_graphlets, again", lambda: jaxmotif.edge_graphlets(graph))
     # Bipartite: no triangle; each edge's 2-stars are the other edges at its ends.
     ends = np.asarray(graph.degrees)[graph.edge_list()[:1000]].sum(axis=1) - 2
-    columns = {name: np.asarray(found.held[:1000, i]) for i, name in enumerate(found.columns)}
+    columns = {name: np.asarray(found.raw_counts[:1000, i]) for i, name in enumerate(found.columns)}
     assert (columns["2-star"] == ends).all()
     assert not columns["triangle"].any()
 

@@ -47,7 +47,7 @@ class Many(NamedTuple):
     Attributes:
       counts: the 17 global counts of each graph (51 with five nodes), ``[B, 17]``; int64, or Python integers where one
         is larger.
-      values: int64 ``[rows, columns]`` by edge or node, all graphs side by side.
+      values: int64 ``[rows, columns]`` by edge or node, all graphs side by side; Python integers where one is larger.
       starts: int64 ``[B + 1]``, the first row of each graph.
       notes: in words.
     """
@@ -117,6 +117,7 @@ def _together(
         counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
         counts[i] = number
         if found is not None:
+            values = values.astype(np.promote_types(found.dtype, values.dtype), copy=False)
             values[starts[i] : starts[i + 1]] = found
         advance(1)
     if detail == "graph":
