@@ -130,9 +130,7 @@ def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, s
     return normal_places(xp, values, codes, size)[0]
 
 
-def normal_places(
-    xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int
-) -> tuple[Any, Any]:  # fmt: skip
+def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int) -> tuple[Any, Any]:
     """The same, and where in them each node of a code has come to stand, int32 ``[size, U]``."""
     width, labels, word = codes.state_bits, codes.label_bits, np.uint64
     pairs = np.arange(size)[:, None], np.arange(size)[None]

@@ -278,9 +278,14 @@ class DeviceCounts:
             different = _different(portion.ordered, np.int32(first), room=self._distinct)
             portion = portion._replace(different=different, base=first)
         self._counts, found = _count_window(
-            self._counts, portion.different, *self._known, np.int32(first - portion.base), self._graph_bits,
-            size=size, **self._form,
-        )  # fmt: skip
+            self._counts,
+            portion.different,
+            *self._known,
+            np.int32(first - portion.base),
+            self._graph_bits,
+            size=size,
+            **self._form,
+        )
         return _Pending(portion, first, size, found)
 
     def _settle(self, pending: _Pending | None) -> None:
@@ -432,9 +437,17 @@ def _numbered(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 @partial(jit64, donate_argnums=0, static_argnames=("size", "codes", "nodes"))
 def _count_window(
-    counts: jax.Array, different: _Different, known: jax.Array, index: jax.Array, first: jax.Array,
-    graph_bits: jax.Array, *, size: int, codes: Codes, nodes: int,
-) -> tuple[jax.Array, _Window]:  # fmt: skip
+    counts: jax.Array,
+    different: _Different,
+    known: jax.Array,
+    index: jax.Array,
+    first: jax.Array,
+    graph_bits: jax.Array,
+    *,
+    size: int,
+    codes: Codes,
+    nodes: int,
+) -> tuple[jax.Array, _Window]:
     """Add ``size`` different codes from one on, as far as their forms are known, to counts ``[graphs, width]``.
 
     Args:

@@ -80,8 +80,9 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
       {'0,0,1:001001110': 2, '0,0,1:011101110': 1}
     """
     for kind, held, named in (
-        ("node_labels", graph.node_labels, node_labels), ("edge_labels", graph.edge_labels, edge_labels)
-    ):  # fmt: skip
+        ("node_labels", graph.node_labels, node_labels),
+        ("edge_labels", graph.edge_labels, edge_labels),
+    ):
         if (held is None) != (named is None):
             has = "none" if held is None else "some"
             raise ValueError(f"dense_census: {kind}={named!r} and the graph has {has}; name those that it has")

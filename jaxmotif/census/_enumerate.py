@@ -229,9 +229,14 @@ def count_participation(
 
 
 def count_places(
-    graphs: CensusGraphs, size: int, forms: np.ndarray, columns: np.ndarray, width: int, sizes: Sizes,
+    graphs: CensusGraphs,
+    size: int,
+    forms: np.ndarray,
+    columns: np.ndarray,
+    width: int,
+    sizes: Sizes,
     part: Part | None = None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """How often each node, or each slot of the dyads, takes each place of the subgraphs.
 
     Args:
@@ -261,9 +266,16 @@ def count_places(
     def close(rows: Rows, count: int, walks: Walks, positions: int) -> None:
         nonlocal counts
         counts = _participate(
-            dyads, rows, walks.work, counts, *known, codes=graphs.alphabet.codes, width=padded, block=sizes.block,
+            dyads,
+            rows,
+            walks.work,
+            counts,
+            *known,
+            codes=graphs.alphabet.codes,
+            width=padded,
+            block=sizes.block,
             of_pairs=of_pairs,
-        )  # fmt: skip
+        )
 
     search(graphs, size - 1, sizes.settled(graphs.likely(size - 1), graphs.likely(size)), close, part)
     return np.asarray(counts).reshape(-1, padded)[:rows, :width]
@@ -276,9 +288,18 @@ def _zeros(size: int) -> jax.Array:
 
 @partial(jit64, static_argnames=("codes", "width", "block", "of_pairs"), donate_argnums=3)
 def _participate(
-    dyads: Dyads, rows: Rows, work: FlatWork, counts: jax.Array, forms: jax.Array, columns: jax.Array,
-    *, codes: Codes, width: int, block: int, of_pairs: bool,
-) -> jax.Array:  # fmt: skip
+    dyads: Dyads,
+    rows: Rows,
+    work: FlatWork,
+    counts: jax.Array,
+    forms: jax.Array,
+    columns: jax.Array,
+    *,
+    codes: Codes,
+    width: int,
+    block: int,
+    of_pairs: bool,
+) -> jax.Array:
     """Add one for each subgraph to the columns of its nodes, or of its pairs; counts are ``[nodes or slots * width]``,
     columns ``[forms * size, or size ** 2]``."""
     size = rows.nodes.shape[0] + 1
@@ -318,9 +339,12 @@ def _participate(
 
 
 def search(
-    graphs: CensusGraphs, size: int, sizes: Sizes, close: Callable[[Rows, int, Walks, int], None],
+    graphs: CensusGraphs,
+    size: int,
+    sizes: Sizes,
+    close: Callable[[Rows, int, Walks, int], None],
     part: Part | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Make every connected subgraph of ``size`` nodes, in tables of bounded size.
 
     All tables have room for ``size`` nodes a row, so that one program serves every level.

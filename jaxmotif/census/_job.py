@@ -33,9 +33,14 @@ Count = Callable[[CensusGraphs, Sizes, Part], Arrays]
 
 
 def divided_census(
-    graph: Graph, size: int, per_node: bool, selection: Selection, memory: int | None,
-    checkpoint: str | os.PathLike | None, show: bool,
-) -> Arrays:  # fmt: skip
+    graph: Graph,
+    size: int,
+    per_node: bool,
+    selection: Selection,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None,
+    show: bool,
+) -> Arrays:
     """The classes of subgraphs of three nodes or more, by name (ascending): arrays as :func:`added_classes` takes."""
     # One for all devices of a process: a form that one has met is known to all.
     classifier = Classifier(Alphabet.of(graph), size)
@@ -70,9 +75,14 @@ class Work(NamedTuple):
 
 
 def in_parts(
-    name: str, work: Work, selection: Selection, memory: int | None, store: Store | None, show: bool,
+    name: str,
+    work: Work,
+    selection: Selection,
+    memory: int | None,
+    store: Store | None,
+    show: bool,
     programs: Hashable = None,
-) -> Arrays:  # fmt: skip
+) -> Arrays:
     """What is found, of all parts together; ``name``, ``programs``: of the job."""
     items = Beginnings(work.graph, work.size)
     parts = max(_UNITS, 8 * len(selection.devices))

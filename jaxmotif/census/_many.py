@@ -23,9 +23,15 @@ MOST_NODES = 1024
 
 
 def count_many(
-    graphs: Graphs, size: int, *, per_node: bool = False, devices: Devices = None, memory: int | None = None,
-    progress: bool = False, alone: Callable[..., Census],
-) -> PerGraph[Census]:  # fmt: skip
+    graphs: Graphs,
+    size: int,
+    *,
+    per_node: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+    alone: Callable[..., Census],
+) -> PerGraph[Census]:
     """What :func:`jaxmotif.subgraph_census` gives for many graphs, arguments as there; ``alone``: for large ones."""
     check_size(graphs, size)
     device = select_devices(devices).main
@@ -72,9 +78,12 @@ def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.nd
 
 
 def _result(
-    graphs: Graphs, size: int, classes: list[str], rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]],
+    graphs: Graphs,
+    size: int,
+    classes: list[str],
+    rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]],
     alone: dict[int, Census],
-) -> PerGraph[Census]:  # fmt: skip
+) -> PerGraph[Census]:
     names = sorted({*classes, *(name for one in alone.values() for name in one.classes)})
     column = {name: i for i, name in enumerate(names)}
     known = np.array([column[name] for name in classes], np.int64)
@@ -98,9 +107,13 @@ def _result(
         back[known] = np.arange(known.size)
         nodes = None if found is None else found[:, back[there]]
         return Census(
-            size, graphs.directed, tuple(names[k] for k in there), values[i, there], nodes,
+            size,
+            graphs.directed,
+            tuple(names[k] for k in there),
+            values[i, there],
+            nodes,
             (graphs[i].node_label_names, graphs[i].edge_label_names),
-        )  # fmt: skip
+        )
 
     shown = tuple(names[k] for k in used)
     return PerGraph(shown, values[:, used], np.arange(len(graphs) + 1), (), single)

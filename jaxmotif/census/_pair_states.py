@@ -321,9 +321,13 @@ def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype
 
 
 def _on_device(
-    alphabet: Alphabet, arrays: tuple[Any, ...], node_codes: np.ndarray | None, room: tuple[int, int, int],
-    degree: int, device: jax.Device,
-) -> Dyads:  # fmt: skip
+    alphabet: Alphabet,
+    arrays: tuple[Any, ...],
+    node_codes: np.ndarray | None,
+    room: tuple[int, int, int],
+    degree: int,
+    device: jax.Device,
+) -> Dyads:
     """The arrays. ``room``: for nodes, the nodes of a graph, and how many graphs; ``degree``: the largest."""
     nodes, n, count = room
     codes = None
@@ -332,11 +336,18 @@ def _on_device(
     sizes = np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)
     offsets, near, states, matrix = arrays
     return Dyads(
-        offsets, near, states, matrix, codes, jax.device_put(sizes, device),
-        entries=alphabet.entries if alphabet.directed else 0, state_bits=alphabet.state_bits,
+        offsets,
+        near,
+        states,
+        matrix,
+        codes,
+        jax.device_put(sizes, device),
+        entries=alphabet.entries if alphabet.directed else 0,
+        state_bits=alphabet.state_bits,
         # In threes, so that few depths of the search are compiled.
-        label_bits=alphabet.label_bits, search_steps=max(9, -(-degree.bit_length() // 3) * 3),
-    )  # fmt: skip
+        label_bits=alphabet.label_bits,
+        search_steps=max(9, -(-degree.bit_length() // 3) * 3),
+    )
 
 
 def mixed_graphs(
@@ -400,9 +411,15 @@ def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dty
 
 
 def _sorted_on_device(
-    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, count: int, room: tuple[int, int, int],
-    state_type: np.dtype, device: jax.Device,
-) -> tuple[Any, ...]:  # fmt: skip
+    alphabet: Alphabet,
+    edges: Edges,
+    number: np.ndarray,
+    n: int,
+    count: int,
+    room: tuple[int, int, int],
+    state_type: np.dtype,
+    device: jax.Device,
+) -> tuple[Any, ...]:
     """As :func:`_padded`, of so many graphs with the empty ones."""
     graphs, m = edges.tails.shape
     # Without labels all are 1: of a large graph no gigabytes of them are sent.
@@ -416,9 +433,12 @@ def _sorted_on_device(
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
     given = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
     return _rows(
-        *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits, room=room,
+        *given,
+        entries=alphabet.entries if alphabet.directed else 1,
+        bits=alphabet.state_bits,
+        room=room,
         states=state_type,
-    )  # fmt: skip
+    )
 
 
 def rows_height(graphs: int) -> int:
@@ -427,9 +447,13 @@ def rows_height(graphs: int) -> int:
 
 
 def _sorted_as_held(
-    alphabet: Alphabet, graph: Graph, number: np.ndarray, room: tuple[int, int, int], state_type: np.dtype,
+    alphabet: Alphabet,
+    graph: Graph,
+    number: np.ndarray,
+    room: tuple[int, int, int],
+    state_type: np.dtype,
     device: jax.Device,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Any, ...]:
     """As :func:`_padded`, of the graph itself, without a list of its edges."""
     entry = np.ones(1, np.int64)
     if graph.edge_labels is not None:
@@ -438,16 +462,27 @@ def _sorted_as_held(
     number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
     given = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
     return _rows_as_held(
-        *given, entries=alphabet.entries if alphabet.directed else 0, bits=alphabet.state_bits, room=room,
+        *given,
+        entries=alphabet.entries if alphabet.directed else 0,
+        bits=alphabet.state_bits,
+        room=room,
         states=state_type,
-    )  # fmt: skip
+    )
 
 
 @partial(jit64, static_argnames=("entries", "bits", "room", "states"))
 def _rows(
-    tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
-    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
+    tails: jax.Array,
+    heads: jax.Array,
+    entry: jax.Array,
+    number: jax.Array,
+    n: jax.Array,
+    *,
+    entries: int,
+    bits: int,
+    room: tuple[int, int, int],
+    states: np.dtype,
+) -> tuple[Any, ...]:
     """The same between nodes that get these numbers."""
     some = tails >= 0
     # Edges that are none get a node that is there.
@@ -457,9 +492,17 @@ def _rows(
 
 @partial(jit64, static_argnames=("entries", "bits", "room", "states"))
 def _rows_as_held(
-    offsets: jax.Array, targets: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
-    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
+    offsets: jax.Array,
+    targets: jax.Array,
+    entry: jax.Array,
+    number: jax.Array,
+    n: jax.Array,
+    *,
+    entries: int,
+    bits: int,
+    room: tuple[int, int, int],
+    states: np.dtype,
+) -> tuple[Any, ...]:
     """Rows and matrix from those of a graph, whose nodes get these numbers; ``entries``: 0 without directions."""
     sources = row_of(offsets, targets.shape[0])
     some = jnp.arange(targets.shape[0], dtype=jnp.int32) < offsets[-1]
@@ -470,9 +513,15 @@ def _rows_as_held(
 
 
 def sorted_rows(
-    tails: jax.Array, heads: jax.Array, entry: jax.Array, n: jax.Array, entries: int, bits: int,
-    room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
+    tails: jax.Array,
+    heads: jax.Array,
+    entry: jax.Array,
+    n: jax.Array,
+    entries: int,
+    bits: int,
+    room: tuple[int, int, int],
+    states: np.dtype,
+) -> tuple[Any, ...]:
     """Rows and matrix from edges ``[graphs, m]`` between nodes that have their numbers; without a tail (-1) is none."""
     nodes, slots, cells = room
     u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)

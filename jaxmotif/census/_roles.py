@@ -34,9 +34,14 @@ class _Places(NamedTuple):
 
 
 def role_counts(
-    graph: Graph, size: int, per: Literal["node", "edge"], devices: Devices = None, memory: int | None = None,
-    checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> tuple[tuple[str, ...], np.ndarray]:  # fmt: skip
+    graph: Graph,
+    size: int,
+    per: Literal["node", "edge"],
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> tuple[tuple[str, ...], np.ndarray]:
     """How often each node, or edge, plays each role.
 
     Args:
@@ -74,9 +79,14 @@ def role_counts(
 
 
 def _placed(
-    graph: Graph, graphs: CensusGraphs, per: Literal["node", "edge"], classifier: Classifier, counts: np.ndarray,
-    sizes: Sizes, part: Part | None,
-) -> Arrays:  # fmt: skip
+    graph: Graph,
+    graphs: CensusGraphs,
+    per: Literal["node", "edge"],
+    classifier: Classifier,
+    counts: np.ndarray,
+    sizes: Sizes,
+    part: Part | None,
+) -> Arrays:
     """What :func:`jaxmotif.census._job.added_classes` adds up, with roles in the place of classes: each is called by
     its class and its number there, so that names ascend as classes do. ``counts``: of the classes, in this part."""
     forms, index = classifier.known

@@ -35,10 +35,12 @@ def random_graph(n, density, seed, directed, labels=0, edge_labels=0):
     pairs = list(permutations(range(n), 2)) if directed else list(combinations(range(n), 2))
     edges = [pair for pair in pairs if rng.random() < density]
     return Graph.from_edges(
-        np.array(edges, np.int64).reshape(-1, 2), n, directed,
+        np.array(edges, np.int64).reshape(-1, 2),
+        n,
+        directed,
         rng.integers(3, 3 + labels, n) if labels else None,
         rng.integers(1, 1 + edge_labels, len(edges)) if edge_labels else None,
-    )  # fmt: skip
+    )
 
 
 def brute_force(graph, size):
@@ -222,10 +224,12 @@ def test_counts_that_learn(distinct, monkeypatch):
     wanted, taken = count(0), []
     window = DeviceCounts._window
     monkeypatch.setattr(
-        DeviceCounts, "_window", lambda counts, portion, first, size: (
-            taken.append((id(portion), first)), window(counts, portion, first, size)
-        )[1],
-    )  # fmt: skip
+        DeviceCounts,
+        "_window",
+        lambda counts, portion, first, size: (taken.append((id(portion), first)), window(counts, portion, first, size))[
+            1
+        ],
+    )
     assert count(distinct) == wanted
     assert len(wanted) > 900
     assert any(first > 0 for _, first in taken) == (distinct == 64)  # what one window did not hold
