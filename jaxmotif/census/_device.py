@@ -195,7 +195,7 @@ class DeviceEngine(CensusEngine):
         padded = np.full(room, np.iinfo(np.uint64).max), np.zeros(room, np.int32)
         for whole, part in zip(padded, (forms, index), strict=True):
             whole[: part.size] = part
-        self._known: tuple[jax.Array, jax.Array] = put64(padded, self._device)
+        self._known = put64(padded, self._device)
         classes, width = len(self.classifier), self._counts.shape[1]
         if width <= classes:
             # Room for more classes than there are, so that a few new ones compile nothing.
@@ -325,7 +325,7 @@ def _sort_portion(
 
 
 def _number_forms(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Number the distinct forms among some (all ones stand for no form).
+    """Give numbers to the distinct forms among some (all ones stand for no form).
 
     A sort remembers the places, the sorted forms are ranked, and a scatter takes the ranks back to the places.
 

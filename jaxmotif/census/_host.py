@@ -51,8 +51,8 @@ class HostEngine(CensusEngine):
             np.pad(ends[room - 1 :: room], (0, capacity - count), mode="edge"),
         )
         (device,) = dyads.offsets.devices()
-        items, starts, ends = put64(arrays, device)
-        return Walks(FlatWork(items, starts), ends), total
+        on_device: list[Any] = [*put64(arrays, device)]
+        return Walks(FlatWork(*on_device[:2]), on_device[2]), total
 
     def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> CandidateBatch:
         at = np.array([first, count], np.int32)
