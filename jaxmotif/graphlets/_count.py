@@ -26,11 +26,11 @@ from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
-from jaxmotif.graphlets._homs import product
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._tuning import run_sizes
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
+from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -210,9 +210,9 @@ def graphlet_counts(
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", 2016, with the corrections named in
       :mod:`jaxmotif.graphlets._equations`; 4-cycles by codegree instead of its Algorithm 4. Five nodes: see
-      :mod:`jaxmotif.graphlets._homs`. Directed graphlets: Sarajlic, Malod-Dognin, Yaveroglu & Przulj, "Graphlet-based
-      characterization of directed networks", Scientific Reports 2016 (its 40 are those without mutual arcs). Typed:
-      Rossi et al., "Heterogeneous graphlets", TKDD 2020.
+      :mod:`jaxmotif.graphlets.five.equations`. Directed graphlets: Sarajlic, Malod-Dognin, Yaveroglu & Przulj,
+      "Graphlet-based characterization of directed networks", Scientific Reports 2016 (its 40 are those without mutual
+      arcs). Typed: Rossi et al., "Heterogeneous graphlets", TKDD 2020.
     """
     graph = as_graph(graph)
     _check(graph, size, typed)
@@ -485,7 +485,7 @@ def _five(
     progress: bool,
 ) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:  # fmt: skip
     """The orbits of up to five nodes, at nodes or edges (of the graph: nothing); its counts of 2 to 5; and notes."""
-    from jaxmotif.graphlets import _five as five
+    from jaxmotif.graphlets.five import orbits as five
 
     selection, ignored = select_devices(devices), ignored_labels(graph)
     none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), np.int64)
@@ -515,7 +515,7 @@ def _five(
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
     """The counts in a graph of so many nodes, of the orbits at these or at its edges."""
-    from jaxmotif.graphlets._five_results import totals, totals_of_edges
+    from jaxmotif.graphlets.five.results import totals, totals_of_edges
 
     added = totals if orbits.shape[1] == len(NODE_NAMES_5) else totals_of_edges
     return _named_counts(all_counts(np, np.array(nodes, object), added(orbits)))

@@ -147,7 +147,7 @@ def _joined_of_five(
     graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
 ) -> Iterator[Found]:
     """Counts of larger graphs, a union of some at a time."""
-    from jaxmotif.graphlets import _five as five
+    from jaxmotif.graphlets.five import orbits as five
 
     chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5)
     for turn, part in enumerate(chunks):
