@@ -12,8 +12,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._ahead import fetched
-from jaxmotif.arrays._compile import for_host, jit64, put64
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, put64
 from jaxmotif.arrays._sizes import power_of_two
 from jaxmotif.census._classes import Classifier, normal_places
 from jaxmotif.census._code_counts import CodeCounts, code_counts, wide_codes
@@ -370,11 +369,11 @@ def search(
 
 
 # A step looks at each entry of its table, or at a block of positions, a few times.
-_ONE_PASS, _BLOCKS = Brief(unoptimised=2**24), Brief(unoptimised=2**21, unfused=2**25)
+_ONE_PASS, _BLOCKS = QuickLimits(unoptimised=2**24), QuickLimits(unoptimised=2**21, unfused=2**25)
 
-_table = jit64(kernel.roots, brief=_ONE_PASS, static_argnames=("nodes", "capacity"))
+_table = jit64(kernel.roots, quick=_ONE_PASS, static_argnames=("nodes", "capacity"))
 _edges = jit64(kernel.edge_codes, static_argnames="wide")
-_pairs = jit64(kernel.pair_codes, brief=_ONE_PASS, static_argnames=("block", "wide"))
+_pairs = jit64(kernel.pair_codes, quick=_ONE_PASS, static_argnames=("block", "wide"))
 
 # Totals come with what they are totals of: an index taken outside copies the whole array.
 
@@ -383,7 +382,7 @@ def _numbers(*scalars: jax.Array) -> jax.Array:
     return for_host(jnp.stack([jnp.asarray(x, jnp.int64) for x in scalars]))
 
 
-@partial(jit64, brief=_BLOCKS, donate_argnames="table", static_argnames="block")
+@partial(jit64, quick=_BLOCKS, donate_argnames="table", static_argnames="block")
 def _fill(
     dyads: Dyads, rows: Rows, work: FlatWork, table: Rows, at: jax.Array, *, block: int
 ) -> tuple[Rows, jax.Array]:
@@ -406,7 +405,7 @@ def _until(walks: Walks, stop: jax.Array) -> Walks:
     return walks._replace(work=FlatWork(walks.work.items, jnp.minimum(walks.work.starts, stop)))
 
 
-@partial(jit64, brief=_BLOCKS, static_argnames="block")
+@partial(jit64, quick=_BLOCKS, static_argnames="block")
 def _added(dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int) -> tuple[Candidates, jax.Array]:
     """``at``: the first row, and how many there are."""
     added, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
@@ -423,7 +422,7 @@ def _added_in_runs(
     return added, runs, _numbers(stop, added.work.total, runs.work.total, runs.count.sum(dtype=jnp.int32))
 
 
-@partial(jit64, brief=_BLOCKS, static_argnames=("room", "block", "wide"))
+@partial(jit64, quick=_BLOCKS, static_argnames=("room", "block", "wide"))
 def _visits(
     dyads: Dyads, rows: Rows, added: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
 ) -> jax.Array:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._compile import compiling_within, jit64
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
@@ -507,8 +507,7 @@ def _five(
         return orbits, partial(_summed_up, graph.n, orbits), found.notes
 
     programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
-    with compiling_within(memory):
-        values, counts, notes = rehearsed(counted, selection.main, programs)
+    values, counts, notes = rehearsed(counted, selection.main, programs)
     return values, counts, (*ignored, *notes)
 
 
@@ -558,8 +557,7 @@ def _run(
     )
     if memory is None:  # a budget is for the graph as it is
         graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
-    with compiling_within(memory):
-        outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
+    outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
     return outcome._replace(notes=(*ignored, *outcome.notes))
 
 

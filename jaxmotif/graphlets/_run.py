@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
@@ -227,7 +226,7 @@ def fits_narrow(graph: Graph, detail: Detail) -> bool:
     return graph.n * (graph.n - 1) // 2 < 2**32
 
 
-@jit64(brief=Brief(unoptimised=2**21), static_argnames=("tuning", "detail", "narrow"))
+@jit64(quick=QuickLimits(unoptimised=2**21), static_argnames=("tuning", "detail", "narrow"))
 def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail, narrow: bool = False) -> Outcome:
     stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, detail != "graph")
     return _outcome(order, stats, detail, narrow)
