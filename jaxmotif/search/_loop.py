@@ -252,9 +252,15 @@ def _advance(
 
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, *, sizes: Sizes, ordered: bool = False,
+    op: Operands,
+    state: SearchState,
+    stop_step: Any,
+    enough: Any = None,
+    *,
+    sizes: Sizes,
+    ordered: bool = False,
     once: bool = False,
-) -> tuple[SearchState, jax.Array]:  # fmt: skip
+) -> tuple[SearchState, jax.Array]:
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
 
     Args:
