@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._compile import compiling_within, jit64
+from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
-from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
@@ -28,7 +28,6 @@ from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
-from jaxmotif.graphlets._tuning import run_sizes
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
@@ -493,10 +492,8 @@ def _five(
         counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
         return none, _named_counts(counts), ignored
     store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
-    if memory is None:  # a budget is for the graph as it is; all small graphs share two dozen programs
-        padded = graph.with_padding((max(bucket_size(graph.n), 64), max(bucket_size(graph.num_slots), 1024)))
-    else:
-        padded = graph
+    # A budget is for the graph as it is.
+    padded = _padded(graph, selection.main) if memory is None else graph
 
     def counted() -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
         if detail == "graph":
@@ -508,8 +505,7 @@ def _five(
         return orbits, partial(_summed_up, graph.n, orbits), found.notes
 
     programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
-    with compiling_within(memory):
-        values, counts, notes = rehearsed(counted, selection.main, programs)
+    values, counts, notes = rehearsed(counted, selection.main, programs)
     return values, counts, (*ignored, *notes)
 
 
@@ -558,10 +554,14 @@ def _run(
         checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
     )
     if memory is None:  # a budget is for the graph as it is
-        graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
-    with compiling_within(memory):
-        outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
+        graph = _padded(graph, selection.main)
+    outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
     return outcome._replace(notes=(*ignored, *outcome.notes))
+
+
+def _padded(graph: Graph, device: jax.Device) -> Graph:
+    """Pad a graph to the capacities of its class, so that it shares programs with the others of the class."""
+    return graph.with_padding(graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator))
 
 
 def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:

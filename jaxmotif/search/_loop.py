@@ -19,8 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import for_host, jit64, target
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
 from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
 from jaxmotif.search._limbs import carried
 from jaxmotif.search._sizes import step_sizes
@@ -317,7 +316,7 @@ def advance_part(
     return _advance(op, state, part.stop_step, sizes, wanted, ordered)
 
 
-@partial(jit64, brief=Brief(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
+@partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
 def begin(
     op: Operands, *, entries: int, tables: int, sizes: Sizes, once: bool = False
 ) -> tuple[SearchState, jax.Array]:
