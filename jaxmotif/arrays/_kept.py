@@ -38,7 +38,7 @@ def keep_compiled(
       The folder in use: one for each kind of processor, since programs compiled for one may not run on another.
 
     Raises:
-      OSError: the folder cannot be made.
+      OSError: the folder cannot be made, or none is named and the user has no home folder.
       ValueError: ``max_bytes`` is negative.
 
     Example:
@@ -57,8 +57,7 @@ def keep_compiled(
         folder = Path(told)
         folder.mkdir(parents=True, exist_ok=True)
     else:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxmotif"
-        folder = (home if path is None else Path(path).expanduser()) / _machine()
+        folder = _user_folder(path) / _machine()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         drop_oldest(folder, max_bytes)
         jax.config.update("jax_compilation_cache_dir", str(folder))
@@ -68,6 +67,16 @@ def keep_compiled(
             jax.config.update(f"jax_persistent_cache_{name}", value)
     keep_programs_in(folder, own=path is not None or not told, quick=quick)
     return folder
+
+
+def _user_folder(path: str | os.PathLike[str] | None) -> Path:
+    """Return the folder that was named, or the one for what programs of the user keep."""
+    try:
+        if path is not None:
+            return Path(path).expanduser()
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxmotif"
+    except RuntimeError:  # HOME is not set, and the system does not know the user
+        raise OSError("this user has no home folder: name one for compiled code") from None
 
 
 def drop_oldest(folder: Path, max_bytes: int) -> None:

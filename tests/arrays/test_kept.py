@@ -1,15 +1,18 @@
 """Compiled programs that are kept: where, how many, and what is done about broken ones."""
 
 import os
+import pwd
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import jax
 import pytest
 
 from jaxmotif.arrays import _kept
 from jaxmotif.arrays._kept import drop_oldest
+from jaxmotif.cli import main
 from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
@@ -91,3 +94,24 @@ def test_what_is_just_being_written_is_not_forgotten(tmp_path, monkeypatch):
 def test_a_negative_bound_is_refused():
     with pytest.raises(ValueError, match="max_bytes must not be negative, got -1"):
         _kept.keep_compiled(max_bytes=-1)
+
+
+def test_without_a_home_folder_no_code_is_kept_and_work_goes_on(home, monkeypatch, capsys):
+    """As in a container whose user the system does not know."""
+
+    def unknown(_):
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", None)
+    try:
+        assert main(["graphlets", "karate"]) == 0
+        shown = capsys.readouterr()
+        assert "compiled code is not kept: this user has no home folder" in shown.err
+        assert "4-clique" in shown.out
+        with pytest.raises(OSError, match="no home folder"):
+            _kept.keep_compiled("~/programs")
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
