@@ -13,9 +13,14 @@ from jaxmotif.language._query import Value
 T = TypeVar("T")
 
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": ops.eq, "<": ops.lt, "<=": ops.le, ">": ops.gt, ">=": ops.ge, "contains": ops.contains,
+    "==": ops.eq,
+    "<": ops.lt,
+    "<=": ops.le,
+    ">": ops.gt,
+    ">=": ops.ge,
+    "contains": ops.contains,
     "in": lambda value, group: value in group,
-}  # fmt: skip
+}
 _OPPOSITES = {"!=": "==", "!in": "in", "!contains": "contains"}
 _FLIPPED = {">": "<", ">=": "<=", "in": "contains", "!in": "!contains"}
 
