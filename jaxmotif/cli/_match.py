@@ -45,7 +45,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--wildcard", metavar="LABEL", help="a label of the query that any label matches")
     parser.add_argument(
-        "--seconds", type=seconds, metavar="S", help="stop each search after so long (reading and planning not counted)"
+        "--seconds",
+        type=seconds,
+        metavar="S",
+        help="stop each search when it has taken that long, with planning and compiling (reading is not counted)",
     )
     add_occurrences_option(parser)
     add_report_options(parser)
