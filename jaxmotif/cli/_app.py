@@ -115,13 +115,10 @@ def warnings_as_notes() -> Iterator[None]:
     def note(message: Warning | str, *_: object) -> None:
         text = " ".join(str(message).split())
         if "persistent compilation cache entry" in text:
-            reading = text.startswith("Error reading")
-            if reading:
-                from jaxmotif.arrays._kept import forget_compiled
+            from jaxmotif.arrays._program_cache import forget_broken
 
-                forget_compiled()
-            text = "compiled code " + ("that was kept is broken, and is made anew" if reading else "cannot be kept")
-            text += f" ({str(message).partition(': ')[2]})"[:200]
+            state = "that was kept is broken, and is made anew" if forget_broken(text) else "cannot be kept"
+            text = f"compiled code {state} ({text.partition(': ')[2]})"[:200]
             seen_as = text.partition(" (")[0]
         else:
             seen_as = text
@@ -130,6 +127,7 @@ def warnings_as_notes() -> Iterator[None]:
             logging.getLogger("jaxmotif").warning("%s", text)
 
     with warnings.catch_warnings():
+        warnings.filterwarnings("always", "Error reading persistent compilation cache")  # each may be of another file
         warnings.showwarning = note
         yield
 

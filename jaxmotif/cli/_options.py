@@ -102,9 +102,9 @@ def memory_size(text: str) -> int:
 
 @contextlib.contextmanager
 def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
-    """Keeps compiled code in a folder, unless turned off; where that cannot be, it is noted and done without."""
-    from jaxmotif.arrays._kept import keep_compiled
-    from jaxmotif.arrays._programs import keep_programs_in
+    """Keep compiled programs in a folder, unless that is turned off; where it cannot be done, note it and go on."""
+    from jaxmotif.arrays._compile import compile_quickly
+    from jaxmotif.arrays._program_cache import keep_compiled
 
     where = args.cache or os.environ.get("JAXMOTIF_CACHE")
     if where != "off":
@@ -115,7 +115,7 @@ def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     finally:
-        keep_programs_in(None)
+        compile_quickly(False)
 
 
 def use_devices(args: argparse.Namespace) -> None:

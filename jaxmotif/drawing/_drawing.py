@@ -111,9 +111,13 @@ class Drawing(NamedTuple):
 
 
 def draw_pattern(
-    pattern: Pattern, node_words: Words = None, edge_words: Words = None, marked: Collection[int] = (), title: str = "",
+    pattern: Pattern,
+    node_words: Words = None,
+    edge_words: Words = None,
+    marked: Collection[int] = (),
+    title: str = "",
     names: Sequence[str] = (),
-) -> Drawing:  # fmt: skip
+) -> Drawing:
     """The picture of a pattern: arrows for arcs, a bar at the end of a negative one, dashes for what must not be there.
 
     Args:
@@ -153,9 +157,16 @@ def draw_pattern(
             for (a, b), kind in zip(ways, kinds, strict=True):
                 strokes.add((at[a], at[b]), kind, aside=3.2)
     return Drawing(
-        tuple(at), radius, frozenset(marked), tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads), words,
-        tuple(strokes.texts), title or str(pattern),
-    )  # fmt: skip
+        tuple(at),
+        radius,
+        frozenset(marked),
+        tuple(strokes.lines),
+        tuple(strokes.dashes),
+        tuple(strokes.heads),
+        words,
+        tuple(strokes.texts),
+        title or str(pattern),
+    )
 
 
 def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:

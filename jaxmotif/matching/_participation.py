@@ -10,6 +10,7 @@ from typing import Literal
 import jax
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
@@ -61,9 +62,10 @@ def participation_counts(
       search: likewise, without ``max_steps``.
 
     Returns:
-      int64 ``[n, k]``: every column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of
-      edges, int64 ``[E, e]``: rows as in ``target.edge_list()``, columns the query's edges in ascending order (a < b
-      where edges have no direction; then it does not matter which end is which).
+      Integers ``[n, k]``, int64 or, where the sum of all needs more than 63 bits, Python's (dtype ``object``): every
+      column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of edges, ``[E, e]``: rows
+      as in ``target.edge_list()``, columns the query's edges in ascending order (a < b where edges have no direction;
+      then it does not matter which end is which).
 
     Raises:
       ValueError: for more than 2^63 - 1 matches.
@@ -96,7 +98,7 @@ def participation_counts(
     for orbit, column in found:
         column = _times(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]
-    return counts
+    return with_exact_sums(counts)
 
 
 Columns = Iterator[tuple[list[Part], np.ndarray]]

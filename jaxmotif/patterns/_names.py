@@ -56,16 +56,27 @@ _CLASSES: dict[str, Edges] = {
 
 _ALIASES = {
     True: {
-        "ffl": "030T feed-forward loop", "feed-forward-loop": "030T feed-forward loop",
-        "030T": "030T feed-forward loop", "feedback-loop": "030C 3-cycle",
-        "fbl": "030C 3-cycle", "030C": "030C 3-cycle", "bifan": "bi-fan",
-        "biparallel": "bi-parallel", "sim": "single-input module", "mutual": "reciprocated pair",
-        "multi-output-ffl": "multi-output feed-forward loop", "multi-input-ffl": "multi-input feed-forward loop",
+        "ffl": "030T feed-forward loop",
+        "feed-forward-loop": "030T feed-forward loop",
+        "030T": "030T feed-forward loop",
+        "feedback-loop": "030C 3-cycle",
+        "fbl": "030C 3-cycle",
+        "030C": "030C 3-cycle",
+        "bifan": "bi-fan",
+        "biparallel": "bi-parallel",
+        "sim": "single-input module",
+        "mutual": "reciprocated pair",
+        "multi-output-ffl": "multi-output feed-forward loop",
+        "multi-input-ffl": "multi-input feed-forward loop",
     },
     False: {
-        "wedge": "2-star", "claw": "3-star", "paw": "tailed-triangle", "diamond": "chordal-cycle", "square": "4-cycle",
+        "wedge": "2-star",
+        "claw": "3-star",
+        "paw": "tailed-triangle",
+        "diamond": "chordal-cycle",
+        "square": "4-cycle",
     },
-}  # fmt: skip
+}
 
 
 def _cycle(k: int, directed: bool) -> Edges:
@@ -85,8 +96,11 @@ def _star(leaves: int, directed: bool) -> Edges:
 
 
 _FAMILIES: dict[str, tuple[Callable[[int, bool], Edges], int]] = {
-    "cycle": (_cycle, 3), "clique": (_clique, 1), "path": (_path, 1), "star": (_star, 1),
-}  # fmt: skip
+    "cycle": (_cycle, 3),
+    "clique": (_clique, 1),
+    "path": (_path, 1),
+    "star": (_star, 1),
+}
 """By the word after the number: of what number the edges are made, and the least number."""
 
 _WAYS = (
@@ -155,9 +169,11 @@ def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]
     names, numbers = class_names(directed), {} if directed else przulj_names()
     plain = [_without_labels(text, directed) for text in classes]
     return {
-        "class": list(classes), "id": [class_id(text) for text in classes],
-        "name": [names.get(text, "") for text in plain], "przulj": [numbers.get(text, "") for text in plain],
-    }  # fmt: skip
+        "class": list(classes),
+        "id": [class_id(text) for text in classes],
+        "name": [names.get(text, "") for text in plain],
+        "przulj": [numbers.get(text, "") for text in plain],
+    }
 
 
 def _without_labels(text: str, directed: bool) -> str:

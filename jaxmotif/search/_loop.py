@@ -19,8 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import for_host, jit64, target
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
 from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
 from jaxmotif.search._limbs import carried
 from jaxmotif.search._sizes import step_sizes
@@ -253,9 +252,15 @@ def _advance(
 
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, *, sizes: Sizes, ordered: bool = False,
+    op: Operands,
+    state: SearchState,
+    stop_step: Any,
+    enough: Any = None,
+    *,
+    sizes: Sizes,
+    ordered: bool = False,
     once: bool = False,
-) -> tuple[SearchState, jax.Array]:  # fmt: skip
+) -> tuple[SearchState, jax.Array]:
     """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
 
     Args:
@@ -311,7 +316,7 @@ def advance_part(
     return _advance(op, state, part.stop_step, sizes, wanted, ordered)
 
 
-@partial(jit64, brief=Brief(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
+@partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
 def begin(
     op: Operands, *, entries: int, tables: int, sizes: Sizes, once: bool = False
 ) -> tuple[SearchState, jax.Array]:

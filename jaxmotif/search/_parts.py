@@ -156,9 +156,13 @@ class InParts:
         # Fed once: the next dispatches go on with what is in the tables.
         part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
         return advance_part(
-            operands, state or stage.new_state(operands), self._rows, np.array(part, np.int32), most=MOST_PART,
+            operands,
+            state or stage.new_state(operands),
+            self._rows,
+            np.array(part, np.int32),
+            most=MOST_PART,
             sizes=stage.sizes,
-        )  # fmt: skip
+        )
 
     def ended(self, now: Progress) -> str | None:
         if now.drained:

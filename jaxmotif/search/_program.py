@@ -286,9 +286,12 @@ class _Writer:
             return rows
 
         lists = (
-            pairs(placed.anchors), slot[_integers(placed.apart)], slot[_integers(placed.below)],
-            pairs(placed.strangers), slot[_integers(kept)],
-        )  # fmt: skip
+            pairs(placed.anchors),
+            slot[_integers(placed.apart)],
+            slot[_integers(placed.below)],
+            pairs(placed.strangers),
+            slot[_integers(kept)],
+        )
         return [word for words in lists for word in self.add_words(words)]
 
     def add_groups(self, groups: Sequence[Sequence[Term]], slot: np.ndarray) -> tuple[int, int]:

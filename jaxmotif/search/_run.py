@@ -123,9 +123,12 @@ class Run:
     the host, to :meth:`receive`."""
 
     def __init__(
-        self, search: ReadySearch, driver: Driver | None = None, max_steps: int | None = None,
+        self,
+        search: ReadySearch,
+        driver: Driver | None = None,
+        max_steps: int | None = None,
         first: int = STEPS_AT_FIRST,
-    ):  # fmt: skip
+    ):
         self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Whole()
         self._last, self._first = 2**31 - 1 if max_steps is None else max_steps, first
         self._state: SearchState | None

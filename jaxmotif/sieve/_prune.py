@@ -192,9 +192,14 @@ def candidates_there(offsets: jax.Array, targets: jax.Array, shades: jax.Array, 
 
 @jit64
 def _candidates(
-    offsets: jax.Array, targets: jax.Array, shades: jax.Array, masks: jax.Array, numbers: jax.Array,
-    colors: jax.Array, size: jax.Array,
-) -> jax.Array:  # fmt: skip
+    offsets: jax.Array,
+    targets: jax.Array,
+    shades: jax.Array,
+    masks: jax.Array,
+    numbers: jax.Array,
+    colors: jax.Array,
+    size: jax.Array,
+) -> jax.Array:
     nodes, slots = shades.shape[0], targets.shape[0]
     active = shades != 0
     row = row_of(offsets, slots)
