@@ -16,6 +16,7 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.arrays import Int64
+from jaxmotif.features import _patterns
 from jaxmotif.graphlets import EdgeGraphlets, NodeOrbits, sparse_node_orbits
 from jaxmotif.patterns import NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import NODE_NAMES_5
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 TAKEN = {"values", "to_numpy", "on_device"}
 HUB = 5000
 PAD = (2**14, 2**16)
+MOST_EDGES, RING = 18_000, 4_500
 
 
 def star(leaves, center=0, first=1):
@@ -216,6 +218,18 @@ class TestBeyond63Bits:
         assert many.values.tolist() == [[2**70], [1]]
         assert many.values.sum() == 2**70 + 1
 
+    def test_features_of_orbits_that_are_beyond(self, monkeypatch):
+        """Weighed sums, at nodes and of a whole graph."""
+        raw = np.zeros((3, 15), object)
+        raw[:, 7] = 2**62, 2**62, 5
+        found = NodeOrbits(NODE_ORBIT_NAMES, raw.astype(np.int64), 3, {})
+        monkeypatch.setattr(_patterns, "node_orbits", lambda *args, **options: found)
+        at_nodes = jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"], per="node").values
+        assert at_nodes[:, 0].tolist() == [2**62, 2**62, 5]
+        assert jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"]).values.tolist() == [[2**63 + 5]]
+        logs = jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"], log=True).values
+        np.testing.assert_allclose(logs, [[np.log(2.0**63)]])
+
     @pytest.mark.parametrize("leaves", more(70_000, 90_000, 130_000))
     def test_five_nodes_of_a_star(self, leaves):
         found = jaxmotif.node_orbits(Graph.from_edges(star(leaves)), size=5)
@@ -254,8 +268,11 @@ def random_graph(seed):
             edges.append(np.array(list(itertools.combinations([glue, *range(first, first + size)], 2))))
         hubs.append(glue)
         used = first + size
-    edges = np.concatenate(edges)
-    return Graph.from_edges(edges[rng.permutation(len(edges))][: PAD[1] // 2], pad=PAD)
+    edges = np.concatenate(edges)[rng.permutation(sum(map(len, edges)))][:MOST_EDGES]
+    # A ring whose nodes are adjacent up to four steps apart fills up to one size, for which programs are compiled once.
+    ring = PAD[0] + np.arange(RING)
+    chords = np.concatenate([np.stack([ring, np.roll(ring, -step)], axis=1) for step in (1, 2, 3, 4)])
+    return Graph.from_edges(np.concatenate([edges, chords[: MOST_EDGES - len(edges)]]), PAD[0] + RING)
 
 
 def check_sums(result, rng):
