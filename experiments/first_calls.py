@@ -38,7 +38,6 @@ JOBS = ("motifs", "motifs3", "census", "estimate", "estimate8", "graphlets", "gr
 
 def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
     """What is called."""
-    import jax
     import numpy as np
 
     import jaxmotif
@@ -68,7 +67,7 @@ def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
     graph = undirected(data, "karate" if small else "email-Enron")
     if job == "graphlets":
         return lambda: jaxmotif.graphlet_counts(graph)
-    return lambda: jax.block_until_ready(jaxmotif.node_orbits(graph, size=5).values)
+    return lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready()
 
 
 def work(job: str, data: Path, shapes: bool, small: bool) -> None:

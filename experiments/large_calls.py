@@ -27,11 +27,12 @@ from networks import instance, parse_with_data
 
 import jaxmotif
 from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Ranges
-from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
+from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.kernels._codegree import heavy_cycles, light_cycles
 from jaxmotif.kernels._wedges import wedge_block
 
@@ -83,7 +84,7 @@ def rmat(data: Path, scale: int) -> None:
 
 def passes(data: Path, scale: int) -> None:
     graph = Graph.from_edges(rmat_edges(scale))
-    graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
+    graph = graph.with_padding(graph_class(graph.n, graph.num_slots, True))
     device, edges = jax.devices()[0], graph.slot_capacity // 2
     tuning = choose_tuning(graph.node_capacity, edges, device, detail="graph")
     order, plan = put64(prepare(graph, tuning, device), device)
@@ -157,11 +158,11 @@ def hubs(data: Path, scale: int) -> None:
     edges = drawn(draw, hubs * each // AT_ONCE)
     graph = timed("built", lambda: Graph.from_edges(edges))
     print(graph.report, flush=True)
-    timed("edge_graphlets, first", lambda: jaxmotif.edge_graphlets(graph).held)
+    timed("edge_graphlets, first", lambda: jaxmotif.edge_graphlets(graph).on_device().block_until_ready().shape)
     found = timed("edge_graphlets, again", lambda: jaxmotif.edge_graphlets(graph))
     # Bipartite: no triangle; each edge's 2-stars are the other edges at its ends.
     ends = np.asarray(graph.degrees)[graph.edge_list()[:1000]].sum(axis=1) - 2
-    columns = {name: np.asarray(found.held[:1000, i]) for i, name in enumerate(found.columns)}
+    columns = {name: np.asarray(found.raw_counts[:1000, i]) for i, name in enumerate(found.columns)}
     assert (columns["2-star"] == ends).all()
     assert not columns["triangle"].any()
 

@@ -20,8 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import for_host, jit64
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, for_host, jit64
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._pair_states import CensusGraphs, Codes
 from jaxmotif.census._sizes import Sizes
@@ -29,7 +28,7 @@ from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 
 # A step reads each entry of its table, or a block of positions, a few times.
-ONE_PASS, BLOCKS = Brief(unoptimised=2**24), Brief(unoptimised=2**21, unfused=2**25)
+ONE_PASS, BLOCKS = QuickLimits(unoptimised=2**24), QuickLimits(unoptimised=2**21, unfused=2**25)
 
 _edges = jit64(kernel.edge_codes, static_argnames="wide")
 

@@ -289,10 +289,10 @@ def search(
         descend(rows, 1, count, None if part is None else part.pairs_at(first, count))
 
 
-_table = jit64(kernel.roots, brief=ONE_PASS, static_argnames=("nodes", "capacity"))
+_table = jit64(kernel.roots, quick=ONE_PASS, static_argnames=("nodes", "capacity"))
 
 
-@partial(jit64, brief=BLOCKS, donate_argnames="table", static_argnames="block")
+@partial(jit64, quick=BLOCKS, donate_argnames="table", static_argnames="block")
 def _fill(
     dyads: Dyads, rows: Rows, work: FlatWork, table: Rows, at: jax.Array, *, block: int
 ) -> tuple[Rows, jax.Array]:

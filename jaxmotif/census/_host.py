@@ -165,17 +165,17 @@ def pattern_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, in
     return Runs(rows, patterns, counts, walks), int(work.total), real.size
 
 
-_pairs = jit64(kernel.pair_codes, brief=ONE_PASS, static_argnames=("block", "wide"))
+_pairs = jit64(kernel.pair_codes, quick=ONE_PASS, static_argnames=("block", "wide"))
 
 
-@partial(jit64, brief=BLOCKS, static_argnames="block")
+@partial(jit64, quick=BLOCKS, static_argnames="block")
 def _added(dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int) -> tuple[Candidates, jax.Array]:
     """Find candidates; ``at`` holds the first row and the number of rows."""
     candidates, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
     return candidates, numbers_for_host(stop, candidates.work.total)
 
 
-@partial(jit64, brief=BLOCKS, static_argnames=("room", "block", "wide"))
+@partial(jit64, quick=BLOCKS, static_argnames=("room", "block", "wide"))
 def _visits(
     dyads: Dyads, rows: Rows, candidates: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
 ) -> jax.Array:

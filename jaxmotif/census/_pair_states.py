@@ -32,8 +32,15 @@ class Room(NamedTuple):
     cells: int
 
 
-LEAST = Room(2**9, 2**15, 2**18)
-"""Lengths of the smallest arrays: all graphs that need less share their programs."""
+CPU_LEAST = Room(2**9, 2**15, 2**18)
+ACCELERATOR_LEAST = Room(2**16, 2**18, 2**24)
+"""Lengths of the smallest arrays: all graphs that need less share their programs. What is padding takes no time in any
+step on an accelerator, and memory on a CPU."""
+
+
+def least_room(device: jax.Device) -> Room:
+    """Return the lengths of the smallest arrays on a device."""
+    return ACCELERATOR_LEAST if target_of(device).is_accelerator else CPU_LEAST
 
 
 @dataclasses.dataclass(frozen=True)
@@ -295,7 +302,7 @@ and cells, and the type of states.
 
 
 def census_graphs(
-    graph: Graph, edges: Edges | None, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+    graph: Graph, edges: Edges | None, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room | None = None
 ) -> CensusGraphs:
     """Prepare graphs over the nodes of ``graph``, with its labels, for a census on a device.
 
@@ -308,7 +315,7 @@ def census_graphs(
       matrix_bytes: most bytes of the matrix of states; where it takes more, states are searched for instead.
       device: where the arrays lie.
       count: the number of graphs that empty ones fill up to.
-      least: the least lengths of the arrays.
+      least: the least lengths of the arrays (default: those of the kind of device).
     """
     accelerated = target_of(device).is_accelerator
     if edges is None and (count > 1 or not accelerated):
@@ -328,7 +335,13 @@ def census_graphs(
 
 
 def graphs_of_rows(
-    graph: Graph, number: int, rows: RowsOf, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+    graph: Graph,
+    number: int,
+    rows: RowsOf,
+    matrix_bytes: int,
+    device: jax.Device,
+    count: int = 0,
+    least: Room | None = None,
 ) -> CensusGraphs:
     """Prepare graphs over the nodes of ``graph``, whose rows a function makes.
 
@@ -339,10 +352,11 @@ def graphs_of_rows(
       matrix_bytes: most bytes of the matrix of states.
       device: where the arrays lie.
       count: the number of graphs that empty ones fill up to.
-      least: the least lengths of the arrays.
+      least: the least lengths of the arrays (default: those of the kind of device).
     """
     alphabet, n = Alphabet.of(graph), graph.n
     count = max(count, number)
+    least = least or least_room(device)
     # Each edge is in two rows, and all graphs of a sample have the same number of edges.
     nodes = power_of_two(count * n, least.nodes)
     slots = power_of_two(2 * graph.m * count, least.slots)
@@ -501,7 +515,7 @@ def _sorted_on_device(
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
-    number = np.pad(number.astype(np.int32), (0, power_of_two(n, LEAST.nodes) - n))
+    number = np.pad(number.astype(np.int32), (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - n))
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
     arrays = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
     return _rows(

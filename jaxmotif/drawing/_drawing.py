@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import visible
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 
@@ -99,8 +100,15 @@ class Drawing(NamedTuple):
         return self.svg(width=256) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an SVG file."""
-        Path(path).write_text(self.document(), encoding="utf-8")
+        """Write an SVG file.
+
+        Raises:
+          OSError: for a file that cannot be written, with its name.
+        """
+        try:
+            Path(path).write_text(self.document(), encoding="utf-8")
+        except OSError as error:  # the error of a full disk does not name the file
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
@@ -238,13 +246,13 @@ def _xy(point: Point) -> str:
 
 
 def as_text(value: object) -> str:
-    """Escape a value from a file or a user for a page or a drawing, and replace characters that cannot be written.
+    """Escape a value from a file or a user for a page or a drawing; control characters become visible escapes.
 
     Example:
       >>> as_text("<b>\\x00")
-      '&lt;b&gt;\ufffd'
+      '&lt;b&gt;\\\\x00'
     """
-    return html.escape("".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in str(value)))
+    return html.escape(visible(str(value)))
 
 
 def _short(word: str) -> str:

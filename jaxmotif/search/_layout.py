@@ -36,7 +36,8 @@ class SearchWords(NamedTuple):
       halvings: halvings of a binary search in the longest list.
       tables: how many tables are expanded.
       most_rows: most rows of a window.
-      first_steps: steps of the first dispatch.
+      first_steps: most steps of the first dispatch.
+      first_work: the work after which the first dispatch ends before that.
     """
 
     stride: Word
@@ -44,6 +45,7 @@ class SearchWords(NamedTuple):
     tables: Word
     most_rows: Word
     first_steps: Word
+    first_work: Word
 
 
 class TableWords(NamedTuple):
@@ -66,6 +68,7 @@ class TableWords(NamedTuple):
       row_pairs: those of pairs of nodes of the rows.
       lane_nodes: those of the new node.
       lane_pairs: those of pairs with the new node.
+      cost: about how many words are read to test one candidate, the unit of the work that slices are measured in.
     """
 
     num_anchors: Word
@@ -95,6 +98,7 @@ class TableWords(NamedTuple):
     lane_nodes: Word
     num_lane_pairs: Word
     lane_pairs: Word
+    cost: Word
 
 
 class PairWords(NamedTuple):

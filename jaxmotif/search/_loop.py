@@ -19,12 +19,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import for_host, jit64, target
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
 from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
 from jaxmotif.search._limbs import carry_over
 from jaxmotif.search._sizes import step_sizes
-from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
+from jaxmotif.search._step import LANES, Window, blank_table, extend, is_fused, prepare_window
 
 
 @partial(
@@ -63,6 +62,7 @@ class Progress(NamedTuple):
       matches: the matches so far.
       positions: how many flat positions have been tested.
       steps: how many steps have been taken.
+      work: the work of the dispatch that is reported on (:class:`Allowance`).
     """
 
     rows: np.ndarray
@@ -70,16 +70,18 @@ class Progress(NamedTuple):
     matches: int
     positions: int
     steps: int
+    work: int
 
     @classmethod
     def read(cls, report: np.ndarray, sizes: Sizes) -> Progress:
         """Read a report, uint32, as :func:`advance` returns it."""
-        numbers = 2 * (_limbs(sizes) + 1)  # each limb of the matches, and the positions, take two words
+        # Each limb of the matches, the positions and the work take two words.
+        numbers = 2 * (_limbs(sizes) + 2)
         rows, steps = report[: -numbers - 1].view(np.int32).reshape(3, -1), int(report[-1])
-        *limbs, positions = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
+        *limbs, positions, work = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
         # The last column has no successor, and no step expands it.
         drained = not (rows[1] < rows[0])[:-1].any()
-        return cls(rows, drained, sum(limb << 32 * i for i, limb in enumerate(limbs)), positions, steps)
+        return cls(rows, drained, sum(limb << 32 * i for i, limb in enumerate(limbs)), positions, steps, work)
 
     @property
     def level(self) -> int:
@@ -92,14 +94,33 @@ class Progress(NamedTuple):
         return left[level] == 0 and int(left.sum()) < keep
 
 
+class Allowance(NamedTuple):
+    """The end of a dispatch: a step of the search, or an amount of work.
+
+    The unit of work is a word read to test a candidate, as the program estimates it for each table. So the time that an
+    amount takes hardly depends on which tables the search happens to work on, and the host, which measures that time,
+    can give slices of nearly equal length.
+
+    Attributes:
+      stop_step: the step at which the dispatch ends.
+      work: the work after which it ends.
+    """
+
+    stop_step: Any
+    work: Any
+
+
+MOST_WORK = 2**60
+"""Work that no dispatch does."""
+
+
 class Part(NamedTuple):
     """A part of a search that is fed in parts; all fields are integers.
 
-    The rows of the part are put into the table of its level. Then the search goes on until that table is used up and
-    fewer than ``keep`` rows are left in all tables, so that the next part still finds full steps.
+    The rows of the part are put into the table of its level. Then the search goes on as far as it is allowed, or until
+    that table is used up and fewer than ``keep`` rows are left in all tables, so that the next part finds full steps.
 
     Attributes:
-      stop_step: the step at which the search stops in any case.
       level: the table that the rows are put into.
       keep: how many rows are kept in the tables.
       columns: the columns of a row.
@@ -107,7 +128,6 @@ class Part(NamedTuple):
       count: how many rows the part has.
     """
 
-    stop_step: Any
     level: Any
     keep: Any
     columns: Any
@@ -120,9 +140,10 @@ def _limbs(sizes: Sizes) -> int:
     return max(sizes.limbs, 2)
 
 
-def _report(state: SearchState) -> Any:
-    """Write a report, uint32: rows, matches, positions and steps."""
-    words = lax.bitcast_convert_type(jnp.append(state.matches, state.positions), jnp.uint32)  # low words first
+def _report(state: SearchState, work: jax.Array) -> Any:
+    """Write a report, uint32: rows, matches, positions, work and steps."""
+    numbers = jnp.concatenate([state.matches, jnp.stack([state.positions, work.astype(jnp.uint64)])])
+    words = lax.bitcast_convert_type(numbers, jnp.uint32)  # low words first
     rows = lax.bitcast_convert_type(jnp.append(state.rows.reshape(-1), state.steps), jnp.uint32)
     return for_host(jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]]))
 
@@ -136,29 +157,35 @@ def start_state(*, entries: int, tables: int, sizes: Sizes) -> SearchState:
 
 
 class _Tables(NamedTuple):
-    """The part of a program that decides which table a step works on.
+    """The part of a program that decides which table a step works on, and how much it takes of it.
 
     Attributes:
       number: the number of each table.
       count: how many tables are expanded.
       room: the rows that the successor of each table has room for.
       most: the positions that a step may take so that their survivors fit.
+      cost: the work to test one position, int64.
     """
 
     number: Any
     count: Any
     room: Any
     most: Any
+    cost: Any
 
     @classmethod
     def of(cls, op: Operands, tables: int, sizes: Sizes) -> _Tables:
         """Read the tables of a program, for a state with room for ``tables`` of them."""
         number = jnp.arange(tables, dtype=jnp.int32)
-        place = table_place(number) + TableWords._fields.index("next_room")
-        room = op.program.at[place].get(mode="clip")  # the state may have room for more tables than there are
-        count = array_reader(op, op.program, sizes).search.tables
+
+        def words(name: str) -> jax.Array:
+            # The state may have room for more tables than there are.
+            return op.program.at[table_place(number) + TableWords._fields.index(name)].get(mode="clip")
+
+        room, count = words("next_room"), array_reader(op, op.program, sizes).search.tables
         # A table has room for three halves of a step, so a step is two thirds of the room.
-        return cls(number, count, room, jnp.minimum(room - room // 3, sizes.block))
+        most = jnp.minimum(room - room // 3, sizes.block)
+        return cls(number, count, room, most, words("cost").astype(jnp.int64))
 
     def able(self, rows: jax.Array, ordered: bool) -> Any:
         """Find the tables that a step can work on: those with rows left, whose successor has room for a whole step."""
@@ -236,29 +263,38 @@ def _until_a_part_is_used(part: Part) -> Wanted:
 def _advance(
     op: Operands,
     state: SearchState,
-    stop_step: int | np.ndarray | jax.Array,
+    allowed: Allowance,
     sizes: Sizes,
     wanted: Wanted = _until_all,
     ordered: bool = False,
 ) -> tuple[SearchState, jax.Array]:
-    """Search on until a number of steps is reached, or the test ``wanted`` fails."""
+    """Search on as far as is allowed, or until the test ``wanted`` fails."""
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
     if ordered:  # the matches of the last dispatch were fetched, and make room
         state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
     most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
 
-    def go_on(state: SearchState) -> Any:
-        return wanted(state, tables.able(state.rows, ordered)) & (state.steps < stop_step)
+    # Arrays of a whole block are worked on, however few positions a step has, but where tiles without any end at once.
+    fused, most = is_fused(sizes), tables.most
+    if fused:
+        # A single step that takes longer than a slice should is cut, too.
+        most = jnp.minimum(most.astype(jnp.int64), jnp.maximum(allowed.work // tables.cost, LANES)).astype(jnp.int32)
 
-    def step(state: SearchState) -> SearchState:
-        goes = go_on(state)  # the last of several steps at once may have nothing to do
+    def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
+        state, work = carry
+        more = (state.steps < allowed.stop_step) & (work < allowed.work)
+        return wanted(state, tables.able(state.rows, ordered)) & more
+
+    def step(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
+        goes = go_on(carry)  # the last of several steps at once may have nothing to do
+        state, work = carry
         t = tables.choose(tables.able(state.rows, ordered), ordered)
         filled, cursor, used = state.rows
         first = cursor[t]
         next_filled = filled[t + 1]
         # A step with nothing to do takes no positions, and changes nothing.
-        left, block = (jnp.where(goes, x, 0) for x in (filled[t] - first, tables.most[t]))
+        left, block = (jnp.where(goes, x, 0) for x in (filled[t] - first, most[t]))
         # The window is limited so that positions have 31 bits, however long the lists are (SearchWords.most_rows).
         window = Window(t, first, jnp.minimum(left, most_rows), used[t])
         lists = prepare_window(op, state.table, window, sizes)
@@ -272,38 +308,35 @@ def _advance(
         # Limbs are carried over at every step: each tile adds less than 2^32 to a limb, so that no sum reaches 2^64.
         matches = carry_over(state.matches + result.counts.astype(jnp.uint64).sum(axis=0))
         positions, steps = state.positions + result.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
-        return SearchState(result.table, rows, matches, positions, steps, result.tally)
+        done = (result.tested if fused else jnp.int32(sizes.block)).astype(jnp.int64) * tables.cost[t]
+        work += jnp.where(goes, done + (sizes.window if fused else 0), 0)
+        return SearchState(result.table, rows, matches, positions, steps, result.tally), work
 
     # The loop asks only once in several steps whether to go on (StepSizes says why).
-    at_once = step_sizes(target()).at_once if is_fused(sizes) or target().is_accelerator else 1
+    at_once = step_sizes(target()).at_once if fused or target().is_accelerator else 1
 
-    def steps_at_once(state: SearchState) -> SearchState:
-        return lax.fori_loop(0, at_once, lambda _, state: step(state), state)
+    def steps_at_once(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
+        return lax.fori_loop(0, at_once, lambda _, carry: step(carry), carry)
 
-    state = lax.while_loop(go_on, steps_at_once, state)
-    return state, _report(state)
+    state, work = lax.while_loop(go_on, steps_at_once, (state, jnp.int64(0)))
+    return state, _report(state, work)
 
 
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands,
-    state: SearchState,
-    stop_step: Any,
-    enough: Any = None,
-    *,
-    sizes: Sizes,
-    ordered: bool = False,
-    once: bool = False,
-) -> tuple[SearchState, jax.Array]:
-    """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
+    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, work: Any = MOST_WORK, *, sizes: Sizes,
+    ordered: bool = False, once: bool = False,
+) -> tuple[SearchState, jax.Array]:  # fmt: skip
+    """Search on until nothing is left, all that is allowed is done, or the table of listed matches is full.
 
     Args:
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       state: the search so far.
-      stop_step: int32 scalar, the number of steps.
+      stop_step: int32 scalar, the step at which to stop (:class:`Allowance`).
       enough: int32 scalar. Where it is given, search level by level, and stop when the first table with rows left holds
         that many, or its successor is full: then all partial matches of one length are there. With ``ordered``, stop
         when that many matches wait.
+      work: int64 scalar, the work after which to stop (:class:`Allowance`).
       sizes: static.
       ordered: static; always work on the last nonempty table. With ``sizes.in_order`` matches then come in
         lexicographic order; the matches of the last call are dropped.
@@ -316,12 +349,21 @@ def advance(
         wanted = _until_a_match if once else _until_all
     else:
         wanted = _until_listed(op, enough, sizes) if ordered else _until_a_level(enough)
-    return _advance(op, state, stop_step, sizes, wanted, ordered)
+    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
 
 
 @partial(jit64, static_argnames=("most", "sizes", "ordered"), donate_argnames=("state",))
 def advance_part(
-    op: Operands, state: SearchState, rows: Any, part: Any, *, most: int, sizes: Sizes, ordered: bool = False
+    op: Operands,
+    state: SearchState,
+    rows: Any,
+    part: Any,
+    stop_step: Any,
+    work: Any,
+    *,
+    most: int,
+    sizes: Sizes,
+    ordered: bool = False,
 ) -> tuple[SearchState, jax.Array]:
     """Put a part into its table, and search on as :func:`advance` does.
 
@@ -329,7 +371,9 @@ def advance_part(
       op: as for :func:`advance`.
       state: the search so far.
       rows: int32 ``[C, L]``, the columns of the rows of all parts.
-      part: a :class:`Part` as int32 ``[6]``; if it has rows, its table must be used up and have room for them.
+      part: a :class:`Part` as int32 ``[5]``; if it has rows, its table must be used up and have room for them.
+      stop_step: int32 scalar, as for :func:`advance`.
+      work: int64 scalar, as for :func:`advance`.
       most: static, at least the rows of a part.
       sizes: static.
       ordered: static, as for :func:`advance`; then ``keep`` is the number of matches that are enough.
@@ -352,14 +396,15 @@ def advance_part(
     changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 loses the row that a search begins with
     state = dataclasses.replace(state, table=table, rows=jnp.where(changes, new_rows, state.rows))
     wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
-    return _advance(op, state, part.stop_step, sizes, wanted, ordered)
+    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
 
 
-@partial(jit64, brief=Brief(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
+@partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
 def begin(
     op: Operands, *, entries: int, tables: int, sizes: Sizes, once: bool = False
 ) -> tuple[SearchState, jax.Array]:
-    """Do :func:`start_state` and :func:`advance` in one dispatch, for the steps that the program says."""
+    """Do :func:`start_state` and :func:`advance` in one dispatch, for the steps and the work that the program says."""
     state = start_state(entries=entries, tables=tables, sizes=sizes)
-    first_steps = array_reader(op, op.program, sizes).search.first_steps
-    return _advance(op, state, first_steps, sizes, _until_a_match if once else _until_all)
+    head = array_reader(op, op.program, sizes).search
+    allowed = Allowance(head.first_steps, head.first_work.astype(jnp.int64))
+    return _advance(op, state, allowed, sizes, _until_a_match if once else _until_all)

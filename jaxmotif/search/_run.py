@@ -10,17 +10,19 @@ from typing import NamedTuple, Protocol
 import jax
 import numpy as np
 
+from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
-from jaxmotif.search._loop import Progress, SearchState, advance, begin, start_state
+from jaxmotif.search._loop import MOST_WORK, Allowance, Progress, SearchState, advance, begin, start_state
 from jaxmotif.search._program import Program
-from jaxmotif.search._sizes import table_entries
+from jaxmotif.search._sizes import step_sizes, table_entries
 
-STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
-"""Steps of the first dispatch, and about how many seconds later ones take."""
+MOST_STEPS = 2**31 - 1
+"""Steps of a search without a limit of its own."""
 
-MOST_STEPS = 2**24
-"""Most steps of a dispatch, however short they are."""
+MOST_GROWTH = 8.0
+"""Most growth of the work from one slice to the next: a slice may have been quick for want of work."""
 
 FEW = 16
 """Candidates tested for each match above which a search looks ahead."""
@@ -103,9 +105,15 @@ class Driver(Protocol):
     """The dispatches of a :class:`Run`, and when they end. A driver belongs to one run."""
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        """Dispatch work up to step ``stop``, from the start where the state is ``None``.
+        """Dispatch as much as is allowed, from the start where the state is ``None``.
+
+        Args:
+          operands: the search's arrays.
+          state: the search so far.
+          stage: the stage of the search.
+          allowed: Python integers.
 
         Returns:
           The state, and the report on it.
@@ -124,12 +132,13 @@ class Whole:
         self._once = once
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        if state is None and stop == stage.most_steps:  # one dispatch makes the state and takes the program's steps
+        if state is None and allowed.stop_step == stage.most_steps:  # one dispatch makes the state and takes the steps
             return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, once=self._once)
         state = state or stage.new_state(operands)
-        return advance(operands, state, np.int32(stop), sizes=stage.sizes, once=self._once)
+        limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
+        return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
 
     def end_reason(self, now: Progress) -> str | None:
         if now.drained:
@@ -138,9 +147,15 @@ class Whole:
 
 
 class Run:
-    """A search on the device where the operands lie, one dispatch at a time.
+    """A search on the device where the operands lie, one slice at a time.
 
     The report that :meth:`dispatch` returns goes to :meth:`receive` once it is on the host.
+
+    Args:
+      search: what to run.
+      driver: its dispatches, and when they end; by default those of the whole search.
+      max_steps: stop after that many steps.
+      part_of_first: the part of the usual first work that the first slice has, whose pace is not known yet.
     """
 
     def __init__(
@@ -148,10 +163,12 @@ class Run:
         search: ReadySearch,
         driver: Driver | None = None,
         max_steps: int | None = None,
-        first: int = STEPS_AT_FIRST,
+        part_of_first: float = 1.0,
     ):
         self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Whole()
-        self._last, self._first = 2**31 - 1 if max_steps is None else max_steps, first
+        self._last = MOST_STEPS if max_steps is None else max_steps
+        (device,) = search.operands.offsets.devices()
+        self._first = int(step_sizes(target_of(device)).first_work * part_of_first)
         self._state: SearchState | None
         self._stages = list(search.stages)
         self._start(self._stages.pop(0))
@@ -159,8 +176,7 @@ class Run:
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
         self._operands = self._operands._replace(program=stage.code)
-        # A stage with a limit of steps takes them in one dispatch.
-        self._steps, self._quota = 0, stage.most_steps or self._first
+        self._steps, self._work, self._compile_seconds = 0, self._first, 0.0
 
     @property
     def entries(self) -> int:
@@ -186,14 +202,16 @@ class Run:
     def dispatch(self) -> jax.Array:
         """Search on, and return the report that :meth:`receive` takes."""
         (device,) = self._operands.offsets.devices()
-        stop = min(self._last, self._steps + self._quota)
+        allowed = Allowance(min(self._last, self._stage.most_steps or MOST_STEPS), self._work)
         state, self._state = self._state, None  # the dispatch overwrites it
+        self._compile_seconds = compile_seconds()
         with jax.default_device(device):
-            self._state, report = self._driver.send(self._operands, state, self._stage, stop)
+            self._state, report = self._driver.send(self._operands, state, self._stage, allowed)
+        self._compile_seconds = compile_seconds() - self._compile_seconds
         return report
 
     def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
-        """Return the progress after a dispatch that took some seconds, or ``None`` if the search starts again."""
+        """Return the progress after a slice that took some seconds, or ``None`` if the search starts again."""
         now = Progress.read(report, self._stage.sizes)
         self._steps = now.steps
         standing = Standing(now.matches, now.positions, now.steps, "running")
@@ -201,13 +219,10 @@ class Run:
             return standing._replace(status=status)
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
-        if self._stage.most_steps is not None:
-            return self._next_stage(standing)
-        # The next dispatch should take about SECONDS_AT_A_TIME. It takes at most eight times as many steps, as this one
-        # may have been quick for want of work.
-        pace = min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6))
-        self._quota = max(1, min(MOST_STEPS, int(self._quota * pace)))
-        return standing
+        # By the pace of the slice that ended, so that the next takes about the time that it should.
+        pace = min(MOST_GROWTH, SLICE_SECONDS / max(seconds - self._compile_seconds, 1e-6))
+        self._work = max(1, min(MOST_WORK, int(now.work * pace)))
+        return standing if self._stage.most_steps is None else self._next_stage(standing)
 
     def _next_stage(self, standing: Standing) -> Standing | None:
         """Go over to the next stage, and return ``None`` if the search starts again."""
@@ -216,7 +231,11 @@ class Run:
         if self._ahead is not None and FEW * standing.count < standing.positions:
             look_ahead = self._ahead(self._operands)
         if look_ahead is None and last.program is self._stage.program:  # it goes on in the same tables
-            self._stage, self._quota = last, self._first
+            self._stage = last
+            return standing
+        if look_ahead is None and 4 * self._steps < (self._stage.most_steps or 0):
+            # Steps of so much work that few of the first ones were done gain nothing from being larger.
+            self._stage = self._stage._replace(most_steps=None)
             return standing
         if look_ahead is not None:
             self._operands, last = look_ahead
@@ -224,19 +243,13 @@ class Run:
         return None
 
 
-def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Iterator[Standing]:
-    """Search to the end, or to a limit in seconds.
-
-    Args:
-      run: the search.
-      time_limit: the limit.
-      spent: seconds of the limit that are spent already.
+def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[Standing]:
+    """Search to the end, or to a deadline.
 
     Yields:
-      The progress after each dispatch; the last one is the result.
+      The progress after each slice; the last one is the result.
     """
     before = time.perf_counter()
-    started = before - spent
     while True:
         values = jax.device_get(run.dispatch())
         now = time.perf_counter()
@@ -245,8 +258,8 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
         # The search starts again with another program or other tables, and what was counted is dropped.
         if standing is None:
             continue
-        if standing.status == "running" and time_limit is not None and now - started >= time_limit:
-            standing = standing._replace(status=f"stopped at time_limit={time_limit:g} s")
+        if standing.status == "running" and deadline.passed:
+            standing = standing._replace(status=deadline.status)
         if standing.status not in ("running", "wants more"):
             yield standing._replace(tally=run.tally)
             return
@@ -256,17 +269,18 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
 
 
 def run_searches(
-    searches: Sequence[ReadySearch | None], time_limit: float | None, memory: int
+    searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
 ) -> list[tuple[Standing, float]]:
     """Run several searches on one device.
 
-    The first dispatches run together, as many as have tables of ``memory`` bytes at most. Searches that are not done
-    then go on one after another.
+    The first slices run together, as many as have tables of ``memory`` bytes at most. Searches that are not done then
+    go on one after another.
 
     Args:
       searches: the searches; ``None`` where there is nothing to search.
-      time_limit: seconds for each search.
       memory: bytes for the tables of all searches that run together.
+      time_limit: seconds for each search.
+      planned: seconds of the limit that each search has taken already.
 
     Returns:
       The result of each search, and the seconds that it took.
@@ -280,18 +294,18 @@ def run_searches(
         while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
             entries += some[-1][1].entries
             some.append(todo.pop())
-        clock = time.perf_counter()
+        clock = working_time()
         values = jax.device_get([run.dispatch() for _, run in some])
-        seconds = time.perf_counter() - clock
+        seconds = working_time() - clock
         for (i, run), value in zip(some, values, strict=True):
             standing = run.receive(value, seconds) or RUNNING
             # The searches ran together, and each is said to have taken an equal share of the time.
             spent = seconds / len(some)
             if standing.status == "running":
-                clock = time.perf_counter()
+                clock = working_time()
                 # The rest runs one search after another, each with all of the device.
-                *_, standing = finish(run, time_limit, spent)
-                spent += time.perf_counter() - clock
+                *_, standing = finish(run, Deadline(time_limit, planned[i] + spent))
+                spent += working_time() - clock
             run.release()
             results[i] = standing, spent
     return results

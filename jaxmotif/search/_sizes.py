@@ -49,6 +49,8 @@ class StepSizes(NamedTuple):
         do.
       rows: how many positions there are for each row of a window.
       many_rows: the same where rows have :data:`MANY` candidates or more.
+      first_work: the work (:class:`jaxmotif.search._loop.Allowance`) of a first slice, whose pace is not known yet:
+        some tenths of a second of the slowest.
     """
 
     counting: int
@@ -61,15 +63,16 @@ class StepSizes(NamedTuple):
     at_once: int
     rows: int
     many_rows: int
+    first_work: int
 
 
 MANY = 24
 """Candidates of a row from which on windows of an accelerator have fewer rows."""
 
-CPU = StepSizes(2**14, 2**14, 2**10, 256, True, 40, 2**29, 1, 2, 2)
-FUSED = StepSizes(2**25, 2**22, 2**20, 48, False, 16, 2**35, 4, 8, 32)
+CPU = StepSizes(2**14, 2**14, 2**10, 256, True, 40, 2**29, 1, 2, 2, 2**23)
+FUSED = StepSizes(2**25, 2**22, 2**20, 48, False, 16, 2**35, 4, 8, 32, 2**31 - 1)
 # Without the fused kernel all arrays of a step go through memory, and an eighth of the positions fills the device.
-ACCELERATOR = StepSizes(2**22, 2**22, 2**20, 48, False, 40, 2**35, 4, 8, 32)
+ACCELERATOR = StepSizes(2**22, 2**22, 2**20, 48, False, 40, 2**35, 4, 8, 32, 2**31 - 1)
 
 
 def step_sizes(target: Target) -> StepSizes:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._lane_body import between
+from jaxmotif.kernels._lane_body import locate_lanes
 from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
 from jaxmotif.search._layout import (
     Columns,
@@ -490,7 +490,7 @@ def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tup
     """Test the lanes of a tile; return the reader, the window, the lanes without ways and counts, and their rows."""
     io, window = kernel_reader(read.operands, table, sizes), _window(read.window)
     low, high = read.tiles[tile], read.tiles[tile + 1]
-    index, position, valid = between(read.starts, low, high, read.extent[0], LANES, tile)
+    index, position, valid = locate_lanes(read.starts, low, high, read.extent[0], LANES, tile)
     w = load(io.op.entries, load(read.shifts, index, valid) + position, valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, load(read.anchors, index, valid), valid)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxmotif
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices import _memory as memory_of
 from jaxmotif.devices._memory import (
     compiled_bytes,
@@ -21,7 +22,7 @@ from jaxmotif.devices._memory import (
 from jaxmotif.graph import synthetic
 from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets._run import _halved
-from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
+from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.matching import Search
 from jaxmotif.matching import _divided as shares
 from jaxmotif.motifs import _random_graphs
@@ -116,7 +117,7 @@ def test_graphlets(monkeypatch, devices):
     expected = jaxmotif.graphlet_counts(graph)
     name = "_run_whole" if devices == 1 else "_run_mesh"
     whole, tunings = getattr(run, name), []
-    edges = run_sizes(graph.n, graph.num_slots)[1] // 2
+    edges = graph_class(graph.n, graph.num_slots, False)[1] // 2
 
     def failing(*arguments, tuning, **options):
         tunings.append(tuning)
