@@ -56,15 +56,15 @@ def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
     values = value if isinstance(value, tuple) else (value,)
     if column.dtype.kind in "biuf":
         if not len(column) or (column.dtype.kind == "f" and np.isnan(column).all()):
-            return None  # nothing is known of what it holds
+            return None  # a column without values says nothing about its kind
         kind = "truth values" if column.dtype.kind == "b" else "numbers"
         if operator.endswith("contains") or (operator.endswith("in") and not isinstance(value, tuple)):
             return f"holds {kind}, of which {operator!r} says nothing"
         wrong = [item for item in values if _number(item) is None]
         return f"holds {kind}, and {wrong[0]!r} is none" if wrong else None
-    held = {type(item) for item in column.tolist() if item is not None}
+    kinds = {type(item) for item in column.tolist() if item is not None}
     wrong = [item for item in values if isinstance(item, int | float)]
-    if held and all(issubclass(kind, str) for kind in held) and wrong:
+    if kinds and all(issubclass(kind, str) for kind in kinds) and wrong:
         return f"holds words; {wrong[0]} is a number, and a word in quotes, '{wrong[0]}'"
     return None
 
