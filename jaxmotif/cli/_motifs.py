@@ -14,7 +14,7 @@ import numpy as np
 from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, refuse, timed, whole_number
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._keep import add_keep_options, check_keep, kept
+from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
@@ -123,7 +123,7 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
     if number == "auto":
         number = Until(**{name: getattr(args, name) for name in ("alpha", "most") if getattr(args, name) is not None})
     return find_motifs(
-        graph, args.size, number, args.seed, kept(args, graph), threshold=args.threshold, switches=args.switches,
+        graph, args.size, number, args.seed, null_model(args, graph), threshold=args.threshold, switches=args.switches,
         attempts=args.attempts, step=args.step, engine=args.engine, estimate=draws, checkpoint=checkpoint,
         devices=args.device, memory=args.memory, progress=not args.quiet,
     )  # fmt: skip
