@@ -21,7 +21,7 @@ from batches import SETS, small_graphs
 from networks import data_folder, directed, instance, parse_with_data, undirected
 
 import jaxmotif
-from jaxmotif.arrays._fetch import fetch_counts
+from jaxmotif.arrays._fetch import fetch_int64
 from jaxmotif.graph import Graph, synthetic
 from jaxmotif.matching import Search
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, Chains, plan_chains
@@ -78,7 +78,7 @@ def fetched(data: Path) -> Iterator[Row]:
             yield (
                 f"{title}: pieces of {size >> 20} MiB",
                 None,
-                lambda fresh=fresh, rows=rows, size=size: fetch_counts(fresh(), rows, chunk_bytes=size).shape,
+                lambda fresh=fresh, rows=rows, size=size: fetch_int64(fresh(), rows, chunk_bytes=size).shape,
             )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import html
 import itertools
 import numbers
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -23,6 +24,19 @@ Column = Sequence[Any] | np.ndarray
 R = TypeVar("R")
 
 _SHOWN_ROWS = 20
+
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, line separators, marks that turn the direction of text, and halves of characters."""
+
+
+def visible(text: str) -> str:
+    """Return text with what a terminal would obey, or a file cannot hold, written as escapes.
+
+    Example:
+      >>> visible("a\\x1b[2J"), visible("caf\u00e9"), visible("\\ud800")
+      ('a\\\\x1b[2J', 'café', '\\\\ud800')
+    """
+    return text if text.isprintable() else _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class Presented:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, add_seed, how, limit, timed
+from jaxmotif.cli._command import Command, add_seed, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
+from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
 

@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,18 @@ def _feed(digest, part: object) -> None:
         raise TypeError(f"a fingerprint takes arrays, keys, strings, numbers and containers of them, got {type(part)}")
 
 
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in the errors of writing it: a full disk does not say of which file, and a part is not what was asked
+    for."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
 def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, ArrayLike]) -> None:
     """Write a checkpoint, in the place of an older one if there is one.
 
@@ -103,15 +115,14 @@ def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, ArrayLi
     # A random name, so that no two writers use the same file, on whatever machines they run.
     partial = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "xb") as stream:
-            stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(partial, "xb") as stream:
+                stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(partial, path)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
@@ -127,20 +138,21 @@ class Lock:
 
     Raises:
       ValueError: Another process has the right; the error names it.
-      OSError: The folder cannot be written.
+      OSError: The folder cannot be written; the error names the checkpoint.
     """
 
     def __init__(self, path: Path):
         self._path = path.with_name(f".{path.name}.lock")
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._file: int | None = None
-        while self._file is None:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                self._take(file, path)
-            except BaseException:
-                os.close(file)
-                raise
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            while self._file is None:
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+                try:
+                    self._take(file, path)
+                except BaseException:
+                    os.close(file)
+                    raise
         for partial in path.parent.glob(f".{path.name}.*.part"):
             with contextlib.suppress(OSError):
                 partial.unlink()
@@ -219,5 +231,9 @@ def load(path: str | os.PathLike, fingerprint: str) -> dict[str, np.ndarray] | N
         raise ValueError(f"{path}: damaged checkpoint (content does not match its checksum); {remedy}")
     if owner != fingerprint:
         raise ValueError(f"{path}: checkpoint of other input or options; choose another place, or {remedy}")
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return dict(arrays)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            return dict(arrays)
+    except Exception as error:  # zipfile and NumPy raise a dozen kinds at what is no archive of arrays
+        problem = f"{type(error).__name__}: {error}"[:100]
+        raise ValueError(f"{path}: damaged checkpoint (its arrays cannot be read: {problem}); {remedy}") from error

@@ -96,6 +96,24 @@ def working_memory(asked: int | None, device: jax.Device, least: int, what: str)
     return max(default_memory(device), least) if asked is None else asked
 
 
+def check_within_device(memory: int | None, device: jax.Device) -> None:
+    """Refuse a budget in bytes that is more than a device has at all.
+
+    Args:
+      memory: the user's budget, or ``None``.
+      device: where the work is to be done.
+
+    Raises:
+      ValueError: the budget is larger; names what there is.
+    """
+    total = _total() if device.platform == "cpu" else device_memory(device)
+    if memory is not None and total is not None and memory > total:
+        raise ValueError(
+            f"memory={memory} bytes is more than {device} has, {total} ({total / 2**30:.1f} GiB); allow less, or leave "
+            "it out: the default is half of what is free"
+        )
+
+
 def check_budget(memory: int | None, least: int, what: str) -> None:
     """Raise ValueError if a budget in bytes is less than the least that something takes."""
     if memory is not None and memory < least:
@@ -104,12 +122,21 @@ def check_budget(memory: int | None, least: int, what: str) -> None:
 
 def _available() -> int | None:
     """Return how many bytes of this machine programs may take, by Linux's count; ``None`` on other systems."""
+    available = _of_machine("MemAvailable:")
+    return None if available is None else min([available, *_left_by_limits()])
+
+
+def _total() -> int | None:
+    """Return the bytes of memory that this machine has, as Linux says; ``None`` elsewhere."""
+    return _of_machine("MemTotal:")
+
+
+def _of_machine(line: str) -> int | None:
     try:
         words = Path("/proc/meminfo").read_text().split()
-        available = 1024 * int(words[words.index("MemAvailable:") + 1])
+        return 1024 * int(words[words.index(line) + 1])
     except (OSError, ValueError, IndexError):
         return None
-    return min([available, *_left_by_limits()])
 
 
 def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> list[int]:

@@ -11,9 +11,10 @@ compile nothing.
 `docs/level-search.md` says the same at length, with a picture.
 """
 
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._listing import Images, Listed, list_matches
-from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part, begin, start_state
+from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part, begin, start_state
 from jaxmotif.search._parts import InParts, Prefixes, list_prefixes
 from jaxmotif.search._program import (
     CandidateSet,
@@ -44,8 +45,11 @@ from jaxmotif.search._run import (
 __all__ = [
     "FEW",
     "NOTHING",
+    "NO_DEADLINE",
     "RUNNING",
+    "Allowance",
     "CandidateSet",
+    "Deadline",
     "Driver",
     "Factor",
     "Images",
@@ -66,11 +70,13 @@ __all__ = [
     "Standing",
     "Tally",
     "Term",
+    "TimeIsUp",
     "Whole",
     "advance",
     "advance_part",
     "begin",
     "build_program",
+    "compile_seconds",
     "finish",
     "list_matches",
     "list_prefixes",
@@ -78,4 +84,5 @@ __all__ = [
     "start_state",
     "table_columns",
     "table_widths",
+    "working_time",
 ]

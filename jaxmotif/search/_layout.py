@@ -29,14 +29,22 @@ Word = Any
 
 
 class SearchWords(NamedTuple):
-    """Of the whole search: words of a bit matrix row, halvings of a binary search in the longest list, tables to
-    expand, rows a window may have, steps of the first dispatch."""
+    """The words of the whole search.
+
+    Attributes:
+      stride: words of a bit matrix row.
+      halvings: of a binary search in the longest list.
+      tables: how many are expanded.
+      most_rows: rows that a window may have.
+      first_steps, first_work: steps of the first dispatch, and the work after which it ends before these.
+    """
 
     stride: Word
     halvings: Word
     tables: Word
     most_rows: Word
     first_steps: Word
+    first_work: Word
 
 
 class TableWords(NamedTuple):
@@ -53,6 +61,7 @@ class TableWords(NamedTuple):
       ahead: :class:`FactorWords` that must not be zero.
       row_nodes, row_pairs: :class:`TallyWords` of nodes of the rows expanded, and of pairs of these; lane_nodes,
         lane_pairs: of the new node, and of pairs with it (of the last table).
+      cost: words read to test one candidate, about: the unit of the work that a slice of a search is measured in.
     """
 
     num_anchors: Word
@@ -82,6 +91,7 @@ class TableWords(NamedTuple):
     lane_nodes: Word
     num_lane_pairs: Word
     lane_pairs: Word
+    cost: Word
 
 
 class PairWords(NamedTuple):

@@ -18,13 +18,14 @@ import numpy as np
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part
 from jaxmotif.search._parts import MOST_PART, Prefixes
 from jaxmotif.search._run import ReadySearch, Run, Stage
 
-STEPS_AT_FIRST = 16
-"""Steps of the first dispatch: whoever takes matches one block after another gets some soon."""
+PART_OF_FIRST = 1 / 16
+"""The part of the usual first work that the first slice has: whoever takes matches block by block gets some soon."""
 
 MOST_WAITING = 2**26
 """Entries (256 MiB) that may wait for their turn; with so many, only the stretch whose turn it is goes on."""
@@ -74,7 +75,7 @@ class Ordered:
         if prefixes is not None:
             level = len(prefixes.positions)
             self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
-            self._part = Part(0, level, enough, prefixes.columns, 0, 0)
+            self._part = Part(level, enough, prefixes.columns, 0, 0)
             self.most = min(stage.program.table(level).room, MOST_PART)
         self.held = 0
 
@@ -84,15 +85,15 @@ class Ordered:
             self._part = self._part._replace(first=first, count=stop - first)
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
         state = state or stage.new_state(operands)
+        stop, work = np.int32(allowed.stop_step), np.int64(allowed.work)
         if self._part is None:
-            stops = np.int32(stop), np.int32(self._enough)
-            return advance(operands, state, *stops, sizes=stage.sizes, ordered=True)
-        part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
-        words = np.array(part, np.int32)
-        return advance_part(operands, state, self._rows, words, most=MOST_PART, sizes=stage.sizes, ordered=True)
+            return advance(operands, state, stop, np.int32(self._enough), work, sizes=stage.sizes, ordered=True)
+        part, self._part = np.array(self._part, np.int32), self._part._replace(count=0)
+        static: dict[str, Any] = {"most": MOST_PART, "sizes": stage.sizes, "ordered": True}
+        return advance_part(operands, state, self._rows, part, stop, work, **static)
 
     def ended(self, now: Progress) -> str | None:
         # Matches wait in the table that no step expands.
@@ -105,7 +106,7 @@ def list_matches(
     searches: Sequence[ReadySearch],
     images: Images,
     limit: int | None = None,
-    time_limit: float | None = None,
+    deadline: Deadline = NO_DEADLINE,
     prefixes: Prefixes | None = None,
     stretches: Sequence[tuple[int, int]] = ((0, 1),),
 ) -> Iterator[Listed]:
@@ -115,7 +116,7 @@ def list_matches(
       searches: the same one on each device.
       images: what the tables' entries stand for.
       limit: more than so many matches are not listed.
-      time_limit: stop after so many seconds.
+      deadline: when to stop.
       prefixes: in ascending order, of which the stretches are; ``None``: one device lists all.
       stretches: ``(first, stop)``, in order.
 
@@ -127,7 +128,6 @@ def list_matches(
     workers = [_Worker(search, images, prefixes, enough) for search in searches]
     todo, turn, left = deque(enumerate(stretches)), 0, limit
     waiting: defaultdict[int, deque[Listed]] = defaultdict(deque)
-    started = time.perf_counter()
     while turn < len(stretches):
         # Entries, not blocks: what waits is bounded in bytes, whatever a match takes.
         crowded = sum(block.nodes.size for blocks in waiting.values() for block in blocks) >= MOST_WAITING
@@ -151,9 +151,9 @@ def list_matches(
                 del waiting[turn]
                 turn += 1
             yield block._replace(status="running" if turn < len(stretches) else "done")
-        if time_limit is not None and turn < len(stretches) and time.perf_counter() - started >= time_limit:
+        if turn < len(stretches) and deadline.passed:
             nothing = np.zeros((len(images.positions), 0), np.int32)
-            yield Listed(nothing, turn, False, f"stopped at time_limit={time_limit:g} s")
+            yield Listed(nothing, turn, False, deadline.status)
             return
 
 
@@ -169,7 +169,7 @@ class _Worker:
         self._starts[: self._width] = base + room * images.positions
         self._ids = jax.device_put(images.ids, *search.operands.offsets.devices())
         self._driver, self._enough = Ordered(search, prefixes, enough), enough
-        self._run = Run(search, self._driver, first=STEPS_AT_FIRST)
+        self._run = Run(search, self._driver, part_of_first=PART_OF_FIRST)
         self._pieces: deque[tuple[int, int]] = deque()
         self._report: jax.Array | None = None
         self.stretch: int | None = None

@@ -23,7 +23,7 @@ from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
 from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
 from jaxmotif.search._limbs import carried
 from jaxmotif.search._sizes import step_sizes
-from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
+from jaxmotif.search._step import LANES, Window, blank_table, extend, is_fused, prepare_window
 
 
 @partial(
@@ -53,23 +53,29 @@ class SearchState:
 
 
 class Progress(NamedTuple):
-    """A report (all of a state but table and tally), read on the host: int32 rows as in the state, whether all tables
-    are drained, and Python integers."""
+    """A report on a search, read on the host: all of a state but table and tally.
+
+    Attributes:
+      rows: int32, as in the state. drained: whether all tables are.
+      matches, positions, steps: Python integers, as in the state.
+      work: of the dispatch that is reported on (:class:`Allowance`).
+    """
 
     rows: np.ndarray
     drained: bool
     matches: int
     positions: int
     steps: int
+    work: int
 
     @classmethod
     def read(cls, report: np.ndarray, sizes: Sizes) -> Progress:
-        numbers = 2 * (_limbs(sizes) + 1)  # matches and positions, each of two words
+        numbers = 2 * (_limbs(sizes) + 2)  # matches, positions and work, each of two words
         rows, steps = report[: -numbers - 1].view(np.int32).reshape(3, -1), int(report[-1])
-        *limbs, positions = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
+        *limbs, positions, work = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
         # The last column has no successor: no step expands it.
         drained = not (rows[1] < rows[0])[:-1].any()
-        return cls(rows, drained, sum(limb << 32 * i for i, limb in enumerate(limbs)), positions, steps)
+        return cls(rows, drained, sum(limb << 32 * i for i, limb in enumerate(limbs)), positions, steps, work)
 
     @property
     def level(self) -> int:
@@ -82,12 +88,27 @@ class Progress(NamedTuple):
         return left[level] == 0 and int(left.sum()) < keep
 
 
-class Part(NamedTuple):
-    """A part of a search that is given in parts, integers: rows ``first .. first + count - 1``, of so many columns,
-    are put into the table of a level; then the search goes on to a step, or until that table is used up and later ones
-    hold fewer rows than are to be kept, so that the next part finds full steps."""
+class Allowance(NamedTuple):
+    """How far one dispatch may go: to a step of the search, or until it has done an amount of work.
+
+    The unit of work is a word read to test a candidate, as the program estimates it for each table. So the time that an
+    amount takes hardly depends on which tables the search happens to work on, and the host, which measures that time,
+    can give slices of nearly equal length.
+    """
 
     stop_step: Any
+    work: Any
+
+
+MOST_WORK = 2**60
+"""Work that no dispatch does."""
+
+
+class Part(NamedTuple):
+    """A part of a search that is given in parts, integers: rows ``first .. first + count - 1``, of so many columns,
+    are put into the table of a level; then the search goes on as far as it is allowed, or until that table is used up
+    and later ones hold fewer rows than are to be kept, so that the next part finds full steps."""
+
     level: Any
     keep: Any
     columns: Any
@@ -100,8 +121,9 @@ def _limbs(sizes: Sizes) -> int:
     return max(sizes.limbs, 2)
 
 
-def _report(state: SearchState) -> Any:
-    words = lax.bitcast_convert_type(jnp.append(state.matches, state.positions), jnp.uint32)  # low words first
+def _report(state: SearchState, work: jax.Array) -> Any:
+    numbers = jnp.concatenate([state.matches, jnp.stack([state.positions, work.astype(jnp.uint64)])])
+    words = lax.bitcast_convert_type(numbers, jnp.uint32)  # low words first
     rows = lax.bitcast_convert_type(jnp.append(state.rows.reshape(-1), state.steps), jnp.uint32)
     # Rows first and steps last: what is between has as many words as the limbs ask for.
     return for_host(jnp.concatenate([rows[:-1], words.reshape(-1), rows[-1:]]))
@@ -117,22 +139,33 @@ def start_state(*, entries: int, tables: int, sizes: Sizes) -> SearchState:
 
 
 class _Tables(NamedTuple):
-    """What of a program decides which table a step works on: the number of each table, how many are expanded, the rows
-    the next one has room for, and the positions that a step may take so that their survivors fit."""
+    """What of a program decides which table a step works on, and how much it takes of it.
+
+    Attributes:
+      number: of each table. count: how many are expanded.
+      room: rows that the next table has room for.
+      most: positions that a step may take, so that their survivors fit.
+      cost: work to test one position, int64.
+    """
 
     number: Any
     count: Any
     room: Any
     most: Any
+    cost: Any
 
     @classmethod
     def of(cls, op: Operands, tables: int, sizes: Sizes) -> _Tables:
         number = jnp.arange(tables, dtype=jnp.int32)
-        place = table_place(number) + TableWords._fields.index("next_room")
-        room = op.program.at[place].get(mode="clip")  # there may be fewer tables than the state has room for
-        count = array_reader(op, op.program, sizes).search.tables
+
+        def words(name: str) -> jax.Array:
+            # There may be fewer tables than the state has room for.
+            return op.program.at[table_place(number) + TableWords._fields.index(name)].get(mode="clip")
+
+        room, count = words("next_room"), array_reader(op, op.program, sizes).search.tables
         # A table has room for three halves of a step: two thirds of it is the step.
-        return cls(number, count, room, jnp.minimum(room - room // 3, sizes.block))
+        most = jnp.minimum(room - room // 3, sizes.block)
+        return cls(number, count, room, most, words("cost").astype(jnp.int64))
 
     def able(self, rows: jax.Array, ordered: bool) -> Any:
         """The tables that a step can work on: they have rows left, and the next has room for all that may come."""
@@ -204,28 +237,37 @@ def _until_a_part_is_used(part: Part) -> Wanted:
 def _advance(
     op: Operands,
     state: SearchState,
-    stop_step: int | np.ndarray | jax.Array,
+    allowed: Allowance,
     sizes: Sizes,
     wanted: Wanted = _until_all,
     ordered: bool = False,
 ) -> tuple[SearchState, jax.Array]:
-    """Search on until a number of steps is reached, or what is wanted is done."""
+    """Search on as far as is allowed, or until what is wanted is done."""
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
     if ordered:  # the matches of the last dispatch have been fetched
         state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
     most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
 
-    def go_on(state: SearchState) -> Any:
-        return wanted(state, tables.able(state.rows, ordered)) & (state.steps < stop_step)
+    # Arrays of a whole block are worked on, however few positions a step has, but where tiles without any end at once.
+    fused, most = is_fused(sizes), tables.most
+    if fused:
+        # A single step that takes longer than a slice should is cut, too.
+        most = jnp.minimum(most.astype(jnp.int64), jnp.maximum(allowed.work // tables.cost, LANES)).astype(jnp.int32)
 
-    def step(state: SearchState) -> SearchState:
-        goes = go_on(state)  # of several steps at once, the last may have nothing to do
+    def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
+        state, work = carry
+        more = (state.steps < allowed.stop_step) & (work < allowed.work)
+        return wanted(state, tables.able(state.rows, ordered)) & more
+
+    def step(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
+        goes = go_on(carry)  # of several steps at once, the last may have nothing to do
+        state, work = carry
         t = tables.choose(tables.able(state.rows, ordered), ordered)
         held, cursor, used = state.rows
         first, filled = cursor[t], held[t + 1]
         # A step that has nothing to do takes no positions, and changes nothing.
-        left, block = (jnp.where(goes, x, 0) for x in (held[t] - first, tables.most[t]))
+        left, block = (jnp.where(goes, x, 0) for x in (held[t] - first, most[t]))
         # No more rows than have 31-bit positions whatever their lists (SearchWords.most_rows).
         window = Window(t, first, jnp.minimum(left, most_rows), used[t])
         lists = prepare_window(op, state.table, window, sizes)
@@ -238,34 +280,30 @@ def _advance(
         # Carried at every step: each tile adds less than 2^32 to a limb, so that no sum reaches 2^64.
         matches = carried(state.matches + found.counts.astype(jnp.uint64).sum(axis=0))
         positions, steps = state.positions + found.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
-        return SearchState(found.table, rows, matches, positions, steps, found.tally)
+        done = (found.tested if fused else jnp.int32(sizes.block)).astype(jnp.int64) * tables.cost[t]
+        work += jnp.where(goes, done + (sizes.window if fused else 0), 0)
+        return SearchState(found.table, rows, matches, positions, steps, found.tally), work
 
     # Whether to go on is asked once for so many steps (StepSizes says why).
-    at_once = step_sizes(target()).at_once if is_fused(sizes) or target().is_accelerator else 1
+    at_once = step_sizes(target()).at_once if fused or target().is_accelerator else 1
 
-    def steps_at_once(state: SearchState) -> SearchState:
-        return lax.fori_loop(0, at_once, lambda _, state: step(state), state)
+    def steps_at_once(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
+        return lax.fori_loop(0, at_once, lambda _, carry: step(carry), carry)
 
-    state = lax.while_loop(go_on, steps_at_once, state)
-    return state, _report(state)
+    state, work = lax.while_loop(go_on, steps_at_once, (state, jnp.int64(0)))
+    return state, _report(state, work)
 
 
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands,
-    state: SearchState,
-    stop_step: Any,
-    enough: Any = None,
-    *,
-    sizes: Sizes,
-    ordered: bool = False,
-    once: bool = False,
-) -> tuple[SearchState, jax.Array]:
-    """Search on until nothing is left, a number of steps is reached, or the table of listed matches is full.
+    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, work: Any = MOST_WORK, *, sizes: Sizes,
+    ordered: bool = False, once: bool = False,
+) -> tuple[SearchState, jax.Array]:  # fmt: skip
+    """Search on until nothing is left, all that is allowed is done, or the table of listed matches is full.
 
     Args:
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
-      stop_step: int32 scalar.
+      stop_step, work: int32 and int64 scalar (:class:`Allowance`).
       enough: int32 scalar; search level by level, and stop when the first table with rows left holds so many, or its
         successor is full: then all partial matches of one length are there. Ordered: stop when so many matches wait.
       sizes: static.
@@ -280,18 +318,20 @@ def advance(
         wanted = _until_a_match if once else _until_all
     else:
         wanted = _until_listed(op, enough, sizes) if ordered else _until_a_level(enough)
-    return _advance(op, state, stop_step, sizes, wanted, ordered)
+    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
 
 
 @partial(jit64, static_argnames=("most", "sizes", "ordered"), donate_argnames=("state",))
 def advance_part(
-    op: Operands, state: SearchState, rows: Any, part: Any, *, most: int, sizes: Sizes, ordered: bool = False
-) -> tuple[SearchState, jax.Array]:
+    op: Operands, state: SearchState, rows: Any, part: Any, stop_step: Any, work: Any, *, most: int, sizes: Sizes,
+    ordered: bool = False,
+) -> tuple[SearchState, jax.Array]:  # fmt: skip
     """Take a part, and :func:`advance`.
 
     Args:
       rows: int32 ``[C, L]``, columns of all parts.
-      part: a :class:`Part` as int32 ``[6]``; if it has rows, its table is used up and has room for them.
+      part: a :class:`Part` as int32 ``[5]``; if it has rows, its table is used up and has room for them.
+      stop_step, work: int32 and int64 scalar (:class:`Allowance`).
       most: static, at least the rows of a part.
       ordered: static, as for :func:`advance`; then ``keep`` is how many matches are enough.
     """
@@ -313,14 +353,15 @@ def advance_part(
     changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 has the row that a search begins with
     state = dataclasses.replace(state, table=table, rows=jnp.where(changes, begun, state.rows))
     wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
-    return _advance(op, state, part.stop_step, sizes, wanted, ordered)
+    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
 
 
 @partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
 def begin(
     op: Operands, *, entries: int, tables: int, sizes: Sizes, once: bool = False
 ) -> tuple[SearchState, jax.Array]:
-    """:func:`start_state` and :func:`advance` in one dispatch, for the steps that the program says."""
+    """:func:`start_state` and :func:`advance` in one dispatch, for the steps and the work that the program says."""
     state = start_state(entries=entries, tables=tables, sizes=sizes)
-    first_steps = array_reader(op, op.program, sizes).search.first_steps
-    return _advance(op, state, first_steps, sizes, _until_a_match if once else _until_all)
+    head = array_reader(op, op.program, sizes).search
+    allowed = Allowance(head.first_steps, head.first_work.astype(jnp.int64))
+    return _advance(op, state, allowed, sizes, _until_a_match if once else _until_all)

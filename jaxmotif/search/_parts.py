@@ -11,9 +11,10 @@ import numpy as np
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part
-from jaxmotif.search._run import ReadySearch, Stage
+from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._run import ReadySearch, Run, Stage, finish
 
 MOST_PREFIX, MOST_PREFIXES = 8, 2**20
 """Nodes in a prefix of a search that is divided by prefixes, and about how many entries those of a length take."""
@@ -52,13 +53,34 @@ def _no_prefixes(level: int, work: np.ndarray) -> Prefixes:
 PrefixOrder = Literal["hardest first", "mixed", "given"]
 
 
-def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
+class _Levels:
+    """The driver of a search level by level: it ends when a level has :data:`ENOUGH` rows, or its successor is full."""
+
+    def __init__(self):
+        self.now: Progress | None = None
+
+    def send(
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
+    ) -> tuple[SearchState, jax.Array]:
+        self._work = allowed.work
+        limits = np.int32(allowed.stop_step), np.int32(ENOUGH), np.int64(allowed.work)
+        return advance(operands, state or stage.new_state(operands), *limits, sizes=stage.sizes)
+
+    def ended(self, now: Progress) -> str | None:
+        self.now = now
+        return "done" if now.drained or now.work < self._work else None
+
+
+def list_prefixes(search: ReadySearch, order: PrefixOrder, deadline: Deadline = NO_DEADLINE) -> Prefixes:
     """The partial matches of the fewest nodes of which there are :data:`ENOUGH`, or of as many nodes as there is room
     for, where the search's arrays lie; the same on all devices, in the same order.
 
     Args:
       search: of one stage, that can list prefixes.
       order: prefixes of much work first; mixed, so that no stretch of them is a hard one; or lexicographic, as given.
+
+    Raises:
+      TimeIsUp: the deadline passed before.
     """
     if search.prefixes is None:
         raise ValueError("this search has no stage that lists its prefixes")
@@ -67,12 +89,12 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
     (device,) = operands.offsets.devices()
     if program.tables == 0:
         return _no_prefixes(0, np.ones(1, np.int64))
-    state = listing.new_state(operands)
-    # Without a limit of steps: it ends when a level has enough prefixes.
-    last, enough = np.int32(2**31 - 1), np.int32(ENOUGH)
-    with jax.default_device(device):
-        state, report = advance(operands._replace(program=listing.code), state, last, enough, sizes=listing.sizes)
-    now = Progress.read(np.asarray(report), listing.sizes)
+    levels = _Levels()
+    run = Run(ReadySearch(operands, [listing]), levels)
+    *_, standing = finish(run, deadline)
+    now = levels.now
+    if now is None or standing.status != "done":
+        raise TimeIsUp(standing.status)
     if now.drained:
         return _no_prefixes(1, np.zeros(0, np.int64))
     level, count = now.level, int(now.rows[0, now.level])
@@ -90,7 +112,7 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
         places = np.zeros(power_of_four(count, ENOUGH), np.int32)
         places[:count] = numbers
         with jax.default_device(device):
-            rows, work = _gathered(state.table, operands.offsets, starts, pairs, places)
+            rows, work = _gathered(run.table, operands.offsets, starts, pairs, places)
         return rows, np.asarray(work)[:count].astype(np.int64)
 
     numbers = np.arange(count)
@@ -137,7 +159,7 @@ class InParts:
             raise ValueError("a search in parts cannot start again: it must have one stage")
         (stage,), level = search.stages, len(prefixes.positions)
         self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
-        self._part = Part(0, level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
+        self._part = Part(level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
         # A part is put into its table at once.
         self.most = min(stage.program.table(level).room, MOST_PART)
         """Prefixes that can be fed at a time."""
@@ -151,18 +173,13 @@ class InParts:
         self._part = self._part._replace(keep=0)
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
         # Fed once: the next dispatches go on with what is in the tables.
-        part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
-        return advance_part(
-            operands,
-            state or stage.new_state(operands),
-            self._rows,
-            np.array(part, np.int32),
-            most=MOST_PART,
-            sizes=stage.sizes,
-        )
+        part, self._part = np.array(self._part, np.int32), self._part._replace(count=0)
+        state = state or stage.new_state(operands)
+        limits = np.int32(allowed.stop_step), np.int64(allowed.work)
+        return advance_part(operands, state, self._rows, part, *limits, most=MOST_PART, sizes=stage.sizes)
 
     def ended(self, now: Progress) -> str | None:
         if now.drained:

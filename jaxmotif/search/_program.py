@@ -22,6 +22,12 @@ from jaxmotif.search._layout import (
     table_place,
 )
 
+MOST_COST = 2**30
+"""Words that a candidate's tests are taken to read at most, so that the number is an int32."""
+
+FACTOR_COST = 8
+"""Words that might be read in the time in which a factor is multiplied."""
+
 
 class Pair(NamedTuple):
     """A condition on a new node and an earlier one.
@@ -184,6 +190,8 @@ def build_program(
     stride: int,
     longest: int,
     first_steps: int = 0,
+    first_work: int = 2**31 - 1,
+    bitmap: bool = True,
     whole: bool = False,
     columns: list[list[int]] | None = None,
 ) -> Program:
@@ -196,7 +204,8 @@ def build_program(
       rooms: rows that each table but the first has room for; of these, a step fills at most two thirds.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
-      first_steps: how many steps :func:`jaxmotif.search.begin` takes.
+      first_steps: how many steps :func:`jaxmotif.search.begin` takes; first_work: the work after which it ends before.
+      bitmap: whether the search reads bit matrices, which makes its tests cheaper than binary searches.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
       columns: what :func:`table_columns` says, if it is known.
 
@@ -209,7 +218,8 @@ def build_program(
     code = _Writer(table_place(count))
     most_rows = max(1, (2**31 - 1) // max(1, longest))  # all their candidates together have 31-bit positions
     # As many halvings as the longest list's length has bits.
-    code.put(0, SearchWords(stride, max(1, int(longest).bit_length()), count, most_rows, first_steps))
+    halvings = max(1, int(longest).bit_length())
+    code.put(0, SearchWords(stride, halvings, count, most_rows, first_steps, first_work))
     for t, placed in enumerate(placements):
         slot = np.full(count + 1, -1)  # the last is that of no position
         slot[columns[t]] = np.arange(len(columns[t]))
@@ -220,8 +230,29 @@ def build_program(
         leaves = code.add_groups(groups if last else (), slot)
         added = code.add_tallies(tallies if last else (), slot)
         places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
-        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added))  # in the order of TableWords
+        cost = candidate_cost(placed, groups if last else (), 1 if bitmap else halvings) + len(kept)
+        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added, cost))  # in the order of TableWords
     return Program(code.array(), count, bases[-1], columns)
+
+
+def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjacency: int) -> int:
+    """Return about how many words are read to test one candidate, and to count the leaves of what survives.
+
+    Args:
+      placement: how the node is placed.
+      groups: leaves to be counted in closed form, as for :func:`build_program`.
+      adjacency: words read to see whether two nodes are joined.
+    """
+    tested = max(len(placement.anchors) - 1, 0) + len(placement.strangers)
+    factors = [*placement.ahead, *(factor for group in groups for term in group for factor in term.factors)]
+    met = 0
+    for factor in factors:
+        met += factor.leaves * FACTOR_COST
+        if factor.words:  # bit rows meet word by word, and once more for each node in use
+            met += len(factor.sets) * (factor.words + len(factor.used))
+        else:  # a single set: the length of a list, less the nodes in use that are in it
+            met += 2 + len(factor.used) * (1 + adjacency)
+    return min(2 + len(placement.anchors) + len(placement.apart) + tested * adjacency + met, MOST_COST)
 
 
 def _table_places(

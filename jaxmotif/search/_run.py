@@ -10,17 +10,19 @@ from typing import NamedTuple, Protocol
 import jax
 import numpy as np
 
+from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
-from jaxmotif.search._loop import Progress, SearchState, advance, begin, start_state
+from jaxmotif.search._loop import MOST_WORK, Allowance, Progress, SearchState, advance, begin, start_state
 from jaxmotif.search._program import Program
-from jaxmotif.search._sizes import table_entries
+from jaxmotif.search._sizes import step_sizes, table_entries
 
-STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
-"""Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
+MOST_STEPS = 2**31 - 1
+"""Steps of a search without a limit of its own."""
 
-MOST_STEPS = 2**24
-"""Of a dispatch, however short they are."""
+MOST_GROWTH = 8.0
+"""A slice may have been quick for want of work: the next one has at most that many times as much."""
 
 FEW = 16
 """A search that tests so many candidates for each match is better off looking ahead."""
@@ -89,9 +91,13 @@ class Driver(Protocol):
     """How a :class:`Run` does a dispatch, and when it has come to an end. A driver belongs to one run."""
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        """Dispatches work up to a step; ``None``: from the start. Returns the state, and the report on it."""
+        """Dispatch as much as is allowed, from the start if there is no state. Return the state, and the report on it.
+
+        Args:
+          allowed: Python integers.
+        """
         ...
 
     def ended(self, now: Progress) -> str | None:
@@ -106,12 +112,13 @@ class Whole:
         self._once = once
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        if state is None and stop == stage.most_steps:  # as its program says: one dispatch for state and steps
+        if state is None and allowed.stop_step == stage.most_steps:  # as its program says: one dispatch for both
             return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, once=self._once)
         state = state or stage.new_state(operands)
-        return advance(operands, state, np.int32(stop), sizes=stage.sizes, once=self._once)
+        limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
+        return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
 
     def ended(self, now: Progress) -> str | None:
         found = "found a match" if self._once and now.matches else None
@@ -119,18 +126,27 @@ class Whole:
 
 
 class Run:
-    """A search on the device where the operands lie, a dispatch at a time: what :meth:`dispatch` returns goes, once on
-    the host, to :meth:`receive`."""
+    """A search on the device where the operands lie, a slice at a time: what :meth:`dispatch` returns goes, once on
+    the host, to :meth:`receive`.
+
+    Args:
+      search: what to run.
+      driver: how; by default the whole search.
+      max_steps: stop after that many steps.
+      part_of_first: the first slice, whose pace is not known yet, has this part of the usual first work.
+    """
 
     def __init__(
         self,
         search: ReadySearch,
         driver: Driver | None = None,
         max_steps: int | None = None,
-        first: int = STEPS_AT_FIRST,
+        part_of_first: float = 1.0,
     ):
         self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Whole()
-        self._last, self._first = 2**31 - 1 if max_steps is None else max_steps, first
+        self._last = MOST_STEPS if max_steps is None else max_steps
+        (device,) = search.operands.offsets.devices()
+        self._first = int(step_sizes(target_of(device)).first_work * part_of_first)
         self._state: SearchState | None
         self._stages = list(search.stages)
         self._start(self._stages.pop(0))
@@ -138,8 +154,7 @@ class Run:
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
         self._operands = self._operands._replace(program=stage.code)
-        # A stage that has a limit takes it in one dispatch.
-        self._steps, self._quota = 0, stage.most_steps or self._first
+        self._steps, self._work, self._compiled = 0, self._first, 0.0
 
     @property
     def entries(self) -> int:
@@ -163,16 +178,18 @@ class Run:
         self._state = None
 
     def dispatch(self) -> jax.Array:
-        """Search on; returns what :meth:`receive` asks for."""
+        """Search on; return what :meth:`receive` asks for."""
         (device,) = self._operands.offsets.devices()
-        stop = min(self._last, self._steps + self._quota)
+        allowed = Allowance(min(self._last, self._stage.most_steps or MOST_STEPS), self._work)
         state, self._state = self._state, None  # it is given away
+        self._compiled = compile_seconds()
         with jax.default_device(device):
-            self._state, report = self._driver.send(self._operands, state, self._stage, stop)
+            self._state, report = self._driver.send(self._operands, state, self._stage, allowed)
+        self._compiled = compile_seconds() - self._compiled
         return report
 
     def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
-        """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
+        """Return where the search stands after a slice that took some seconds; ``None`` if it starts again."""
         now = Progress.read(report, self._stage.sizes)
         self._steps = now.steps
         standing = Standing(now.matches, now.positions, now.steps, "running")
@@ -180,13 +197,10 @@ class Run:
             return standing._replace(status=status)
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
-        if self._stage.most_steps is not None:
-            return self._next_stage(standing)
-        # A dispatch may have been quick for want of work: at most eight times as many steps next time.
-        # By the pace of the dispatch that ended, so that the next takes about the time that it should.
-        pace = min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6))
-        self._quota = max(1, min(MOST_STEPS, int(self._quota * pace)))
-        return standing
+        # By the pace of the slice that ended, so that the next takes about the time that it should.
+        pace = min(MOST_GROWTH, SLICE_SECONDS / max(seconds - self._compiled, 1e-6))
+        self._work = max(1, min(MOST_WORK, int(now.work * pace)))
+        return standing if self._stage.most_steps is None else self._next_stage(standing)
 
     def _next_stage(self, standing: Standing) -> Standing | None:
         last, looking = self._stages.pop(0), None
@@ -194,7 +208,11 @@ class Run:
         if self._ahead is not None and FEW * standing.count < standing.positions:
             looking = self._ahead(self._operands)
         if looking is None and last.program is self._stage.program:  # larger steps in the same tables: it goes on
-            self._stage, self._quota = last, self._first
+            self._stage = last
+            return standing
+        if looking is None and 4 * self._steps < (self._stage.most_steps or 0):
+            # Steps of so much work that few of the first ones were done gain nothing from being larger.
+            self._stage = self._stage._replace(most_steps=None)
             return standing
         if looking is not None:
             self._operands, last = looking
@@ -202,10 +220,9 @@ class Run:
         return None
 
 
-def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Iterator[Standing]:
-    """Search to the end, or to a limit in seconds of which some are spent; the last standing is the result."""
+def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[Standing]:
+    """Search to the end, or to a deadline; the last standing is the result."""
     before = time.perf_counter()
-    started = before - spent
     while True:
         values = jax.device_get(run.dispatch())
         now = time.perf_counter()
@@ -214,8 +231,8 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
         # It starts again with another program or other tables: what has been counted is dropped.
         if standing is None:
             continue
-        if standing.status == "running" and time_limit is not None and now - started >= time_limit:
-            standing = standing._replace(status=f"stopped at time_limit={time_limit:g} s")
+        if standing.status == "running" and deadline.passed:
+            standing = standing._replace(status=deadline.status)
         if standing.status not in ("running", "wants more"):
             yield standing._replace(tally=run.tally)
             return
@@ -225,11 +242,18 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
 
 
 def run_searches(
-    searches: Sequence[ReadySearch | None], time_limit: float | None, memory: int
+    searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
 ) -> list[tuple[Standing, float]]:
-    """Run several searches on one device: the first dispatches together, as many as have tables of ``memory`` bytes at
-    most, then what is not done one after another. Returns for each where it ended, and its seconds (``None``: there is
-    nothing to search)."""
+    """Run several searches on one device, the first slices of some of them together.
+
+    Args:
+      searches: ``None`` where there is nothing to search.
+      memory: bytes that the tables of searches that run together take at most.
+      time_limit: seconds that each may take; planned: those of them that each has already taken.
+
+    Returns:
+      For each search where it ended, and its seconds.
+    """
     results = [(NOTHING, 0.0)] * len(searches)
     # From the end, so that pop takes them in their order.
     todo = [(i, Run(search)) for i, search in enumerate(searches) if search is not None][::-1]
@@ -239,18 +263,18 @@ def run_searches(
         while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
             entries += some[-1][1].entries
             some.append(todo.pop())
-        clock = time.perf_counter()
+        clock = working_time()
         values = jax.device_get([run.dispatch() for _, run in some])
-        taken = time.perf_counter() - clock
+        taken = working_time() - clock
         for (i, run), value in zip(some, values, strict=True):
             standing = run.receive(value, taken) or RUNNING
             # They ran together: each is said to have taken an equal share.
             spent = taken / len(some)
             if standing.status == "running":
-                clock = time.perf_counter()
+                clock = working_time()
                 # The rest one after another, each with all of the device.
-                *_, standing = finish(run, time_limit, spent)
-                spent += time.perf_counter() - clock
+                *_, standing = finish(run, Deadline(time_limit, planned[i] + spent))
+                spent += working_time() - clock
             run.release()
             results[i] = standing, spent
     return results

@@ -47,6 +47,8 @@ class StepSizes(NamedTuple):
       table_bytes: most memory for tables by default: a CPU gains nothing from tables beyond its caches.
       at_once: steps until the loop asks whether to go on: on a GPU that takes longer than steps with nothing to do.
       rows: a window has one row for so many positions; ``many_rows`` where rows have :data:`MANY` candidates or more.
+      first_work: work (:class:`jaxmotif.search._loop.Allowance`) of a first slice, whose pace is not known yet: some
+        tenths of a second of the slowest.
     """
 
     counting: int
@@ -59,15 +61,16 @@ class StepSizes(NamedTuple):
     at_once: int
     rows: int
     many_rows: int
+    first_work: int
 
 
 MANY = 24
 """Candidates of a row at which windows of an accelerator have fewer rows."""
 
-CPU = StepSizes(2**14, 2**14, 2**10, 256, True, 40, 2**29, 1, 2, 2)
-FUSED = StepSizes(2**25, 2**22, 2**20, 48, False, 16, 2**35, 4, 8, 32)
+CPU = StepSizes(2**14, 2**14, 2**10, 256, True, 40, 2**29, 1, 2, 2, 2**23)
+FUSED = StepSizes(2**25, 2**22, 2**20, 48, False, 16, 2**35, 4, 8, 32, 2**31 - 1)
 # Without the fused kernel a step's arrays all go through memory: an eighth of the positions fills the device, too.
-ACCELERATOR = StepSizes(2**22, 2**22, 2**20, 48, False, 40, 2**35, 4, 8, 32)
+ACCELERATOR = StepSizes(2**22, 2**22, 2**20, 48, False, 40, 2**35, 4, 8, 32, 2**31 - 1)
 
 
 def step_sizes(target: Target) -> StepSizes:

@@ -329,6 +329,12 @@ HOSTILE = {
     "konect of 5,000 digits": ("% sym\n% 1 " + "9" * 5000 + "\n1 2\n", "at most"),
     "JSON of 5,000 digits": ('{"nodes": [{"id": ' + "9" * 5000 + '}], "links": []}', None),
     "GML of 5,000 digits": ("graph [ node [ id " + "9" * 5000 + " ] ]", None),
+    "half a character in JSON": (
+        '{"nodes": [{"id": "\\ud800"}, {"id": "\\u001b["}], "links": [{"source": "\\ud800", "target": "\\u001b["}]}',
+        None),
+    "escapes in a column's name": ("source\ttarget\t\x1b[2J\nA\tB\t1\n", None),
+    "escapes in a bad row": ("A\tB\n\x1b[2J\n", "expected 2 columns, found 1"),
+    "external document type": ('<!DOCTYPE gexf SYSTEM "file:///etc/passwd">\n<gexf/>', "document type declaration"),
     "deep JSON": ('{"nodes": ' + "[" * 100_000 + "]" * 100_000 + ', "links": []}', "deeply"),
     "deep GML": ("graph [ " + "a [ " * 20_000 + "] " * 20_000 + "]", None),
     "deep DOT": ("graph { " + "{ " * 100_000 + "} " * 100_000 + "}", "deep"),

@@ -68,7 +68,7 @@ class Labels:
 
     def of(self, words: Sequence[str]) -> LabelColumn:
         """The labels of words."""
-        return self.column(self.numbering.codes([word.encode() for word in words]))
+        return self.column(self.numbering.codes([word.encode(errors="surrogatepass") for word in words]))
 
 
 class Contents(NamedTuple):
