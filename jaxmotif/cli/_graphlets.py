@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxmotif.cli._command import Command, how, refuse, timed, without_directions
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._options import own_devices
+from jaxmotif.cli._options import own_devices, work_options
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -42,10 +42,7 @@ def _run(args: argparse.Namespace) -> Report:
             size=args.size,
             induced=not args.not_induced,
             typed=args.typed,
-            devices=args.device,
-            memory=args.memory,
-            checkpoint=args.checkpoint,
-            progress=not args.quiet,
+            **work_options(args),
         )
     if args.svg is not None:
         words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)
