@@ -233,9 +233,9 @@ def _pairs_of_edges(graph: Graph) -> int:
 def fits_narrow(graph: Graph, detail: Detail, device: jax.Device) -> bool:
     """Say whether counts are handed over as uint32, which halves the memory and the way to the host.
 
-    No count may pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each way to walk on
-    from it along three edges, a tree that spans the graphlet. On a CPU users get the array itself, as int64: a narrow
-    one would have to be copied.
+    No count may pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each way to walk
+    on from it along three edges, a tree that spans the graphlet. On a CPU users get the array itself, as int64: a
+    narrow one would have to be copied.
     """
     if device.platform == "cpu":
         return False
