@@ -93,6 +93,12 @@ class Options:
     search: Search = DEFAULT_SEARCH
     deadline: Deadline = NO_DEADLINE
 
+    def with_block(self, block: int | None) -> Options:
+        """Return the same options with another number of candidates a step; ``None`` changes nothing."""
+        if block is None:
+            return self
+        return dataclasses.replace(self, search=dataclasses.replace(self.search, block=block))
+
     @property
     def may_be_small(self) -> bool:
         """Whether nothing was asked for that only a search on a device does."""

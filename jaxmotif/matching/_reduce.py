@@ -6,7 +6,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -22,9 +22,6 @@ from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MAKING, MATRIX_WORDS_A_SLOT, MOST_MATRIX_WORDS, PlanSizes
 from jaxmotif.matching._target import Target
-
-Waiting = Generator[tuple[str, Any], Any, Any]
-"""A phase that yields its name and the arrays it needs on the host, and is sent them."""
 
 
 class Forms(NamedTuple):
@@ -114,8 +111,8 @@ class Lists(NamedTuple):
         return np.concatenate([[0], np.cumsum(self.totals[: len(self.families)].astype(np.int64))])
 
 
-def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Waiting:
-    """The second phase: the domains, as :class:`Kept`.
+def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+    """The second phase: the domains.
 
     Args:
       allowed: bool ``[k, n]``, domains to begin with, or ``None``.
@@ -133,7 +130,7 @@ def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: 
     filters = options.chosen_filters(labelled)
     while True:
         bits, *counts = forms.filter_domains(target, conditions, begin, filters=filters, deadline=options.deadline)
-        sizes, left = yield "filter", tuple(counts)
+        sizes, left = on_the_host(counts)
         if left[2]:
             break
         options.deadline.check()
@@ -142,9 +139,8 @@ def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: 
     return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(left[0]), int(left[1]))
 
 
-def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: PlanSizes) -> Waiting:
-    """The third phase: the target between the nodes kept, and how long its candidate lists are, as :class:`Lists` and
-    :class:`Measures`."""
+def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: PlanSizes) -> tuple[Lists, Measures]:
+    """The third phase: the target between the nodes kept, and how long its candidate lists are."""
     k, kinds = asked.query.num_nodes, asked.kind_table()
     if target.on_host:
         forms, nodes = ON_HOST, max(32, -(-kept.nodes // 32) * 32)  # whole words of bit matrices
@@ -163,12 +159,17 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
     rows = np.zeros((room, 2), np.int32)
     rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
     found = forms.measure_lists(small, kinds, rows, np.int32(len(families)), deadline=options.deadline)
-    totals, longest, typical, meet, within = yield "reduce", found[1:]
+    totals, longest, typical, meet, within = on_the_host(found[1:])
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(rows[: len(families)].T)] = np.arange(len(families))
     lists = Lists(forms, small, kinds, families, rows, number, found.offsets, totals, longest, bitmap, nodes)
     return lists, measures(asked, kept, lists, typical, meet[:k, :k], within[:k, :k])
+
+
+def on_the_host(values: Sequence[Any]) -> Sequence[Any]:
+    """Return some arrays in NumPy. To ask JAX for arrays that NumPy has takes as long as a small phase."""
+    return values if isinstance(values[0], np.ndarray) else jax.device_get(values)
 
 
 def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
