@@ -25,9 +25,9 @@ from networks import data_folder, instance, parse_with_data
 
 from jaxmotif.matching import Search
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import make_plan
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._plan import make_plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import Progress, advance
 from jaxmotif.search._layout import SearchWords

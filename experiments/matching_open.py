@@ -19,13 +19,13 @@ from figure_data import FIGURES, backend, machine, write_figure
 from networks import instance, parse_with_data
 
 from jaxmotif.matching import count_matches
-from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._host_search import _Small
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import choose_order
-from jaxmotif.matching._reduce import filtered, reduced
 from jaxmotif.matching._sizes import plan_sizes
-from jaxmotif.matching._small import _Small
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._reduce import filtered, reduced
 from jaxmotif.patterns import Pattern
 
 OPEN = (

@@ -11,7 +11,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph
 from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
-from jaxmotif.matching._conditions import MOST_NODES
+from jaxmotif.matching.planner._ask import MOST_NODES
 from jaxmotif.patterns import Pattern, as_pattern
 
 Per = Literal["map", "occurrence"]

@@ -20,11 +20,11 @@ from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._pieces import count_alone
-from jaxmotif.matching._plan import Plan, index_for, plan_search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES
 from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner._plan import Plan, index_for, plan_search
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes
 from jaxmotif.search import Deadline, run_searches

@@ -18,8 +18,8 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph
 from jaxmotif.matching._checks import Domains
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import Plan
 from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
+from jaxmotif.matching.planner._plan import Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import (

@@ -22,11 +22,11 @@ from jaxmotif.language import Query
 from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_query, target_of_queries
 from jaxmotif.matching._divided import has_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan, plan_search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sink import Pieces, checked_sink, writing
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, padded, plan_sizes
+from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search import (

@@ -9,7 +9,7 @@ from typing import Literal
 from jaxmotif.search import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
-"""What shrinks the domains before a search (:mod:`jaxmotif.matching._domains`)."""
+"""What shrinks the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
 
 SMALL_MEMORY = 2**26
 """Bytes to work in that a small search in NumPy may take."""

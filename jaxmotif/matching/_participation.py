@@ -18,8 +18,8 @@ from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_que
 from jaxmotif.matching._divided import Replan, count_at_a_stretch, count_in_shares
 from jaxmotif.matching._listing import _Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan, plan_searches
-from jaxmotif.matching._tally import EdgeNumbers, Found, Part, orbits, parts_of
+from jaxmotif.matching.planner._plan import Plan, plan_searches
+from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, orbits, parts_of
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
 from jaxmotif.search import Deadline, Standing

@@ -25,8 +25,8 @@ import numpy as np
 from jaxmotif.graph import Graph
 from jaxmotif.matching._divided import Replan, count_at_a_stretch
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import Plan, plan_search, plan_searches
-from jaxmotif.matching._tally import Found
+from jaxmotif.matching.planner._plan import Plan, plan_search, plan_searches
+from jaxmotif.matching.planner._tally import Found
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import NO_DEADLINE, Deadline, Standing, TimeIsUp

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted, integers
-from jaxmotif.matching._plan import Plan
+from jaxmotif.matching.planner._plan import Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total
 from jaxmotif.search import Standing

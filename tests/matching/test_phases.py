@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._bits import unpack_bits
-from jaxmotif.matching._conditions import ABSENT, ANY, ask
 from jaxmotif.matching._options import FILTERS, Options
-from jaxmotif.matching._reduce import ON_DEVICE, ON_HOST, filtered, reduced
 from jaxmotif.matching._sizes import CPU
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import ABSENT, ANY, ask
+from jaxmotif.matching.planner._reduce import ON_DEVICE, ON_HOST, filtered, reduced
 from tests.matching.oracle import PAD, random_graph
 from tests.more import more
 

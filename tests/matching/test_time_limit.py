@@ -8,10 +8,10 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, count_queries, find_matches, has_match, participation_counts
-from jaxmotif.matching._conditions import ask
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._reduce import ON_DEVICE
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._reduce import ON_DEVICE
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import Deadline, TimeIsUp
 

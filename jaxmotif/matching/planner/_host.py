@@ -1,7 +1,7 @@
 """The phases of a plan in NumPy, for small targets: nothing to compile, and no size but the exact one.
 
-Each function is the twin of one of the same name in :mod:`jaxmotif.matching._domains` or
-:mod:`jaxmotif.matching._candidates`, takes and returns the same in NumPy, and is its oracle in tests. What differs is
+Each function is the twin of one of the same name in :mod:`jaxmotif.matching.planner._device_filter` or
+:mod:`jaxmotif.matching.planner._device`, takes and returns the same in NumPy, and is its oracle in tests. What differs is
 inside: only nodes that are still in some domain, and the slots between them, are looked at; rows are folded by
 ``reduceat``, and the lists of all query nodes are measured at once.
 """
@@ -16,9 +16,9 @@ import numpy as np
 
 from jaxmotif.arrays._bits import bit_of, unpack_bits
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
-from jaxmotif.matching._candidates import ListSizes, Reduced
-from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
+from jaxmotif.matching.planner._ask import Conditions
+from jaxmotif.matching.planner._device import ListSizes, Reduced
 from jaxmotif.search import NO_DEADLINE, Deadline
 
 KEPT = 2**22

@@ -1,6 +1,6 @@
 """The phases of a plan that look at the target: filter the domains, and measure the candidate lists they leave.
 
-Both run on the device or, for small targets, in NumPy (:mod:`jaxmotif.matching._host`); each waits for the device
+Both run on the device or, for small targets, in NumPy (:mod:`jaxmotif.matching.planner._host`); each waits for the device
 once.
 """
 
@@ -14,14 +14,14 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching import _candidates as on_device
-from jaxmotif.matching import _domains as domains
-from jaxmotif.matching import _host as on_host
-from jaxmotif.matching._candidates import Reduced
-from jaxmotif.matching._conditions import Asked
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MAKING, MATRIX_WORDS_A_SLOT, MOST_MATRIX_WORDS, PlanSizes
 from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner import _device as on_device
+from jaxmotif.matching.planner import _device_filter as domains
+from jaxmotif.matching.planner import _host as on_host
+from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._device import Reduced
 
 
 class Forms(NamedTuple):

@@ -10,13 +10,13 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching._bit_sets import BitRows, look_ahead
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import SearchOrder
-from jaxmotif.matching._placements import Layout, placements
-from jaxmotif.matching._reduce import Lists, Measures
 from jaxmotif.matching._sizes import FEW_LISTED, MAKING, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
-from jaxmotif.matching._tally import TallyPlan
+from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
+from jaxmotif.matching.planner._order import SearchOrder
+from jaxmotif.matching.planner._placements import Layout, placements
+from jaxmotif.matching.planner._reduce import Lists, Measures
+from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import (
     Operands,
     Placement,

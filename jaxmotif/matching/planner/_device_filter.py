@@ -20,8 +20,8 @@ from jax import lax
 
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.kernels._expand import take
-from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner._ask import Conditions
 from jaxmotif.search import NO_DEADLINE, Deadline
 
 MOST_SWEEPS = 32

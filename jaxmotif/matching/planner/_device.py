@@ -16,8 +16,8 @@ from jax import lax
 from jaxmotif.arrays._bits import bit_of, has_bit
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.kernels._expand import take
-from jaxmotif.matching._domains import unpack
 from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner._device_filter import unpack
 from jaxmotif.search import NO_DEADLINE, Deadline
 
 SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")

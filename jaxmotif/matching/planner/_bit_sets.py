@@ -11,10 +11,10 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits, words_for
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching import _leaves as leaves
-from jaxmotif.matching._placements import Layout
-from jaxmotif.matching._reduce import Lists
 from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS, PlanSizes
+from jaxmotif.matching.planner import _leaves as leaves
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import Lists
 from jaxmotif.search import CandidateSet, Factor, Pair, Placement, Term
 
 

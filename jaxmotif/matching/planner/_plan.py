@@ -22,15 +22,7 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching._bit_sets import BitRows, leaf_sets
-from jaxmotif.matching._conditions import FEW_NODES, Asked, ask
-from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import choose_order
-from jaxmotif.matching._placements import Layout
-from jaxmotif.matching._reduce import filtered, reduced
-from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sizes import LABELS_LEAVE, plan_sizes
-from jaxmotif.matching._small import (
+from jaxmotif.matching._host_search import (
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
@@ -38,9 +30,17 @@ from jaxmotif.matching._small import (
     search_few,
     search_small,
 )
-from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._seconds import PhaseClock
+from jaxmotif.matching._sizes import LABELS_LEAVE, plan_sizes
 from jaxmotif.matching._target import Target, index_target
-from jaxmotif.matching._write import write
+from jaxmotif.matching.planner._ask import FEW_NODES, Asked, ask
+from jaxmotif.matching.planner._bit_sets import BitRows, leaf_sets
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import filtered, reduced
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
+from jaxmotif.matching.planner._write import write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
