@@ -140,7 +140,7 @@ def count_queries(
 ) -> Iterator[MatchCount]:
     """Count the matches of many queries in one target: :func:`count_matches` of each, several under way at a time.
 
-    Some queries are planned at a time, and the device begins all their searches before the host waits for the first result.
+    Some queries are planned at a time, and the device begins their searches before the host waits for the first.
 
     Args:
       queries: as for :func:`count_matches`.

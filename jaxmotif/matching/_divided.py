@@ -44,8 +44,14 @@ Replan = Callable[[jax.Device, int | None], Plan]
 
 def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
     """What is searched for, and how: the parts of its fingerprint."""
-    filters = options.chosen_filters(pattern.node_labels is not None and target.node_labels is not None)
-    search = [str(options.search.order), *filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
+    search = [
+        str(options.search.order),
+        *options.chosen_filters(pattern.node_labels, target.node_labels),
+        options.induced,
+        options.wildcard,
+        *plan.order,
+        *plan.leaves,
+    ]
     free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
     rules = ()
     if isinstance(pattern, RuledPattern):

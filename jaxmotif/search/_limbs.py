@@ -1,9 +1,9 @@
 """Counts of any size, per lane: how many ways there are to map the leaves of one partial match.
 
-They are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching.planner._leaves`). Up to 64 bits they are
-int64; beyond, rows of 32-bit *limbs*, lowest first, as many as the bound asks for. Sums of products with signs, as
-inclusion and exclusion has them, are taken modulo ``2^(32 limbs)``: whatever wraps on the way wraps back, since the
-end is within the bound. So a count is exact, or its search is not planned with leaves.
+They are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching.planner._leaves`). Up to 64 bits they
+are int64; beyond, rows of 32-bit *limbs*, lowest first, as many as the bound asks for. Sums of products with signs, as
+inclusion and exclusion has them, are taken modulo ``2^(32 limbs)``: whatever wraps on the way wraps back, since the end
+is within the bound. So a count is exact, or its search is not planned with leaves.
 """
 
 from __future__ import annotations

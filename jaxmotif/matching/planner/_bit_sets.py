@@ -60,7 +60,7 @@ class BitRows:
             unions = np.zeros((power_of_four(len(self._unions), self._sizes.sets), 32 * len(reduced.bits)), bool)
             for g, members in enumerate(self._unions):
                 unions[g, members] = True
-            self._numbers = self._lists.forms.number_nodes(reduced.bits, pack_bits(unions))
+            self._numbers = self._lists.backend.number_nodes(reduced.bits, pack_bits(unions))
         return self._numbers
 
     def arrays(self) -> tuple[Any, Any]:
@@ -72,7 +72,7 @@ class BitRows:
         lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
-        words = self._lists.forms.bit_rows(
+        words = self._lists.backend.bit_rows(
             self._lists.reduced, self._lists.kinds, lists, numbers, rows, np.int32(len(self._rows)),
             capacity=power_of_four(self.words, self._sizes.entries),
         )  # fmt: skip
@@ -99,7 +99,7 @@ def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list
     ]
     numbers = {i: rows.numbering(members) for i, members in enumerate(meeting) if members}
     # How long the rows are is known when the nodes are numbered: the phase's one wait.
-    counts = np.asarray(rows.number()[1]).tolist() if numbers else ()
+    counts = rows.number()[1].tolist() if numbers else ()
     return [
         [
             Term(coefficient, [leaf_factor(layout, rows, block, numbers.get(i), counts) for block in blocks])

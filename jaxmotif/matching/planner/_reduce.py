@@ -1,63 +1,26 @@
-"""The phases of a plan that look at the target: filter the domains, and measure the candidate lists they leave.
-
-Both run on the device or, for small targets, in NumPy (:mod:`jaxmotif.matching.planner._host`); each waits for the device
-once.
-"""
+"""The phases of a plan that look at the target: filter the domains, and measure the candidate lists they leave."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits
-from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MAKING, MATRIX_WORDS_A_SLOT, MOST_MATRIX_WORDS, PlanSizes
+from jaxmotif.matching._sizes import MAKING, MOST_MATRIX_WORDS, PlanSizes
 from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner import _device as on_device
-from jaxmotif.matching.planner import _device_filter as domains
-from jaxmotif.matching.planner import _host as on_host
 from jaxmotif.matching.planner._ask import Asked
-from jaxmotif.matching.planner._device import Reduced
+from jaxmotif.matching.planner._backend import Kept, PlanningBackend, Reduced
+from jaxmotif.matching.planner._device import DeviceBackend
+from jaxmotif.matching.planner._host import HostBackend
+
+ON_DEVICE, ON_HOST = DeviceBackend(), HostBackend()
 
 
-class Forms(NamedTuple):
-    """The functions of one home of the target: alike in what they take and return."""
-
-    filter_domains: Callable[..., Any]
-    reduce_target: Callable[..., Any]
-    measure_lists: Callable[..., Any]
-    fill_lists: Callable[..., Any]
-    bit_matrices: Callable[..., Any]
-    number_nodes: Callable[..., Any]
-    bit_rows: Callable[..., Any]
-
-
-ON_DEVICE = Forms(domains.filter_domains, *(getattr(on_device, name) for name in Forms._fields[1:]))
-ON_HOST = Forms(*(getattr(on_host, name) for name in Forms._fields))
-
-
-class Kept(NamedTuple):
-    """What the filters leave.
-
-    Attributes:
-      bits: the domains, uint32 ``[W, N]`` where the target lies.
-      sizes: int64 ``[k]``, of the domains.
-      nodes, slots: of the target, in any domain and between such nodes.
-    """
-
-    bits: Any
-    sizes: np.ndarray
-    nodes: int
-    slots: int
-
-    @property
-    def empty(self) -> bool:
-        """Whether some node can be mapped nowhere, or all to fewer nodes than they are: there is no match then."""
-        return self.sizes.min() == 0 or self.nodes < len(self.sizes)
+def backend_of(target: Target) -> PlanningBackend:
+    """Return the backend that plans where a target's index lies."""
+    return ON_HOST if target.on_host else ON_DEVICE
 
 
 class Measures(NamedTuple):
@@ -84,7 +47,7 @@ class Lists(NamedTuple):
     """The candidate lists, measured but not filled.
 
     Attributes:
-      forms, reduced: the target between the nodes kept, and the functions of its home.
+      backend, reduced: the target between the nodes kept, and where it is planned.
       kinds: int32 ``[C, 6]``, padded.
       families: (pair kind, query node) of each family of lists, ascending; rows: the same, int32 ``[J, 2]``, padded.
       number: int64 ``[kinds, k]``, of the family of a kind and node.
@@ -93,7 +56,7 @@ class Lists(NamedTuple):
       nodes: N, the capacity of the reduced target.
     """
 
-    forms: Forms
+    backend: PlanningBackend
     reduced: Reduced
     kinds: np.ndarray
     families: list[tuple[int, int]]
@@ -117,59 +80,30 @@ def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: 
     Args:
       allowed: bool ``[k, n]``, domains to begin with, or ``None``.
     """
-    forms = ON_HOST if target.on_host else ON_DEVICE
     words = asked.conditions.near.shape[-1]
     begin = None if allowed is None else domain_words(allowed, words, np.asarray(target.ids))
-    labelled = asked.query.node_labels is not None and target.node_labels is not None
-    conditions = asked.conditions
-    if not target.on_host:  # sent once a query, in one piece
-        (device,) = target.offsets.devices()
-        conditions = asked.query.known(
-            ("conditions", options.induced, options.wildcard, device), lambda: jax.device_put(conditions, device)
-        )
-    filters = options.chosen_filters(labelled)
-    while True:
-        bits, *counts = forms.filter_domains(target, conditions, begin, filters=filters, deadline=options.deadline)
-        sizes, left = on_the_host(counts)
-        if left[2]:
-            break
-        options.deadline.check()
-        begin = bits  # domains only shrink: the next call goes on where this one stopped
-    # Padded query nodes have empty domains, which say nothing.
-    return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(left[0]), int(left[1]))
+    return backend_of(target).filter_domains(target, asked, begin, options)
 
 
 def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: PlanSizes) -> tuple[Lists, Measures]:
     """The third phase: the target between the nodes kept, and how long its candidate lists are."""
     k, kinds = asked.query.num_nodes, asked.kind_table()
-    if target.on_host:
-        forms, nodes = ON_HOST, max(32, -(-kept.nodes // 32) * 32)  # whole words of bit matrices
-    else:
-        # In few sizes, since all that follows compiles for them.
-        forms, nodes = ON_DEVICE, power_of_four(kept.nodes, sizes.nodes)
-    small = forms.reduce_target(target, kept.bits, nodes=nodes, slots=power_of_four(kept.slots, sizes.slots))
+    backend = backend_of(target)
+    nodes = backend.capacity(kept.nodes, sizes.nodes, words=True)
+    small = backend.reduce_target(target, kept.bits, nodes=nodes, slots=backend.capacity(kept.slots, sizes.slots))
     # At most half of the memory given: a word has four bytes, and to make matrices takes MAKING times what they are.
     most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
-    if target.on_host:  # there a search reads short lists as fast, and to make large matrices takes longer than it
-        most_words = min(most_words, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * kept.slots))
-    bitmap = len(asked.kinds) * nodes * (nodes // 32) <= most_words
+    bitmap = len(asked.kinds) * nodes * (nodes // 32) <= backend.matrix_words(most_words, kept.slots)
     families = list_families(asked, bitmap)
-    # NumPy compiles nothing: no padding there.
-    room = len(families) if target.on_host else power_of_four(len(families), sizes.families)
-    rows = np.zeros((room, 2), np.int32)
+    rows = np.zeros((backend.capacity(len(families), sizes.families), 2), np.int32)
     rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
-    found = forms.measure_lists(small, kinds, rows, np.int32(len(families)), deadline=options.deadline)
-    totals, longest, typical, meet, within = on_the_host(found[1:])
+    found = backend.measure_lists(small, kinds, rows, len(families), options)
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(rows[: len(families)].T)] = np.arange(len(families))
-    lists = Lists(forms, small, kinds, families, rows, number, found.offsets, totals, longest, bitmap, nodes)
-    return lists, measures(asked, kept, lists, typical, meet[:k, :k], within[:k, :k])
-
-
-def on_the_host(values: Sequence[Any]) -> Sequence[Any]:
-    """Return some arrays in NumPy. To ask JAX for arrays that NumPy has takes as long as a small phase."""
-    return values if isinstance(values[0], np.ndarray) else jax.device_get(values)
+    numbered = kinds, families, rows, number
+    lists = Lists(backend, small, *numbered, found.offsets, found.totals, found.longest, bitmap, nodes)
+    return lists, measures(asked, kept, lists, found.typical, found.meet[:k, :k], found.within[:k, :k])
 
 
 def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
