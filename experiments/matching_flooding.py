@@ -25,9 +25,9 @@ from networks import data_folder, instance, parse_with_data
 
 from jaxmotif.matching import Search
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import make_plan
-from jaxmotif.matching._plan_many import plan_many
+from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._plan import make_plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import Progress, advance
 from jaxmotif.search._layout import SearchWords
@@ -116,7 +116,7 @@ def main():
         query, target = Pattern.from_graph(query), index_target(graph)
         how = Search(leaves=args.count, symmetry=args.count, block=block, lookahead=False)
         options = Options(induced=kind == "induced", search=how)
-        [(plan, _)] = plan_many([make_plan(query, target, None, options, jax.devices()[0])])
+        plan = make_plan(query, target, None, options, jax.devices()[0], PhaseClock())
         for schedule in SCHEDULES:
             end, seconds = search(plan, schedule, args.threads, args.seconds)
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained

@@ -19,14 +19,13 @@ from figure_data import FIGURES, backend, machine, write_figure
 from networks import instance, parse_with_data
 
 from jaxmotif.matching import count_matches
-from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._host_search import _Small
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import choose_order
-from jaxmotif.matching._plan_many import plan_many
-from jaxmotif.matching._reduce import filtered, reduced
 from jaxmotif.matching._sizes import plan_sizes
-from jaxmotif.matching._small import _Small
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._reduce import filtered, reduced
 from jaxmotif.patterns import Pattern
 
 OPEN = (
@@ -54,10 +53,10 @@ class _Probes(_Small):
 
 
 def prepare(query, target, options):
-    """What a search goes by: a job for ``plan_many``."""
+    """Return what a search goes by."""
     asked = ask(query, options)
-    kept = yield from filtered(target, asked, None, options)
-    lists, measured = yield from reduced(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
+    kept = filtered(target, asked, None, options)
+    lists, measured = reduced(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
     return asked, choose_order(asked, measured, options.search, closed_form=not options.induced), lists, measured
 
 
@@ -91,7 +90,7 @@ def measure(folder, name, kind, args):
     query, target = instance(folder, name)
     options = Options(induced=kind == "induced")
     index = index_target(target, by_degree=True, on_host=True)
-    [(prepared, _)] = plan_many([prepare(Pattern.from_graph(query), index, options)])
+    prepared = prepare(Pattern.from_graph(query), index, options)
     rng, some = np.random.default_rng(0), []
     started = time.perf_counter()
     while sum(x.shape[-1] for x in some) < args.probes and time.perf_counter() - started < args.probe_seconds:
