@@ -64,7 +64,7 @@ def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
     graph = undirected(data, "karate" if small else "email-Enron")
     if job == "graphlets":
         return lambda: jaxmotif.graphlet_counts(graph)
-    return lambda: jax.block_until_ready(jaxmotif.node_orbits(graph, size=5).values)
+    return lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready()
 
 
 class Shapes(logging.Handler):

@@ -27,13 +27,14 @@ from jaxmotif import Graph
 
 # What is not public: single passes, and the rule that chooses products of matrices.
 from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.graph import synthetic
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _products as products
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._run import prepare
-from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
+from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.kernels._codegree import heavy_cycles, light_cycles
 from jaxmotif.kernels._triangles import triangle_block
 from jaxmotif.kernels._wedges import wedge_block
@@ -327,12 +328,12 @@ def hubs(options: argparse.Namespace) -> None:
     edges = harness.drawn_edges(draw, options.hubs * options.each // at_once)
     uses = Uses()
     graph = uses.row("built", lambda: Graph.from_edges(edges))
-    uses.row("edge_graphlets, first", lambda: jaxmotif.edge_graphlets(graph).held)
+    uses.row("edge_graphlets, first", lambda: jaxmotif.edge_graphlets(graph).on_device().block_until_ready())
     found = uses.row("edge_graphlets, again", lambda: jaxmotif.edge_graphlets(graph))
     print(f"\n{graph.report}")
     # The graph is bipartite: no edge has a triangle, and its 2-stars are the other edges at its ends.
     ends = np.asarray(graph.degrees)[graph.edge_list()[:1000]].sum(axis=1) - 2
-    columns = {name: np.asarray(found.held[:1000, i]) for i, name in enumerate(found.columns)}
+    columns = {name: np.asarray(found.raw_counts[:1000, i]) for i, name in enumerate(found.columns)}
     harness.check("2-stars", (columns["2-star"] == ends).all(), True)
     harness.check("triangles", columns["triangle"].any(), False)
 
@@ -341,7 +342,7 @@ def hubs(options: argparse.Namespace) -> None:
 def passes(options: argparse.Namespace) -> None:
     """Time stretches of each pass over an R-MAT graph, in G tests or wedges a second."""
     graph = Graph.from_edges(harness.rmat_edges(options.scale))
-    graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
+    graph = graph.with_padding(graph_class(graph.n, graph.num_slots, True))
     device, edges = jax.devices()[0], graph.slot_capacity // 2
     tuning = choose_tuning(graph.node_capacity, edges, device, detail="graph")
     order, plan = put64(prepare(graph, tuning, device), device)

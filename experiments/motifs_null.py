@@ -13,6 +13,7 @@ import jax
 import numpy as np
 from networks import data_folder, directed, parse_with_data
 
+from jaxmotif.datasets import load
 from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import find_motifs
 
@@ -73,8 +74,8 @@ def mixing(data, num):
                             print("|", " | ".join(map(str, row)), "|", flush=True)
 
 
-def nulls(data, num):
-    graph = directed(data, "celegans_cect_varshney")
+def nulls(num):
+    graph = load("celegans")
     print("\n| triad | count | z, bidegree | z, degree |\n|---|---|---|---|")
     both = [find_motifs(graph, 3, num, jax.random.key(3), keep) for keep in ("bidegree", "degree")]
     for i, name in enumerate(both[0].names):
@@ -89,5 +90,5 @@ if __name__ == "__main__":
     folder, graphs = data_folder(args.data, "directed"), args.graphs
     print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {graphs} random graphs\n")
     agreement(folder, graphs)
-    nulls(folder, graphs)
+    nulls(graphs)
     mixing(folder, graphs)

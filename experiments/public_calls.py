@@ -21,6 +21,7 @@ from batches import SETS, small_graphs
 from networks import data_folder, directed, instance, parse_with_data, undirected
 
 import jaxmotif
+from jaxmotif.arrays._fetch import fetch_int64
 from jaxmotif.graph import Graph, synthetic
 from jaxmotif.matching import Search
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, Chains, plan_chains
@@ -43,16 +44,42 @@ def graphlets(data: Path) -> Iterator[Row]:
             found = jaxmotif.graphlet_counts(graph).counts
             known = {key: value for key, value in verified[name].items() if key in found}
             assert all(found[key] == value for key, value in known.items()), name
-        held: Any = jaxmotif.edge_graphlets(graph).held
-        rate = copy_rate(held)
-        yield f"edge_graphlets {name}, on the device", per_edge, lambda g=graph: jaxmotif.edge_graphlets(g).held
-        bar = per_edge + 1.15e3 * held.nbytes / rate
+        raw: Any = jaxmotif.edge_graphlets(graph).raw_counts  # in the dtype in which the device has them
+        rate = copy_rate(raw)
+        yield (
+            f"edge_graphlets {name}, on the device",
+            per_edge,
+            lambda g=graph: jaxmotif.edge_graphlets(g).on_device().block_until_ready().shape,
+        )
+        bar = per_edge + 1.15e3 * raw.nbytes / rate
         yield (
             f"edge_graphlets {name}, NumPy ({rate / 1e9:.1f} GB/s)",
             bar,
             lambda g=graph: jaxmotif.edge_graphlets(g).to_numpy(),
         )
         yield f"graphlet_counts {name}", counts, lambda g=graph: jaxmotif.graphlet_counts(g).counts
+
+
+def fetched(data: Path) -> Iterator[Row]:
+    """Tables brought to host memory: plain copies beside int64 by pieces of several sizes."""
+    for rows, dtype in ((183_831, np.uint32), (790_777, np.uint32), (2_738_969, np.int64), (7_600_000, np.int64)):
+        with jax.enable_x64(True):
+            counts = jax.block_until_ready(jax.numpy.full((rows, 17), 7, dtype))
+        title = f"{rows:,} x 17 {np.dtype(dtype).name}"
+
+        def fresh(counts: jax.Array = counts) -> jax.Array:
+            with jax.enable_x64(True):  # an array remembers what was copied of it
+                return jax.block_until_ready(counts + counts.dtype.type(0))
+
+        yield f"{title}: computed, not copied", None, lambda fresh=fresh: fresh().shape
+        yield f"{title}: plain copy", None, lambda fresh=fresh: np.asarray(fresh()).shape
+        yield f"{title}: plain copy, astype", None, lambda fresh=fresh: np.asarray(fresh()).astype(np.int64).shape
+        for size in (2**20, 2**21, 2**22, 2**23, 2**24):
+            yield (
+                f"{title}: pieces of {size >> 20} MiB",
+                None,
+                lambda fresh=fresh, rows=rows, size=size: fetch_int64(fresh(), rows, chunk_bytes=size).shape,
+            )
 
 
 def copy_rate(held: jax.Array) -> float:
@@ -142,7 +169,7 @@ def stream(data: Path) -> Iterator[Row]:
         )
 
 
-ROWS = {f.__name__: f for f in (graphlets, batches, matching, sieve, motifs, dense, stream)}
+ROWS = {f.__name__: f for f in (graphlets, fetched, batches, matching, sieve, motifs, dense, stream)}
 
 
 def main() -> None:

@@ -6,13 +6,17 @@ import dataclasses
 import html
 import itertools
 import numbers
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
+
 if TYPE_CHECKING:
+    import jax
     import pandas
     from numpy.typing import DTypeLike
 
@@ -20,6 +24,19 @@ Column = Sequence[Any] | np.ndarray
 R = TypeVar("R")
 
 _SHOWN_ROWS = 20
+
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, line separators, marks that turn the direction of text, and halves of characters."""
+
+
+def visible(text: str) -> str:
+    """Return text with what a terminal would obey, or a file cannot hold, written as escapes.
+
+    Example:
+      >>> visible("a\\x1b[2J"), visible("caf\u00e9"), visible("\\ud800")
+      ('a\\\\x1b[2J', 'café', '\\\\ud800')
+    """
+    return text if text.isprintable() else _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class Presented:
@@ -47,6 +64,20 @@ class Presented:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._array(), dtype=dtype, copy=copy)
+
+    def __jax_array__(self) -> jax.Array:
+        """What ``jax.numpy`` computes with: refused where it would truncate."""
+        from jaxmotif.arrays._int64 import Int64  # which imports JAX
+
+        values = self._array()
+        if values.dtype.kind in "iuO":
+            try:
+                return Int64.of(values).__jax_array__()
+            except (OverflowError, TypeError) as error:
+                raise TypeError(f"{type(self).__name__} as a JAX array: {error}") from error
+        import jax.numpy as jnp
+
+        return jnp.asarray(values)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas data frame.
@@ -79,7 +110,8 @@ class PerGraph(Presented, Generic[R]):
 
     Attributes:
       columns: what the columns of ``values`` are.
-      values: the rows of all graphs side by side, int64 (Python integers where one is larger) ``[rows, columns]``.
+      values: the rows of all graphs side by side, ``[rows, columns]``: int64, or Python integers (dtype ``object``)
+        where a count, or the sum of all, needs more than 63 bits.
       starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``; one row a graph
         for counts of whole graphs, a row an edge or a node elsewhere.
       notes: what was ignored or had to be done differently, in words.
@@ -93,6 +125,9 @@ class PerGraph(Presented, Generic[R]):
     notes: tuple[str, ...]
     single: Callable[[int], R]
     keys: Callable[[], Mapping[str, Column]] = dict
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", with_exact_sums(self.values))
 
     def __len__(self) -> int:
         return self.starts.size - 1

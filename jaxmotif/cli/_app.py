@@ -17,6 +17,7 @@ from pkgutil import iter_modules
 
 import jaxmotif
 from jaxmotif import cli
+from jaxmotif.arrays._present import visible
 from jaxmotif.cli._interrupt import Stopped
 
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141  # argparse itself exits with 2 on bad usage
@@ -91,12 +92,19 @@ def _leave_cluster(failure: str | None = None) -> None:
         processes.leave_processes(failure)
 
 
+class _OneLine(logging.Formatter):
+    """Notes as lines in which names from files cannot command the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
 @contextlib.contextmanager
 def logging_to_stderr(quiet: bool) -> Iterator[None]:
     """Shows the library's notes on standard error, unless quiet."""
     logger = logging.getLogger("jaxmotif")
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("jaxmotif: %(message)s"))
+    handler.setFormatter(_OneLine("jaxmotif: %(message)s"))
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
@@ -115,13 +123,10 @@ def warnings_as_notes() -> Iterator[None]:
     def note(message: Warning | str, *_: object) -> None:
         text = " ".join(str(message).split())
         if "persistent compilation cache entry" in text:
-            reading = text.startswith("Error reading")
-            if reading:
-                from jaxmotif.arrays._kept import forget_compiled
+            from jaxmotif.arrays._program_cache import forget_broken
 
-                forget_compiled()
-            text = "compiled code " + ("that was kept is broken, and is made anew" if reading else "cannot be kept")
-            text += f" ({str(message).partition(': ')[2]})"[:200]
+            state = "that was kept is broken, and is made anew" if forget_broken(text) else "cannot be kept"
+            text = f"compiled code {state} ({text.partition(': ')[2]})"[:200]
             seen_as = text.partition(" (")[0]
         else:
             seen_as = text
@@ -130,6 +135,7 @@ def warnings_as_notes() -> Iterator[None]:
             logging.getLogger("jaxmotif").warning("%s", text)
 
     with warnings.catch_warnings():
+        warnings.filterwarnings("always", "Error reading persistent compilation cache")  # each may be of another file
         warnings.showwarning = note
         yield
 
@@ -160,4 +166,4 @@ def describe(error: Exception) -> str:
         )
     else:
         text = f"{type(error).__name__}: {error} (set JAXMOTIF_TRACEBACK=1 to see where)"
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+    return visible(" ".join(line.strip() for line in text.splitlines() if line.strip()))

@@ -88,7 +88,7 @@ def _counted(args: argparse.Namespace, graph: Graph) -> Report:
         columns |= _disjoint(args, graph, census.classes)
     table = class_report(columns, graph, ["count", *(("disjoint", "disjoint_upper") if args.disjoint else ())])
     write_occurrences(args, graph, class_rows(table.columns, census.table()["class"]), how(args))
-    _draw(args, graph, census.classes)
+    _draw(args, graph, census.classes, census.counts)
     write_page(args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)
 
@@ -113,7 +113,7 @@ def _estimated(args: argparse.Namespace, graph: Graph) -> Report:
             graph, args.size, args.samples, error=args.error, level=level, seed=args.seed or 0, devices=args.device,
             memory=args.memory, checkpoint=args.checkpoint, progress=not args.quiet,
         )  # fmt: skip
-    _draw(args, graph, found.classes)
+    _draw(args, graph, found.classes, found.counts)
     summary = {
         "size": found.size, "directed": found.directed, "total": found.total, "total_low": found.total_low,
         "total_high": found.total_high, "level": found.level, "samples": sum(found.samples),
@@ -122,8 +122,11 @@ def _estimated(args: argparse.Namespace, graph: Graph) -> Report:
     return dataclasses.replace(class_report(found.table(), graph, ["count", "low", "high", "hits"]), scalars=summary)
 
 
-def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...]) -> None:
-    write_drawings(args, class_patterns(classes, graph.directed), (graph.node_label_names, graph.edge_label_names))
+def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], counts: np.ndarray) -> None:
+    """Draw classes, the most frequent first, where the user asked for drawings."""
+    if args.svg is not None:
+        ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
+        write_drawings(args, class_patterns(ordered, graph.directed), (graph.node_label_names, graph.edge_label_names))
 
 
 COMMAND = Command(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 _NOT_IN_RESULT = frozenset((
-    "command", "run", "format", "output", "occurrences", "report", "svg", "argv", "wide", "quiet", "device", "memory",
-    "cluster", "checkpoint", "cache", "unwritten",
+    "command", "run", "format", "output", "occurrences", "report", "svg", "svg_limit", "escape_formulas", "argv",
+    "wide", "quiet", "device", "memory", "cluster", "checkpoint", "cache", "unwritten",
 ))  # fmt: skip
 """Options that leave every bit of the result as it is: it does not tell them."""
 
@@ -65,12 +65,12 @@ class Command(NamedTuple):
         args.format = form = choose_format(args.format, args.output)
         check_outputs(args)
         if not self.works:
-            write_report(self.run(args), form, args.output, args.wide)
+            write_report(self.run(args), form, args.output, args.wide, args.escape_formulas)
             return
         with compiled_code_kept(args):
             use_devices(args)
             report = dataclasses.replace(self.run(args), run=how(args))
-        write_report(report, form, args.output, args.wide)
+        write_report(report, form, args.output, args.wide, args.escape_formulas)
         if args.unwritten is not None:
             raise args.unwritten
 
@@ -137,20 +137,6 @@ def _as_whole(value: float) -> int:
     if not value.is_integer():  # infinity is none, either
         raise ValueError
     return int(value)
-
-
-def limit(text: str) -> int | None:
-    """A number of matches, or ``all``: ``None``.
-
-    Example:
-      >>> limit("10"), limit("all")
-      (10, None)
-    """
-    if text == "all":
-        return None
-    if not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of matches nor 'all'")
-    return int(text)
 
 
 def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:

@@ -15,6 +15,7 @@ from jaxmotif.cli._output import Report
 def _run(args: argparse.Namespace) -> Report:
     import jax
 
+    from jaxmotif import kernels  # noqa: F401  (registers how to find out in which form kernels run)
     from jaxmotif.arrays._compile import target_of
 
     devices = jax.local_devices()

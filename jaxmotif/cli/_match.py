@@ -8,9 +8,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._command import Command, how, limit, refuse
+from jaxmotif.cli._command import Command, how, refuse
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
+from jaxmotif.cli._options import limit, seconds
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -44,7 +45,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--wildcard", metavar="LABEL", help="a label of the query that any label matches")
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help="stop each search after so long (reading and planning not counted)"
+        "--seconds",
+        type=seconds,
+        metavar="S",
+        help="stop each search when it has taken that long, with planning and compiling (reading is not counted)",
     )
     add_occurrences_option(parser)
     add_report_options(parser)

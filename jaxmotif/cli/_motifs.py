@@ -100,12 +100,21 @@ def _run(args: argparse.Namespace) -> Report:
     reports = [_report(graph, found) for graph, found in zip(graphs, founds, strict=True)]
     if len(names) == 1:
         write_occurrences(args, graphs[0], class_rows(reports[0].columns, founds[0].table()["class"]), how(args))
-    classes = {text for found in founds for text in found.classes}
-    words = graphs[0].node_label_names, graphs[0].edge_label_names
-    write_drawings(args, class_patterns(sorted(classes), graphs[0].directed), words)
+    if args.svg is not None:
+        words = graphs[0].node_label_names, graphs[0].edge_label_names
+        write_drawings(args, class_patterns(_by_frequency(founds), graphs[0].directed), words)
     found = list(zip(names, graphs, founds, strict=True))
     write_page(args, how(args), lambda report, run: report.motifs_report(found, run))
     return reports[0] if len(names) == 1 else _beside(names, reports)
+
+
+def _by_frequency(founds: Sequence[Motifs]) -> list[str]:
+    """Return the classes of all networks, the most frequent in any of them first."""
+    largest: dict[str, float] = {}
+    for found in founds:
+        for text, count in zip(found.classes, found.counts.tolist(), strict=True):
+            largest[text] = max(largest.get(text, 0), count)
+    return sorted(largest, key=lambda text: (-largest[text], text))
 
 
 def _of_one(args: argparse.Namespace, path: str) -> argparse.Namespace:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from jaxmotif.cli._options import own_devices
-from jaxmotif.cli._output import Column, beside_result, comments, pyarrow_for, whole_file
+from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
@@ -73,7 +73,10 @@ def write_occurrences(
     nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
     heads = list(known[0][0]) if known else []
     written = 0
-    with beside_result(args), _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
+    with (
+        beside_result(args),
+        _writer(args.occurrences, heads, nodes, graph.node_names, run, args.escape_formulas) as write,
+    ):
         for head, pattern in known:
             blocks = occurrences(
                 graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=own_devices(args)
@@ -95,10 +98,12 @@ def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple
 
 @contextmanager
 def _writer(
-    path: Path, heads: Sequence[str], nodes: Sequence[str], node_names: np.ndarray | None, run: Mapping[str, object]
-) -> Iterator[Write]:
-    """A function that writes a block of rows, all of which begin with the same values."""
+    path: Path, heads: Sequence[str], nodes: Sequence[str], node_names: np.ndarray | None, run: Mapping[str, object],
+    escape_formulas: bool,
+) -> Iterator[Write]:  # fmt: skip
+    """Give a function that writes a block of rows, all of which begin with the same values."""
     columns = [*heads, *nodes]
+    plain = node_names is None or node_names.dtype.kind in "iu"  # numbers need no escapes
     with whole_file(path) as stream:
         if path.suffix.lower() == ".parquet":
             with _parquet(stream.buffer, columns, len(heads), node_names, run) as write:
@@ -106,11 +111,12 @@ def _writer(
         elif path.suffix.lower() == ".csv":
             stream.writelines(comments(run))
             table = csv.writer(stream, lineterminator="\n")
-            table.writerow(columns)
+            table.writerow(safe_row(columns, escape_formulas))
 
             def write_csv(head: Sequence[object], block: np.ndarray) -> None:
                 more = [""] * (len(nodes) - block.shape[1])
-                table.writerows([*head, *row, *more] for row in block.tolist())
+                rows = ([*head, *row, *more] for row in block.tolist())
+                table.writerows(rows if plain else (safe_row(row, escape_formulas) for row in rows))
 
             yield write_csv
         else:
@@ -136,7 +142,7 @@ def _parquet(
     with parquet.ParquetWriter(stream, schema) as writer:
 
         def write(head: Sequence[object], block: np.ndarray) -> None:
-            block = block if numbers else block.astype(str)
+            block = block if numbers else np.array([arrow_column(column) for column in block.astype(str)], object)
             values: list[Any] = [pa.repeat(pa.scalar(_plain(value), schema.field(i).type), len(block))
                                  for i, value in enumerate(head)]  # fmt: skip
             values += [pa.array(block[:, i]) for i in range(block.shape[1])]

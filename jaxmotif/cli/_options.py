@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import hashlib
 import logging
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -100,11 +101,41 @@ def memory_size(text: str) -> int:
     return size
 
 
+def limit(text: str) -> int | None:
+    """Return a number to list or draw at most, or ``None`` for ``all``.
+
+    Example:
+      >>> limit("10"), limit("all")
+      (10, None)
+    """
+    if text == "all":
+        return None
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'all'")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Return a time limit in seconds, above zero.
+
+    Example:
+      >>> seconds("2.5")
+      2.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0; leave it out for no limit")
+    return value
+
+
 @contextlib.contextmanager
 def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
-    """Keeps compiled code in a folder, unless turned off; where that cannot be, it is noted and done without."""
-    from jaxmotif.arrays._kept import keep_compiled
-    from jaxmotif.arrays._programs import keep_programs_in
+    """Keep compiled programs in a folder, unless that is turned off; where it cannot be done, note it and go on."""
+    from jaxmotif.arrays._compile import compile_quickly
+    from jaxmotif.arrays._program_cache import keep_compiled
 
     where = args.cache or os.environ.get("JAXMOTIF_CACHE")
     if where != "off":
@@ -115,7 +146,7 @@ def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     finally:
-        keep_programs_in(None)
+        compile_quickly(False)
 
 
 def use_devices(args: argparse.Namespace) -> None:
@@ -125,6 +156,7 @@ def use_devices(args: argparse.Namespace) -> None:
     """
     import jax
 
+    from jaxmotif.devices._memory import check_within_device
     from jaxmotif.devices._processes import check_alike, join_processes, keep_stdout
     from jaxmotif.devices._select import select_devices
 
@@ -134,7 +166,8 @@ def use_devices(args: argparse.Namespace) -> None:
         join_processes(args.cluster)
         keep_stdout()
         check_alike(_given(args), jax.process_count() > 1)
-    select_devices(args.device)
+    device = select_devices(args.device).main
+    check_within_device(args.memory, device)
     if jax.process_index() > 0:
         args.output, args.quiet = Path(os.devnull), True
         args.occurrences = args.report = args.svg = None
@@ -150,7 +183,8 @@ def own_devices(args: argparse.Namespace) -> Devices:
     return args.device if jax.process_count() == 1 else [select_devices(args.device).main]
 
 
-_EACH_ITS_OWN = frozenset(("cache", "cluster", "output", "occurrences", "report", "svg", "argv", "quiet", "wide"))
+_EACH_ITS_OWN = {"cache", "cluster", "output", "occurrences", "report", "svg", "svg_limit", "escape_formulas", "argv"}
+_EACH_ITS_OWN |= {"quiet", "wide"}
 """Options that may differ from process to process."""
 
 

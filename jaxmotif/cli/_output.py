@@ -18,11 +18,13 @@ import stat
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
+
+from jaxmotif.arrays._present import visible
 
 Column = Sequence[Any] | np.ndarray
 
@@ -32,6 +34,8 @@ _CHUNK_ROWS = 8192
 _DIGITS = {"table": 5, "json": 10, "csv": 10}  # significant; Parquet keeps all
 _DASH = "-"
 _LINE = 120
+_FORMULA = ("=", "+", "-", "@")
+"""What the text of a cell begins with that a spreadsheet runs; tabs and line ends, which it skips, are escapes."""
 
 logger = logging.getLogger("jaxmotif")
 
@@ -67,6 +71,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         help="write here instead of standard output (-)",
     )  # fmt: skip
     group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
+    group.add_argument(
+        "--escape-formulas", action="store_true",
+        help="CSV for spreadsheets: put ' before text that they would run as a formula (it begins with = + - @)",
+    )  # fmt: skip
 
 
 def choose_format(form: str | None, path: Path | None) -> str:
@@ -169,15 +177,25 @@ def beside_result(args: argparse.Namespace) -> Iterator[None]:
         args.unwritten = error
 
 
-def write_report(report: Report, form: str, path: Path | None = None, wide: bool = False) -> None:
-    """Writes a report as ``table``, ``json``, ``csv`` or ``parquet``."""
+def write_report(
+    report: Report, form: str, path: Path | None = None, wide: bool = False, escape_formulas: bool = False
+) -> None:
+    """Write a report as ``table``, ``json``, ``csv`` or ``parquet``.
+
+    Args:
+      report: what to write.
+      form: the format.
+      path: the file, or ``None`` for standard output.
+      wide: write all columns in a table.
+      escape_formulas: put an apostrophe before text in CSV that a spreadsheet would run.
+    """
     if path is None:
         with named_errors("standard output"):
-            _write(report, form, sys.stdout, wide)
+            _write(report, form, sys.stdout, wide, escape_formulas)
             sys.stdout.flush()
         return
     with whole_file(path) as stream:
-        _write(report, form, stream, wide)
+        _write(report, form, stream, wide, escape_formulas)
 
 
 @contextlib.contextmanager
@@ -205,13 +223,13 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not stat.S_ISREG(path.stat().st_mode)
 
 
-def _write(report: Report, form: str, stream: TextIO, wide: bool) -> None:
+def _write(report: Report, form: str, stream: TextIO, wide: bool, escape_formulas: bool) -> None:
     if form == "table":
         _write_table(report, stream, wide)
     elif form == "json":
         _write_json(report, stream)
     elif form == "csv":
-        _write_csv(report, stream)
+        _write_csv(report, stream, escape_formulas)
     else:
         _write_parquet(report, stream.buffer)
 
@@ -219,7 +237,8 @@ def _write(report: Report, form: str, stream: TextIO, wide: bool) -> None:
 def _write_table(report: Report, stream: TextIO, wide: bool) -> None:
     width = max(map(len, report.scalars), default=0)
     for name, value in report.scalars.items():
-        lines = textwrap.wrap(str(_value(value, "table")), _LINE - width - 2, break_long_words=False) or [""]
+        shown = visible(" ".join(str(_value(value, "table")).split()))
+        lines = textwrap.wrap(shown, _LINE - width - 2, break_long_words=False) or [""]
         stream.write(f"{name:<{width}}  " + ("\n" + " " * (width + 2)).join(lines) + "\n")
     if report.scalars and report.columns:
         stream.write("\n")
@@ -256,26 +275,43 @@ def _write_json(report: Report, stream: TextIO) -> None:
     stream.write("\n")
 
 
-def _write_csv(report: Report, stream: TextIO) -> None:
+def _write_csv(report: Report, stream: TextIO, escape_formulas: bool) -> None:
     stream.writelines(comments({**report.run, **report.scalars}))
     # Names with a "#" must be quoted, or a reader takes what follows for a comment.
     quoting = csv.QUOTE_NONNUMERIC if _has_hash(report.columns) else csv.QUOTE_MINIMAL
     writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
-    writer.writerow(report.columns)
+    writer.writerow(safe_row(report.columns, escape_formulas))
     for rows in _row_chunks(report.columns, "csv"):
-        writer.writerows(rows)
+        writer.writerows(safe_row(row, True) for row in rows) if escape_formulas else writer.writerows(rows)
+
+
+def safe_row(cells: Iterable[object], escape_formulas: bool) -> list[object]:
+    """Return the cells of a row of CSV with control characters as escapes.
+
+    Args:
+      cells: text, numbers or what ``csv`` takes.
+      escape_formulas: also put an apostrophe before text that a spreadsheet would run as a formula.
+
+    Example:
+      >>> safe_row(["=1+1", -3, "a\\x1bb", "TP53"], True)
+      ["'=1+1", -3, 'a\\\\x1bb', 'TP53']
+    """
+    shown = [visible(cell) if isinstance(cell, str) else cell for cell in cells]
+    if not escape_formulas:
+        return shown
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in shown]
 
 
 def comments(values: Mapping[str, object]) -> list[str]:
     """The lines before the header of a CSV file."""
-    return [f"# {name}: {' '.join(str(_value(value, 'csv')).split())}\n" for name, value in values.items()]
+    return [f"# {name}: {visible(' '.join(str(_value(value, 'csv')).split()))}\n" for name, value in values.items()]
 
 
 def _write_parquet(report: Report, stream: BinaryIO) -> None:
     pa = pyarrow_for("--format parquet")
     from pyarrow import parquet
 
-    columns = {name: _arrow_column(column) for name, column in report.columns.items()}
+    columns = {name: arrow_column(column) for name, column in report.columns.items()}
     facts = {name: _value(value, "json") for name, value in {**report.run, **report.scalars}.items()}
     table = pa.table(columns).replace_schema_metadata({"jaxmotif": json.dumps(facts)})
     parquet.write_table(table, stream)
@@ -290,14 +326,19 @@ def pyarrow_for(what: str) -> Any:
     return pyarrow
 
 
-def _arrow_column(column: Column) -> Column:
-    """A column as Arrow takes it: Python integers beyond 64 bits as text, in full."""
-    if isinstance(column, np.ndarray) and column.dtype != object:
+def arrow_column(column: Column) -> Column:
+    """Return a column as Arrow takes it: Python integers beyond 64 bits as text, in full, and halves of characters,
+    which no UTF-8 holds, as escapes."""
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "OU":
         return column
-    values = list(column)
+    values = [visible(value) if isinstance(value, str) and not _is_utf8(value) else value for value in column]
     wide = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values)
     mixed = len({type(value) for value in values if value is not None}) > 1
     return [None if value is None else str(value) for value in values] if wide or mixed else values
+
+
+def _is_utf8(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _row_chunks(columns: Mapping[str, Column], form: str) -> Iterator[list[tuple[Any, ...]]]:
@@ -307,9 +348,10 @@ def _row_chunks(columns: Mapping[str, Column], form: str) -> Iterator[list[tuple
 
 
 def _as_list(column: Column, form: str) -> list[Any]:
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iuU":
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
         return column.tolist()
-    return [_value(value, form) for value in (column.tolist() if isinstance(column, np.ndarray) else column)]
+    values = [_value(value, form) for value in (column.tolist() if isinstance(column, np.ndarray) else column)]
+    return values if form == "json" else [visible(value) if isinstance(value, str) else value for value in values]
 
 
 def _value(value: object, form: str) -> object:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, add_seed, how, limit, timed
+from jaxmotif.cli._command import Command, add_seed, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
+from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
 
@@ -58,8 +60,12 @@ def _run(args: argparse.Namespace) -> Report:
         direction = "any"
         logger.info("directions ignored; --direction says otherwise")
     colors = read_colors(args.colors, graph)
-    if missing := [color for color in args.motif if not any(color in (own or ()) for own in colors)]:
-        logger.warning("no vertex has the color %s: nothing will be found", ", nor ".join(map(repr, missing)))
+    known = frozenset().union(*(own or () for own in colors))
+    if missing := [color for color in args.motif if color not in known]:
+        raise ValueError(
+            f"--motif: no vertex has the color {', nor '.join(map(repr, missing))}; colors in {args.colors} are "
+            f"{shortened(sorted(known))}"
+        )
     # What a file says in digits alone is a number.
     number = graph.edge_label_names is None
     only = args.only and [int(label) if number and label.isdecimal() else label for label in args.only]
@@ -125,6 +131,17 @@ def probability(text: str) -> float:
     return value
 
 
+def shortened(names: Sequence[str], most: int = 5) -> str:
+    """Return the first of some names for a message.
+
+    Example:
+      >>> shortened(["a", "b", "c"], 2)
+      "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name[:30]) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "") if names else "none"
+
+
 def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     """Colors of the vertices from a text file, plain or gzip: lines ``vertex color[,color...]``, ``#`` comments.
 
@@ -132,7 +149,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     graph (an edge list names only vertices with an edge) are counted in the log.
 
     Raises:
-      GraphFileError: a line that is not of that form.
+      GraphFileError: a line that is not of that form, or no line for a vertex of the graph.
     """
     from jaxmotif.arrays._present import counted
     from jaxmotif.graph._textscan import TextFile
@@ -152,6 +169,11 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
                 unknown += 1
             else:
                 colors[number] = own | (colors[number] or frozenset())
+    if unknown and not any(colors):
+        raise file.error(
+            f"none of the {counted(unknown, 'line')} is for a vertex of the graph, whose vertices are called "
+            f"{shortened(list(numbers))}"
+        )
     if unknown:
         logger.info("%s: %s for vertices that are not in the graph", path, counted(unknown, "line"))
     return colors

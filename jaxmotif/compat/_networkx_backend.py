@@ -151,9 +151,23 @@ def _nx(graph: BackendGraph | nx.Graph) -> nx.Graph:
 
 
 TRIADS: tuple[str, ...] = (
-    "003", "012", "102", "021D", "021U", "021C", "111D", "111U", "030T", "030C", "201", "120D", "120U", "120C", "210",
+    "003",
+    "012",
+    "102",
+    "021D",
+    "021U",
+    "021C",
+    "111D",
+    "111U",
+    "030T",
+    "030C",
+    "201",
+    "120D",
+    "120U",
+    "120C",
+    "210",
     "300",
-)  # fmt: skip
+)
 
 
 def triadic_census(G: BackendGraph, nodelist: Collection[Node] | None = None) -> dict[str, int]:
@@ -207,9 +221,20 @@ def _small_census() -> Callable[[Graph], jax.Array]:
 
 # One-way and two-way pairs in each connected triad.
 _JOINED = (
-    ("021D", 2, 0), ("021U", 2, 0), ("021C", 2, 0), ("111D", 1, 1), ("111U", 1, 1), ("030T", 3, 0), ("030C", 3, 0),
-    ("201", 0, 2), ("120D", 2, 1), ("120U", 2, 1), ("120C", 2, 1), ("210", 1, 2), ("300", 0, 3),
-)  # fmt: skip
+    ("021D", 2, 0),
+    ("021U", 2, 0),
+    ("021C", 2, 0),
+    ("111D", 1, 1),
+    ("111U", 1, 1),
+    ("030T", 3, 0),
+    ("030C", 3, 0),
+    ("201", 0, 2),
+    ("120D", 2, 1),
+    ("120U", 2, 1),
+    ("120C", 2, 1),
+    ("210", 1, 2),
+    ("300", 0, 3),
+)
 
 
 def triads_by_type(G: BackendGraph) -> dict[str, list[nx.DiGraph]]:

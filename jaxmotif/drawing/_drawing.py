@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import visible
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 
@@ -93,8 +94,15 @@ class Drawing(NamedTuple):
         return self.svg(width=256) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an SVG file."""
-        Path(path).write_text(self.document(), encoding="utf-8")
+        """Write an SVG file.
+
+        Raises:
+          OSError: the file cannot be written; its name is told.
+        """
+        try:
+            Path(path).write_text(self.document(), encoding="utf-8")
+        except OSError as error:  # a full disk does not say of which file
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The same in matplotlib (extra ``plot``), on given axes or new ones."""
@@ -111,9 +119,13 @@ class Drawing(NamedTuple):
 
 
 def draw_pattern(
-    pattern: Pattern, node_words: Words = None, edge_words: Words = None, marked: Collection[int] = (), title: str = "",
+    pattern: Pattern,
+    node_words: Words = None,
+    edge_words: Words = None,
+    marked: Collection[int] = (),
+    title: str = "",
     names: Sequence[str] = (),
-) -> Drawing:  # fmt: skip
+) -> Drawing:
     """The picture of a pattern: arrows for arcs, a bar at the end of a negative one, dashes for what must not be there.
 
     Args:
@@ -153,9 +165,16 @@ def draw_pattern(
             for (a, b), kind in zip(ways, kinds, strict=True):
                 strokes.add((at[a], at[b]), kind, aside=3.2)
     return Drawing(
-        tuple(at), radius, frozenset(marked), tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads), words,
-        tuple(strokes.texts), title or str(pattern),
-    )  # fmt: skip
+        tuple(at),
+        radius,
+        frozenset(marked),
+        tuple(strokes.lines),
+        tuple(strokes.dashes),
+        tuple(strokes.heads),
+        words,
+        tuple(strokes.texts),
+        title or str(pattern),
+    )
 
 
 def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
@@ -225,13 +244,13 @@ def _xy(point: Point) -> str:
 
 
 def as_text(value: object) -> str:
-    """What came from a file or a user, as text of a page or a drawing; characters that cannot be written are replaced.
+    """Return what came from a file or a user as text of a page or a drawing; control characters become escapes.
 
     Example:
       >>> as_text("<b>\\x00")
-      '&lt;b&gt;\ufffd'
+      '&lt;b&gt;\\\\x00'
     """
-    return html.escape("".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in str(value)))
+    return html.escape(visible(str(value)))
 
 
 def _short(word: str) -> str:

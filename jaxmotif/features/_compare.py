@@ -100,8 +100,8 @@ def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray
       Milenković & Pržulj, "Uncovering biological network function via graphlet degree signatures", Cancer Informatics
       2008.
     """
-    one = _orbits(first, 5)
-    other = one if second is None else _orbits(second, 5)
+    one = _orbits(first, 5).astype(np.float64)
+    other = one if second is None else _orbits(second, 5).astype(np.float64)
     weights = 1 - np.log(AFFECTED) / np.log(len(AFFECTED))
     scale = [(np.log1p(x.T), np.log(x.T + 2.0)) for x in (one, other)]
     given = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), (scale, weights / weights.sum()))
@@ -186,7 +186,7 @@ def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:
     columns = {4: 15, 5: 73}[size]
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] in (columns, 73):
         return graph
-    return np.asarray(node_orbits(graph, size=size), np.int64)
+    return node_orbits(graph, size=size).values
 
 
 def _ranks(values: ArrayLike) -> np.ndarray:

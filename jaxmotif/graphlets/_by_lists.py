@@ -1,6 +1,6 @@
 """Hubs among whose neighbours few are adjacent, on a CPU: neighbourhoods as lists in the place of matrices.
 
-What :func:`jaxmotif.graphlets._hubs.gather` finds by products of D x D matrices is found from the arcs x -> y between
+What :func:`five.hubs.gather` finds by products of D x D matrices is found from the arcs x -> y between
 the neighbours of a hub u, and from its bends x - y - z: two such arcs, which add one to the common neighbours of x and
 z. There are sum t^2 bends around a hub whose arcs have t triangles, where a product takes D^3. The neighbourhoods of
 all these hubs are one sparse graph, their disjoint union; its nodes are the hubs' arcs u -> x.
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.graphlets._cells import MOST, Lists, order_of
-from jaxmotif.graphlets._hubs import ADJACENT, Ranked
 from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five.hubs import ADJACENT, Ranked
 
 TABLE = 2**20
 """Numbers of the rows of a table that are done at a time, unless it is one row."""
@@ -190,7 +190,7 @@ def gather(
     own: dict[str, np.ndarray], both: np.ndarray, core: Core, rows: np.ndarray, at_heads: dict[str, np.ndarray],
     of: Listed, detail: Detail,
 ) -> np.ndarray | None:  # fmt: skip
-    """As :func:`jaxmotif.graphlets._hubs.gather` without tables, into ``own`` and ``both``; for edge orbits it gives
+    """As :func:`five.hubs.gather` without tables, into ``own`` and ``both``; for edge orbits it gives
     ``rim``.
 
     Args:

@@ -1,6 +1,6 @@
 """Hubs among whose neighbours many are adjacent, on a CPU: neighbourhoods as small dense matrices, in NumPy.
 
-It finds what :func:`jaxmotif.graphlets._hubs.gather` does without tables, and 5-cliques; XLA would be compiled for each
+It finds what :func:`five.hubs.gather` does without tables, and 5-cliques; XLA would be compiled for each
 size of matrices, which takes longer than most graphs do. Some matrices at a time, in cache.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.graphlets._by_lists import Core, Triangles
 from jaxmotif.graphlets._cells import MOST
-from jaxmotif.graphlets._hubs import ADJACENT, own_columns
 from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five.hubs import ADJACENT, own_columns
 
 WIDTHS = np.array(
     [*range(8, 65, 8), *range(80, 129, 16), 160, 192, *(size << i for i in range(22) for size in (256, 384))]
@@ -110,7 +110,7 @@ class Neighbourhoods:
         self.cells = sum(group.cells for group in matrices)
 
     def gather(self, own: np.ndarray, both: np.ndarray, detail: Detail) -> np.ndarray | None:
-        """What they give, into ``own``, ``[K, S]`` by :func:`jaxmotif.graphlets._hubs.own_columns`, and ``both``, whose
+        """What they give, into ``own``, ``[K, S]`` by :func:`five.hubs.own_columns`, and ``both``, whose
         cells are 0; for edge orbits it gives ``rim``."""
         for c in self._corners():
             both[c.cell] = both[c.turned] = 1 << ADJACENT
@@ -224,7 +224,7 @@ def five_cliques(core: Core, triangles: Triangles, members: np.ndarray, s: np.nd
     """5-cliques on each edge, int64 at both arcs; ``members``: of the heads of all arcs; ``s``: twice the 4-cliques on
     each edge, at least.
 
-    As :func:`jaxmotif.graphlets._hubs.five_cliques`, each at its lowest node, from pairs of adjacent higher neighbours:
+    As :func:`five.hubs.five_cliques`, each at its lowest node, from pairs of adjacent higher neighbours:
     Q says who is adjacent to both, and two others belong to as many 5-cliques as their columns of Q have in common.
     """
     found, thirds = np.zeros((2, len(core.tails)), np.int64)

@@ -1,4 +1,4 @@
-"""What takes the tables over pairs of nodes (:mod:`jaxmotif.graphlets._hubs`), on a CPU: some rows at a time, in cache.
+"""What takes the tables over pairs of nodes (:mod:`five.hubs`), on a CPU: some rows at a time, in cache.
 
 Matrices of neighbourhoods are padded, and reach all over tables that are much larger than a cache. Here an arc x -> u
 is a list instead, the neighbours y of u, each of them a *cell*; all arcs that leave a few nodes x are done together:
@@ -22,15 +22,15 @@ from jaxmotif.graphlets._by_matrices import Group, Neighbourhoods, five_cliques
 from jaxmotif.graphlets._by_triangles import AtEdges, around
 from jaxmotif.graphlets._cells import Cells, Lists
 from jaxmotif.graphlets._five_on_host import arcs_of, degrees_of, leaves_of, members_of
-from jaxmotif.graphlets._hubs import ADJACENT, Ranked, own_columns
 from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five.hubs import ADJACENT, Ranked, own_columns
 
 MOST, MOST_WALKS = 2**15, 2**23
 """Above all degrees: common neighbours and whether two are adjacent share a number of 16 bits. For edge orbits, above
 the closed walks of length 3 at all nodes: of all sums that share a number of a table, more than two then."""
 
 _BENT = 40
-"""The first bit of bent walks, for edge orbits, in a number of a table (:class:`jaxmotif.graphlets._hubs.Tables`)."""
+"""The first bit of bent walks, for edge orbits, in a number of a table (:class:`five.hubs.Tables`)."""
 
 _CLEARED = 6
 """Numbers of a table that take as long to clear in order as one cell elsewhere."""
@@ -123,7 +123,7 @@ class Found(NamedTuple):
     Attributes:
       walks: int64 at all arcs, those of length 4 over core nodes.
       sums: int64 at all arcs, by name. Where edge orbits are not wanted ``chord`` is that of
-        :class:`jaxmotif.graphlets._homs.Sums` only when summed around u: C(x, y) is added up over the pairs of common
+        :class:`five.equations.Sums` only when summed around u: C(x, y) is added up over the pairs of common
         neighbours that x and y have in the neighbourhood of u, all at u -> x. By arc that is ``eave``.
     """
 
@@ -138,7 +138,7 @@ def found(
     """What rows give.
 
     Args:
-      own, both: what neighbourhoods gave (:class:`jaxmotif.graphlets._hubs.Gathered`), the first by name.
+      own, both: what neighbourhoods gave (:class:`five.hubs.Gathered`), the first by name.
       at_heads: of all arcs, what their heads have: degrees ``d``, ``leaves``, and how many ``members`` they stand for.
       stand_for: members of each node of the core, if any has more than one.
       size: of a row of the table.

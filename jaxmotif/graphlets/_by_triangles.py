@@ -81,7 +81,7 @@ class AtEdges:
 
 
 def around(core: Core, triangles: Triangles, t: np.ndarray, l2: np.ndarray) -> dict[str, np.ndarray]:
-    """Sums over the triangles at all arcs, int64, by name (:class:`jaxmotif.graphlets._homs.Rims`); ``t``, ``l2``: at
+    """Sums over the triangles at all arcs, int64, by name (:class:`five.equations.Rims`); ``t``, ``l2``: at
     all arcs."""
     closed, middle = np.zeros(len(core.lengths), np.int64), np.zeros(len(t), np.int64)
     np.add.at(closed, core.tails, t)

@@ -14,16 +14,16 @@ import numpy as np
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._five_results import Limbs, arcs_of_edges, halves, rims_of, with_leaves
-from jaxmotif.graphlets._homs import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
-from jaxmotif.graphlets._hubs import Ranked
+from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
+from jaxmotif.graphlets.five.hubs import Ranked
+from jaxmotif.graphlets.five.results import Limbs, arcs_of_edges, halves, rims_of, with_leaves
 from jaxmotif.patterns._orbits import Root, times24
 
 _PART, _BLOCK = 2**12, 2**6
 """Nodes or edges at a time, and those of a product."""
 
 Cast = Callable[[np.ndarray], np.ndarray]
-"""What to make of numbers: int64, or float64 beside them (:class:`jaxmotif.graphlets._five_results.Limbs`)."""
+"""What to make of numbers: int64, or float64 beside them (:class:`jaxmotif.graphlets.five.results.Limbs`)."""
 
 
 def arcs_of(graph: Ranked) -> Arcs:
@@ -86,7 +86,7 @@ def members_of(graph: Ranked) -> np.ndarray:
 
 
 def total_of_homs(graph: Ranked, sums: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """As :func:`jaxmotif.graphlets._five_results.total_of_homs`."""
+    """As :func:`jaxmotif.graphlets.five.results.total_of_homs`."""
     arcs, d = arcs_of(graph), degrees_of(graph)
     every = with_leaves(np, arcs, d, arcs.around(d), arcs.out(sums["t"]), sums)
     return halves(np, [x * members_of(graph) for x in total_homs(arcs, d, every, arcs.out)])

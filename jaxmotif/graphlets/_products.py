@@ -26,10 +26,10 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._order import DegreeOrder
-from jaxmotif.graphlets._hubs import Blocks, within
 from jaxmotif.graphlets._sparse import Statistics
 from jaxmotif.graphlets._tuning import Detail, fixed_bytes
 from jaxmotif.graphlets._units import join, times, units
+from jaxmotif.graphlets.five.hubs import Blocks, within
 
 MOST_NODES = 46_340
 """Of a graph that is counted by products, with its padding: cells of its matrix have 32-bit numbers."""

@@ -13,9 +13,14 @@ from jaxmotif.language._query import Value
 T = TypeVar("T")
 
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": ops.eq, "<": ops.lt, "<=": ops.le, ">": ops.gt, ">=": ops.ge, "contains": ops.contains,
+    "==": ops.eq,
+    "<": ops.lt,
+    "<=": ops.le,
+    ">": ops.gt,
+    ">=": ops.ge,
+    "contains": ops.contains,
     "in": lambda value, group: value in group,
-}  # fmt: skip
+}
 _OPPOSITES = {"!=": "==", "!in": "in", "!contains": "contains"}
 _FLIPPED = {">": "<", ">=": "<=", "in": "contains", "!in": "!contains"}
 
@@ -39,6 +44,29 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
             return np.zeros(len(column), bool)
         return np.asarray(_TESTS[operator](column, number), bool)
     return _each(_TESTS[operator], column.tolist(), [value] * len(column))
+
+
+def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
+    """Return why a clause can hold for no value of a column: it compares numbers with words, or words with numbers.
+
+    Example:
+      >>> mismatch(np.array([1, 2]), ">", "x"), mismatch(np.array([1, 2]), ">", "1.5")
+      ("holds numbers, and 'x' is none", None)
+    """
+    values = value if isinstance(value, tuple) else (value,)
+    if column.dtype.kind in "biuf":
+        if not len(column) or (column.dtype.kind == "f" and np.isnan(column).all()):
+            return None  # nothing is known of what it holds
+        kind = "truth values" if column.dtype.kind == "b" else "numbers"
+        if operator.endswith("contains") or (operator.endswith("in") and not isinstance(value, tuple)):
+            return f"holds {kind}, of which {operator!r} says nothing"
+        wrong = [item for item in values if _number(item) is None]
+        return f"holds {kind}, and {wrong[0]!r} is none" if wrong else None
+    held = {type(item) for item in column.tolist() if item is not None}
+    wrong = [item for item in values if isinstance(item, int | float)]
+    if held and all(issubclass(kind, str) for kind in held) and wrong:
+        return f"holds words; {wrong[0]} is a number, and a word in quotes, '{wrong[0]}'"
+    return None
 
 
 def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:

@@ -43,10 +43,23 @@ MOST_STATEMENTS = 2**16
 """Statements of a query once its macros are written out: a few lines of macros can stand for more than any memory."""
 
 _READABLE = {
-    "NAME": "a name", "STRING": "text in quotes", "NUMBER": "a number", "RELATION": "-> or !>", "$END": "the end",
-    "OPERATOR": "an operator such as = or <", "SEMICOLON": ";", "LSQB": "[", "RSQB": "]", "LPAR": "(", "RPAR": ")",
-    "LBRACE": "{", "RBRACE": "}", "COMMA": ",", "DOT": ".", "AS": "as",
-}  # fmt: skip
+    "NAME": "a name",
+    "STRING": "text in quotes",
+    "NUMBER": "a number",
+    "RELATION": "-> or !>",
+    "$END": "the end",
+    "OPERATOR": "an operator such as = or <",
+    "SEMICOLON": ";",
+    "LSQB": "[",
+    "RSQB": "]",
+    "LPAR": "(",
+    "RPAR": ")",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "COMMA": ",",
+    "DOT": ".",
+    "AS": "as",
+}
 _SAME = {"=": "==", "<>": "!="}
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 

@@ -120,7 +120,8 @@ class OrbitFeatures(_OfGraphs):
 
     def _values(self, graphs: Graphs) -> np.ndarray:
         found = node_orbits(graphs, size=self.size)
-        counts = np.log1p(found.values) if self.log else found.values
+        counts = found.values.astype(np.float64)
+        counts = np.log1p(counts) if self.log else counts
         rows = [
             counts[a:b] if b > a else np.zeros((1, counts.shape[1]))
             for a, b in zip(found.starts, found.starts[1:], strict=False)

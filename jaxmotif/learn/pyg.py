@@ -35,7 +35,7 @@ class AddGraphletOrbits:
 
     def __call__(self, data: Any) -> Any:
         """A copy of ``Data`` or a ``Batch`` with the counts."""
-        counts = node_orbits(_graphs(data, False, None, None), size=self.size).values
+        counts = node_orbits(_graphs(data, False, None, None), size=self.size).values.astype(np.float64)
         return _added(data, np.log1p(counts) if self.log else counts, self.attr_name)
 
 

@@ -18,6 +18,7 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._domains import unpack
 from jaxmotif.matching._target import Target
+from jaxmotif.search import NO_DEADLINE, Deadline
 
 SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
 
@@ -83,14 +84,21 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
     )
 
 
-@jit64
-def measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array) -> ListSizes:
+def measure_lists(
+    reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array, *, deadline: Deadline = NO_DEADLINE
+) -> ListSizes:
     """Lay out the list families.
 
     Args:
       kinds: int32 ``[C, 6]``.
       lists: int32 ``[J, 2]``, pair kind and query node of each family; num_lists: int32 scalar.
     """
+    del deadline  # the work is bounded by families times slots
+    return _measure_lists(reduced, kinds, lists, num_lists)
+
+
+@jit64
+def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array) -> ListSizes:
     target, bits = reduced.target, reduced.bits
     J, K = lists.shape[0], 32 * bits.shape[0]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -29,7 +28,7 @@ from jaxmotif.matching._sizes import LABELS_LEAVE, TOGETHER, TOGETHER_ENTRIES, p
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, has_passes
-from jaxmotif.search import Standing, run_searches
+from jaxmotif.search import Deadline, Standing, compile_seconds, run_searches, working_time
 from jaxmotif.search._sizes import table_memory
 
 Per = Literal["map", "occurrence"]
@@ -47,8 +46,9 @@ class MatchCount(Presented):
       order: query nodes in the order searched. leaves: query nodes counted in closed form.
       domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
       steps: of the search (levels, if it was small and done in NumPy); positions: candidates tested.
-      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``; on a device what a
-        plan leaves under way, so that nothing waits for it, is part of its search.
+      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``, and ``compile`` if
+        programs were compiled; on a device what a plan leaves under way, so that nothing waits for it, is part of its
+        search.
       notes: what had to be done differently, in words (smaller steps where memory ran out).
     """
 
@@ -107,7 +107,8 @@ def count_matches(
       per: count ``"map"``s, or ``"occurrence"``s: maps that differ by an automorphism of the query are one.
       wildcard: a label of query nodes and edges that any label matches.
       domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
-      time_limit: stop early, after so many seconds of search (compiling it is counted, planning is not).
+      time_limit: stop early, when the call has taken that many seconds, of planning, compiling and searching together.
+        A compilation that has begun is not cut short; ``seconds["compile"]`` says what it took.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free; of a CPU, 512 MiB for
         the tables).
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
@@ -132,6 +133,7 @@ def count_matches(
       Bonnici, Giugno, Bombieri: An efficient implementation of a subgraph isomorphism algorithm for GPUs, BIBM 2018.
       Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
     """
+    compiled, deadline = compile_seconds(), Deadline(time_limit)
     target = target_of_queries(target, query)
     pattern = checked_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
@@ -145,7 +147,7 @@ def count_matches(
             )
         return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
     options = Options(
-        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None
+        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
     )  # fmt: skip
     selection = select_devices(devices)
     divided = checkpoint is not None or selection.several
@@ -160,21 +162,26 @@ def count_matches(
         smaller = search if block is None else dataclasses.replace(search, block=block)
         return plan_search(pattern, target, domains, dataclasses.replace(options, search=smaller), device)[0]
 
-    started = time.perf_counter()
+    started = working_time()
     if divided:
         store = store_for(
             checkpoint, selection.together, lambda: search_identity(pattern, target, plan, options, domains)
         )
-        found, notes = count_in_shares(plan, replan, selection, time_limit, store, progress)
+        found, notes = count_in_shares(plan, replan, selection, deadline, store, progress)
     else:
         from jaxmotif.matching._pieces import count_alone  # which counts smaller queries, and imports this module
 
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             allowed = checked_domains(domains, pattern, target)
-            found, notes = count_alone(
-                pattern, target, plan, replan, allowed, options, selection.main, time_limit, meter.advance
-            )
-    return match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
+            found, notes = count_alone(pattern, target, plan, replan, allowed, options, selection.main, meter.advance)
+    seconds |= {"search": working_time() - started}
+    return match_count(pattern, per, plan, found, seconds | with_compiling(compiled), notes)
+
+
+def with_compiling(before: float) -> dict[str, float]:
+    """Return the phase ``compile`` with the seconds since :func:`compile_seconds` was a number, if there are any."""
+    seconds = compile_seconds() - before
+    return {"compile": seconds} if seconds else {}
 
 
 def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
@@ -253,9 +260,12 @@ def _count_queries(
         together = _together(_index(todo[0], target, chip, by_degree=True)[0])
         some, todo = todo[:together], todo[together:]
         indexed = [_index(pattern, target, chip, by_degree=True)[0] for pattern in some]
-        jobs = [make_plan(pattern, index, None, options, chip) for pattern, index in zip(some, indexed, strict=True)]
+        how = dataclasses.replace(options, deadline=Deadline(time_limit))
+        jobs = [make_plan(pattern, index, None, how, chip) for pattern, index in zip(some, indexed, strict=True)]
         planned = plan_many(jobs)
-        found = run_searches([plan.ready for plan, _ in planned], time_limit, table_memory(options.memory, chip))
+        spent = [sum(seconds.values()) for _, seconds in planned]
+        memory = table_memory(options.memory, chip)
+        found = run_searches([plan.ready for plan, _ in planned], memory, time_limit, spent)
         for pattern, (plan, seconds), (standing, more) in zip(some, planned, found, strict=True):
             standing = plan.found.standing if plan.ready is None else standing
             yield match_count(pattern, per, plan, standing, seconds | {"search": more})
@@ -301,7 +311,7 @@ def plan_searches(
 
 def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> tuple[Target, float]:
     """The target as indexed where the search is to be planned, and the seconds that took."""
-    started = time.perf_counter()
+    started = working_time()
     pairs = int(pattern.neighbors.sum())
     slots = (1 + target.directed) * target.slot_capacity
     # To plan in NumPy takes about as long as pairs of the query times slots of the target.
@@ -313,7 +323,7 @@ def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool)
     numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None
     index = index_target(target, by_degree, on_host, numbered)
     jax.block_until_ready(index.targets)
-    return index, time.perf_counter() - started
+    return index, working_time() - started
 
 
 def target_of_queries(target: GraphLike, *queries: object) -> Graph:

@@ -22,13 +22,18 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import Target
+from jaxmotif.search import NO_DEADLINE, Deadline
+
+MOST_SWEEPS = 32
+"""Sweeps of a call: how many it takes depends on the graph, up to one for each node, and a deadline is asked between
+calls."""
 
 
-@jit64(static_argnames=("filters",))
 def filter_domains(
-    target: Target, query: Conditions, allowed: jax.Array, *, filters: tuple[str, ...]
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The domains, and how much of the target they leave.
+    target: Target, query: Conditions, allowed: jax.Array | None, *, filters: tuple[str, ...],
+    deadline: Deadline = NO_DEADLINE,
+) -> tuple[jax.Array, jax.Array, jax.Array]:  # fmt: skip
+    """Return the domains, and how much of the target they leave.
 
     Args:
       target, query: on the same device.
@@ -36,9 +41,18 @@ def filter_domains(
       filters: static, some of :data:`jaxmotif.matching._options.FILTERS`.
 
     Returns:
-      Uint32 ``[W, N]``: bit ``u % 32`` of word ``u // 32``; int32 ``[K]``: their sizes; and int32 ``[2]``: nodes in
-      any domain, and slots (of one direction) between such nodes.
+      Uint32 ``[W, N]``: bit ``u % 32`` of word ``u // 32``; int32 ``[K]``: their sizes; and int32 ``[3]``: nodes in
+      any domain, slots (of one direction) between such nodes, and whether the domains are final (0: they are to be
+      filtered again).
     """
+    del deadline  # a call has a bounded number of sweeps
+    return _filter_domains(target, query, allowed, filters=filters)
+
+
+@jit64(static_argnames=("filters",))
+def _filter_domains(
+    target: Target, query: Conditions, allowed: jax.Array | None, *, filters: tuple[str, ...]
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     nodes = target.nodes
     real = jnp.arange(nodes, dtype=jnp.int32) < target.size
     wanted = jnp.arange(query.labels.shape[0], dtype=jnp.int32) < query.size
@@ -48,6 +62,7 @@ def filter_domains(
     def enough(u):
         return (degrees[:, None] >= query.degrees[: degrees.shape[0], u, None]).all(axis=0)
 
+    unstable = jnp.array(False)
     if allowed is not None:
         bits &= allowed
     if "label" in filters and target.node_labels is not None:
@@ -62,17 +77,19 @@ def filter_domains(
     if "consistency" in filters:
 
         def sweep(state):
-            bits, _ = state
+            bits, _, number = state
             after = _sweep(target, query, bits)
-            return after, (after != bits).any()
+            return after, (after != bits).any(), number + 1
 
         # Domains only shrink, so that it ends; each sweep sees what the one before dropped.
-        bits, _ = lax.while_loop(lambda state: state[1], sweep, (bits, jnp.array(True)))
+        begin = bits, jnp.array(True), jnp.int32(0)
+        bits, unstable, _ = lax.while_loop(lambda state: state[1] & (state[2] < MOST_SWEEPS), sweep, begin)
     alive = (bits != 0).any(axis=0)
     # The slots of one direction are enough: the others are the same arcs from their heads.
     ends = jnp.stack([target.sources[0], target.targets[0]])
     inside = (ends < nodes) & take(alive, jnp.minimum(ends, nodes - 1))
-    left = jnp.stack([alive.sum(dtype=jnp.int32), inside.all(axis=0).sum(dtype=jnp.int32)])
+    numbers = alive.sum(dtype=jnp.int32), inside.all(axis=0).sum(dtype=jnp.int32)
+    left = jnp.stack([*numbers, (~unstable).astype(jnp.int32)])
     return bits, for_host(domain_sizes(bits)), for_host(left)
 
 

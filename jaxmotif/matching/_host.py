@@ -19,14 +19,16 @@ from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._candidates import ListSizes, Reduced
 from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
+from jaxmotif.search import NO_DEADLINE, Deadline
 
 KEPT = 2**22
 """Slots at most of a target whose candidate lists are kept from one phase to the next."""
 
 
 def filter_domains(
-    target: Target, query: Conditions, allowed: np.ndarray | None, *, filters: tuple[str, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    target: Target, query: Conditions, allowed: np.ndarray | None, *, filters: tuple[str, ...],
+    deadline: Deadline = NO_DEADLINE,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     k = int(query.size)
     bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
     # Which nodes they may be mapped to is asked once for all of them.
@@ -42,9 +44,9 @@ def filter_domains(
     if allowed is not None:
         bits &= allowed
     if "consistency" in filters:
-        _make_consistent(target, query, bits)
+        _make_consistent(target, query, bits, deadline)
     alive = np.flatnonzero(bits.any(axis=0))
-    left = np.array([len(alive), _slots_between(target, alive)], np.int32)
+    left = np.array([len(alive), _slots_between(target, alive), True], np.int32)
     sizes = _spread(bits[:, alive]).sum(axis=1, dtype=np.int32)
     return bits, sizes, left
 
@@ -81,7 +83,7 @@ def _nodes_for(target: Target, row: Sequence[int], labels: Sequence[int], filter
     return slice(None) if ok is None else np.flatnonzero(ok)
 
 
-def _make_consistent(target: Target, query: Conditions, bits: np.ndarray) -> None:
+def _make_consistent(target: Target, query: Conditions, bits: np.ndarray, deadline: Deadline) -> None:
     """Drop nodes of the domains that have no neighbour in that of a joined query node, until none are left."""
     stable = int(query.num_kinds) == 0
     while not stable:
@@ -89,11 +91,11 @@ def _make_consistent(target: Target, query: Conditions, bits: np.ndarray) -> Non
         if _are_most(ids, target):  # to leave out few takes longer than to look at them
             ids = np.arange(target.nodes)
         domains = np.ascontiguousarray(bits[:, ids])
-        stable = _sweep(target, query, ids, domains)
+        stable = _sweep(target, query, ids, domains, deadline)
         bits[:, ids] = domains
 
 
-def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarray) -> bool:
+def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarray, deadline: Deadline) -> bool:
     """Sweep the domains of some nodes, uint32 ``[W, nodes]``, in place; not to the end, which is what it returns, if so
     many nodes are dropped from all of them that the slots between those left should be looked for again."""
     directions = [_between(target, ids, d) for d in range(len(target.offsets))]
@@ -106,6 +108,7 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
     first = len(u)
     while any(kind.stale for kind in kinds):
         for kind in kinds:
+            deadline.check()
             lost = kind.unmet(u, v) if kind.stale else []
             if not len(lost):
                 continue
@@ -264,9 +267,12 @@ def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
     return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
 
 
-def measure_lists(reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer) -> ListSizes:
+def measure_lists(
+    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, *, deadline: Deadline = NO_DEADLINE
+) -> ListSizes:
     offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
     for j in range(int(num_lists)):
+        deadline.check()
         offsets[j] = _family(reduced, kinds, lists[j]).offsets
     lengths = np.diff(offsets)
     totals = offsets[:, -1]

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
+from jaxmotif.search import NO_DEADLINE, Deadline
+
 FILTERS = ("label", "degree", "frequency", "consistency")
 """What shrinks the domains before a search (:mod:`jaxmotif.matching._domains`)."""
 
@@ -77,6 +79,7 @@ class Options:
       small: do a small search while planning, in NumPy.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
+      deadline: when to stop planning.
     """
 
     induced: bool = False
@@ -88,6 +91,7 @@ class Options:
     small: bool = True
     memory: int | None = None
     search: Search = DEFAULT_SEARCH
+    deadline: Deadline = NO_DEADLINE
 
     @property
     def may_be_small(self) -> bool:

@@ -42,7 +42,7 @@ from jaxmotif.matching._target import Target
 from jaxmotif.matching._write import write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import ReadySearch
+from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,7 +91,20 @@ def make_plan(
 def make_plans(
     query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Generator[tuple[str, Any], Any, list[Plan]]:
-    """:func:`make_plan`; or, if the options ask for a tally, the searches that together find it."""
+    """:func:`make_plan`; or, if the options ask for a tally, the searches that together find it; or, if the deadline of
+    the options has passed, a plan without anything to run whose status says so."""
+    try:
+        return (yield from _make_plans(query, target, allowed, options, device))
+    except TimeIsUp as stop:
+        sizes = np.full(query.num_nodes, int(target.size))
+        status = Found(NOTHING._replace(status=str(stop)))
+        return [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
+
+
+def _make_plans(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
+) -> Generator[tuple[str, Any], Any, list[Plan]]:
+    options.deadline.check()
     if isinstance(query, RuledPattern):
         if query.allowed is not None:
             allowed = query.allowed if allowed is None else query.allowed & allowed
@@ -109,7 +122,9 @@ def make_plans(
     kept = yield from filtered(target, asked, allowed, options)
     if kept.empty:
         return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
+    options.deadline.check()
     lists, measured = yield from reduced(target, asked, kept, options, sizes)
+    options.deadline.check()
     # Induced, leaves must not be joined to each other, which no closed form sees; a listing needs every node.
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
@@ -122,6 +137,7 @@ def make_plans(
     plans: list[Plan] = []
     # Without a tally there is one; with one the domains and lists of all are the same.
     for tallied in tallied_orders(asked, order, measured, options, allowed):
+        options.deadline.check()
         order = tallied.order
         layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
         groups = yield from leaf_sets(order.leaves, layout, rows)

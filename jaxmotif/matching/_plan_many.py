@@ -6,11 +6,12 @@ A plan in the making is a generator. It sends work to the device, which JAX does
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from typing import Any
 
 import jax
+
+from jaxmotif.search import working_time
 
 Planning = Generator[tuple[str, Any], Any, Any]
 
@@ -30,7 +31,7 @@ def plan_many(jobs: Sequence[Planning]) -> list[tuple[Any, dict[str, float]]]:
     while live:
         asked: dict[int, tuple[str, Any]] = {}
         for i in live:
-            clock = time.perf_counter()
+            clock = working_time()
             phase = LAST_PHASE
             try:
                 # Sends its work to the device and comes back at once: JAX does not wait.
@@ -38,15 +39,15 @@ def plan_many(jobs: Sequence[Planning]) -> list[tuple[Any, dict[str, float]]]:
                 phase = asked[i][0]
             except StopIteration as stop:
                 results[i] = stop.value, results[i][1]
-            _add(results[i][1], phase, time.perf_counter() - clock)
+            _add(results[i][1], phase, working_time() - clock)
         live = list(asked)
-        clock = time.perf_counter()
+        clock = working_time()
         wanted = [arrays for _, arrays in asked.values()]
         # The one wait of a round, for all of them.
         for i, value in zip(live, jax.device_get(wanted) if on_device(wanted) else wanted, strict=True):
             values[i] = value
         for i in live:
-            _add(results[i][1], asked[i][0], (time.perf_counter() - clock) / len(live))
+            _add(results[i][1], asked[i][0], (working_time() - clock) / len(live))
     return results
 
 

@@ -130,8 +130,14 @@ def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: 
         conditions = asked.query.known(
             ("conditions", options.induced, options.wildcard, device), lambda: jax.device_put(conditions, device)
         )
-    bits, *counts = forms.filter_domains(target, conditions, begin, filters=options.chosen_filters(labelled))
-    sizes, left = yield "filter", tuple(counts)
+    filters = options.chosen_filters(labelled)
+    while True:
+        bits, *counts = forms.filter_domains(target, conditions, begin, filters=filters, deadline=options.deadline)
+        sizes, left = yield "filter", tuple(counts)
+        if left[2]:
+            break
+        options.deadline.check()
+        begin = bits  # domains only shrink: the next call goes on where this one stopped
     # Padded query nodes have empty domains, which say nothing.
     return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(left[0]), int(left[1]))
 
@@ -156,7 +162,7 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
     room = len(families) if target.on_host else power_of_four(len(families), sizes.families)
     rows = np.zeros((room, 2), np.int32)
     rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
-    found = forms.measure_lists(small, kinds, rows, np.int32(len(families)))
+    found = forms.measure_lists(small, kinds, rows, np.int32(len(families)), deadline=options.deadline)
     totals, longest, typical, meet, within = yield "reduce", found[1:]
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.

@@ -26,7 +26,7 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import SearchOrder, expected_candidates
 from jaxmotif.matching._reduce import Lists, Measures
 from jaxmotif.matching._target import Target
-from jaxmotif.search import NOTHING, Standing
+from jaxmotif.search import NO_DEADLINE, NOTHING, Standing
 
 
 class Budget(NamedTuple):
@@ -247,6 +247,7 @@ class _Small:
         self.tested = self.levels = self._before = self._spent = 0
         self.ahead, self.more = False, 0
         self.counted: int | None = None
+        self._deadline = NO_DEADLINE
 
     @classmethod
     def between(cls, lists: Lists, asked: Asked, order: SearchOrder, measured: Measures, most: int) -> Self:
@@ -256,6 +257,7 @@ class _Small:
 
     def found(self, options: Options) -> Found | None:
         """All that there is, or ``None``."""
+        self._deadline = options.deadline
         try:
             self.place_single()
             if self.rows.shape[1]:
@@ -395,6 +397,7 @@ class _Small:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The candidates that fit the images of some placed nodes: of one after another, or of all at once where they
         are so few that calls take longer than tests."""
+        self._deadline.check()
         if len(row) > FEW or len(us) < 2:
             for u in us:
                 row, w = _kept(row, w, fits(self.rows[u][row], w))
@@ -459,6 +462,7 @@ class _Small:
 
     def _spend(self, candidates: int) -> None:
         """Counts what takes as long as to test so many, unless that is too much."""
+        self._deadline.check()
         self._spent += candidates
         if self._spent > self._most:
             raise TooMany

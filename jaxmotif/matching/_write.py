@@ -256,7 +256,8 @@ def written(
     """The program of a stage of given sizes."""
     return build_program(
         placed, groups, draft.tally.tallies if static.cells else (), rooms=rooms, stride=draft.lists.nodes // 32,
-        longest=draft.longest, first_steps=draft.first_steps, whole=whole, columns=columns,
+        longest=draft.longest, first_steps=draft.first_steps, bitmap=static.bitmap, whole=whole, columns=columns,
+        first_work=step.step_sizes(target_of(draft.device)).first_work,
     )  # fmt: skip
 
 

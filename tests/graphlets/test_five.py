@@ -22,19 +22,16 @@ from jaxmotif.graphlets import _by_matrices as by_matrices
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import (
     _cells,
-    _five_given,
-    _five_results,
-    _five_sums,
     _twins,
     dense_edge_columns,
     dense_graphlet_counts,
     dense_node_orbits,
 )
-from jaxmotif.graphlets import _five as five
 from jaxmotif.graphlets import _five_on_host as on_host
-from jaxmotif.graphlets import _giants as giants
-from jaxmotif.graphlets._five import five_node_orbits
-from jaxmotif.graphlets._homs import product
+from jaxmotif.graphlets.five import giants, plan, results, sums
+from jaxmotif.graphlets.five import orbits as five
+from jaxmotif.graphlets.five.equations import product
+from jaxmotif.graphlets.five.orbits import five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
 from tests.more import more
@@ -95,8 +92,8 @@ def test_orbits_are_orcas(monkeypatch, seed):
     at_nodes, at_edges, _ = five_node_orbits(built_graph, ONE, edges=True)
     assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
     assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, built_graph.edge_list()))
-    assert _five_results.totals_of_edges(at_edges).tolist() == _five_results.totals(at_nodes).tolist()
-    monkeypatch.setattr(_five_given, "row_lists", lambda *of: None)
+    assert results.totals_of_edges(at_edges).tolist() == results.totals(at_nodes).tolist()
+    monkeypatch.setattr(plan, "row_lists", lambda *of: None)
     for found, expected in zip(five_node_orbits(built_graph, ONE, edges=True)[:2], (at_nodes, at_edges), strict=True):
         assert np.array_equal(np.asarray(found), np.asarray(expected))
 
@@ -125,7 +122,7 @@ def test_small_graphs_under_vmap():
         np.testing.assert_array_equal(edges[i][: made[i].m], edges_by_orca(graph, made[i].edge_list()))
         assert not edges[i][made[i].m :].any()
         orbits = by_orca(graph).astype(object)
-        assert counts[i].tolist() == all_counts(np, np.array(len(graph), object), _five_results.totals(orbits)).tolist()
+        assert counts[i].tolist() == all_counts(np, np.array(len(graph), object), results.totals(orbits)).tolist()
     with pytest.raises(ValueError, match="of up to 128 nodes"):
         dense_node_orbits(built(nx.path_graph(3), (130, 256)), size=5)
 
@@ -146,13 +143,13 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     graph = nx.barabasi_albert_graph(60, 5, seed=1)
     graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
     made = built(graph)
-    monkeypatch.setitem(_five_given.GIANT, "cpu", 16)
-    monkeypatch.setitem(_five_results.TOGETHER, "cpu", 100)
+    monkeypatch.setitem(plan.GIANT, "cpu", 16)
+    monkeypatch.setitem(results.TOGETHER, "cpu", 100)
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, edges, memory=1)
     least = int(str(refused.value).split("at least ")[1].split()[0])
     detail = "edge" if edges else "node"
-    given = _five_given.given_of((made.out_offsets, made.out_targets), made, detail, least, ONE.main)[0]
+    given = plan.given_of((made.out_offsets, made.out_targets), made, detail, least, ONE.main)[0]
     assert given.giants > 5
     assert given.sparse
     asked = []  # what giants beside each other may take
@@ -162,7 +159,7 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     if devices == 2:
         on, least = Selection(tuple(jax.devices()[:2])), 2 * least
         # An index tells who is adjacent, as where bits would take too much.
-        monkeypatch.setattr(_five_given, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
+        monkeypatch.setattr(plan, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
     nodes, at_edges, _ = five_node_orbits(made, on, edges, memory=least)
     assert len(asked) == 1
     assert asked[0] is not None
@@ -188,7 +185,7 @@ def test_many_blocks_of_rows_in_cache(monkeypatch, bend, exact):
     assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
     assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
     counts, _ = five.five_node_counts(made, ONE)
-    assert counts.tolist() == all_counts(np, np.array(73, object), _five_results.totals(found)).tolist()
+    assert counts.tolist() == all_counts(np, np.array(73, object), results.totals(found)).tolist()
 
 
 def test_sums_too_large_to_share_a_number(monkeypatch):
@@ -222,12 +219,12 @@ def test_hubs_with_few_adjacent_neighbours(monkeypatch, bend, room):
     matrices. Without room for that giants are none of the hubs."""
     monkeypatch.setattr(by_lists, "_BEND", bend)
     monkeypatch.setattr(by_lists, "_ARC", 0.0)
-    monkeypatch.setitem(_five_given.GIANT, "cpu", 16 if bend == 0 else 1536)
+    monkeypatch.setitem(plan.GIANT, "cpu", 16 if bend == 0 else 1536)
     graph = nx.disjoint_union(nx.gnp_random_graph(40, 0.5, seed=3), nx.wheel_graph(30))
     graph.add_edges_from([(5, 40), (0, 70), (0, 71), (45, 72), (70, 71)])
     made = built(graph, (96, 1600 if bend == 0 else 2112))
-    given = _five_given.given_of((made.out_offsets, made.out_targets), made, "node", None, ONE.main)[0]
-    lists = _five_given.row_lists(given, ONE.main)
+    given = plan.given_of((made.out_offsets, made.out_targets), made, "node", None, ONE.main)[0]
+    lists = plan.row_lists(given, ONE.main)
     assert lists is not None
     if bend == 0:
         assert given.giants > 5
@@ -241,7 +238,7 @@ def test_hubs_with_few_adjacent_neighbours(monkeypatch, bend, room):
     assert np.array_equal(np.asarray(found.edges), edges_by_orca(graph, made.edge_list()))
     assert not found.notes
     counts, _ = five.five_node_counts(made, ONE)
-    expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found.nodes))
+    expected = all_counts(np, np.array(len(graph), object), results.totals(found.nodes))
     assert counts.tolist() == expected.tolist()
     if room:
         return
@@ -268,7 +265,7 @@ def test_nodes_with_the_same_neighbours(monkeypatch, bend, largest):
     monkeypatch.setattr(_twins, "_FEWER", 0)
     rng, seen = np.random.default_rng(0), []
     classes_of = _twins.classes_of
-    monkeypatch.setattr(_five_given, "classes_of", lambda *of: seen.append(classes_of(*of)) or seen[-1])
+    monkeypatch.setattr(plan, "classes_of", lambda *of: seen.append(classes_of(*of)) or seen[-1])
     some = nx.gnp_random_graph(12, 0.6, seed=1)
     some.add_edges_from((i, 12 + i) for i in range(3))
     for _ in range(4):
@@ -279,7 +276,7 @@ def test_nodes_with_the_same_neighbours(monkeypatch, bend, largest):
         found = five_node_orbits(made, ONE).nodes
         assert np.array_equal(np.asarray(found)[: len(graph)], by_orca(graph))
         counts, _ = five.five_node_counts(made, ONE)
-        expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found))
+        expected = all_counts(np, np.array(len(graph), object), results.totals(found))
         assert counts.tolist() == expected.tolist()
     assert counts[NAMES_5.index("5-clique")] > 10
     assert all(x is not None and len(x.members) == 16 for x in seen)
@@ -332,7 +329,7 @@ def test_the_front_doors_agree_on_karate():
 def test_a_killed_run_goes_on(devices, tmp_path, monkeypatch):
     karate = jaxmotif.datasets.load("karate")
     expected = node_orbits(karate, size=5)
-    steps, step = [], _five_sums.Hand.step
+    steps, step = [], sums.Hand.step
 
     def killed(hand, span):
         if len(steps) == 3:
@@ -340,12 +337,12 @@ def test_a_killed_run_goes_on(devices, tmp_path, monkeypatch):
         steps.append(span)
         step(hand, span)
 
-    monkeypatch.setattr(_five_sums, "_UNITS", 8)
-    monkeypatch.setattr(_five_sums.Hand, "step", killed)
+    monkeypatch.setattr(sums, "_UNITS", 8)
+    monkeypatch.setattr(sums.Hand, "step", killed)
     with pytest.raises(RuntimeError, match="killed"):
         node_orbits(karate, size=5, checkpoint=tmp_path)
     left = []
-    monkeypatch.setattr(_five_sums.Hand, "step", lambda hand, span: (left.append(span), step(hand, span)))
+    monkeypatch.setattr(sums.Hand, "step", lambda hand, span: (left.append(span), step(hand, span)))
     found = node_orbits(karate, size=5, checkpoint=tmp_path, devices=devices)
     assert np.array_equal(found.to_numpy(), expected.to_numpy())
     assert found.counts == expected.counts
@@ -356,7 +353,7 @@ def test_bad_input(monkeypatch):
     karate = jaxmotif.datasets.load("karate")
     with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
         graphlet_counts(karate, size=6)
-    monkeypatch.setattr(_five_given, "LARGEST_RESULT", 2.0**10)
+    monkeypatch.setattr(plan, "LARGEST_RESULT", 2.0**10)
     with pytest.raises(OverflowError, match="a node of degree 17"):
         node_orbits(karate, size=5)
 
@@ -381,7 +378,7 @@ def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
     high = [(x - y) >> 61 for x, y in zip(counts, low, strict=True)]
     for many, kind in ((4, np.int64), (6, object)):
         with jax.enable_x64(True):
-            found = _five_results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).held(narrow=False)
+            found = results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).held(narrow=False)
         assert found.tolist() == [counts[:many]]
         assert found.dtype == kind
 
@@ -391,7 +388,7 @@ def test_counts_in_two_limbs_are_the_same(monkeypatch):
     found = edge_graphlets(GRAPH, size=5)
     graph = nx.Graph(GRAPH.edge_list().tolist())
     assert np.array_equal(found.to_numpy(), edges_by_orca(graph, GRAPH.edge_list()))
-    counts = all_counts(np, np.array(GRAPH.n, object), _five_results.totals(by_orca(graph).astype(object)))
+    counts = all_counts(np, np.array(GRAPH.n, object), results.totals(by_orca(graph).astype(object)))
     assert list(found.counts.values()) == counts.tolist()
 
 
@@ -448,7 +445,7 @@ def test_products_of_integers_are_exact():
 
 def test_a_table_made_row_by_row_takes_less_memory_than_all_tables(monkeypatch):
     graph = nx.barabasi_albert_graph(60, 4, seed=2)
-    monkeypatch.setattr(_five_given.Given, "rows", lambda given, device: 32)
+    monkeypatch.setattr(plan.Given, "rows", lambda given, device: 32)
     made, taken = built(graph), []
     layout = by_rows.layout
     monkeypatch.setattr(by_rows, "layout", lambda *of: taken.append(of) or layout(*of))

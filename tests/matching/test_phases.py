@@ -82,6 +82,7 @@ def test_domains_are_those_defined(directed, filters):
             assert left.tolist() == [
                 alive.sum(),
                 (host.neighbors if not directed else host.adjacency)[alive][:, alive].sum(),
+                True,
             ]
     assert smaller > 6
 

@@ -14,8 +14,11 @@ from jaxmotif.devices._record import Store
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets import _five_on_host as on_host
-from jaxmotif.graphlets._five_given import Given, given_of
-from jaxmotif.graphlets._five_results import (
+from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five.equations import Array
+from jaxmotif.graphlets.five.hubs import Places
+from jaxmotif.graphlets.five.plan import Given, given_of
+from jaxmotif.graphlets.five.results import (
     ONE_LIMB,
     at_arcs_of,
     at_nodes_of,
@@ -24,10 +27,7 @@ from jaxmotif.graphlets._five_results import (
     total_of_homs,
     totals,
 )
-from jaxmotif.graphlets._five_sums import all_sums
-from jaxmotif.graphlets._homs import Array
-from jaxmotif.graphlets._hubs import Places
-from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five.sums import all_sums
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import all_counts, counts_of_maps
 

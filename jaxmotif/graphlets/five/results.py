@@ -13,13 +13,13 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target
-from jaxmotif.graphlets._homs import Arcs, Array, Nodes, Rims, Sums, all_homs, node_orbits, solved, total_homs
-from jaxmotif.graphlets._hubs import Places, Ranked
+from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, node_orbits, solved, total_homs
+from jaxmotif.graphlets.five.hubs import Places, Ranked
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 ONE_LIMB, LARGEST_RESULT = 2.0**60, 2.0**90
-"""Counts at a node or edge are exact in 64 bits below the first (:mod:`jaxmotif.graphlets._homs`). Above it they are
-right modulo 2^61, and the same equations in float64 are so near that they tell the rest; below the second their error
+"""Counts at a node or edge are exact in 64 bits below the first (:mod:`.equations`). Above it they are right
+modulo 2^61, and the same equations in float64 are so near that they tell the rest; below the second their error
 is less than 2^60, with room for weights of a thousand."""
 
 
@@ -63,7 +63,7 @@ def node_sums(graph: Ranked) -> tuple[jax.Array, jax.Array]:
 
 def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sums: Mapping[str, Array]) -> Sums:
     """The sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves; ``d``, ``p2``,
-    ``tau``: of :class:`jaxmotif.graphlets._homs.Nodes`."""
+    ``tau``: of :class:`jaxmotif.graphlets.five.equations.Nodes`."""
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
     fixed = dict(sums)
     if "walks4" in sums:
@@ -105,7 +105,7 @@ def halves(xp: ModuleType, homs: list[Array]) -> tuple[Array, Array]:
 
 @jit64
 def total_of_homs(graph: Ranked, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """Halves of :func:`jaxmotif.graphlets._homs.total_homs`."""
+    """Halves of :func:`jaxmotif.graphlets.five.equations.total_homs`."""
     arcs, (d, p2) = arcs_of(graph), node_sums(graph)
     return halves(jnp, total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)))
 

@@ -19,9 +19,11 @@ from jaxmotif.graphlets import _by_lists as by_lists
 from jaxmotif.graphlets import _by_matrices as by_matrices
 from jaxmotif.graphlets import _by_rows as by_rows
 from jaxmotif.graphlets import _five_on_host as on_host
-from jaxmotif.graphlets import _hubs as hubs
 from jaxmotif.graphlets._by_columns import bits_of, columns_of
-from jaxmotif.graphlets._five_adjacency import (
+from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets._twins import Classes, classes_of
+from jaxmotif.graphlets.five import hubs
+from jaxmotif.graphlets.five.adjacency import (
     Adjacency,
     HashedArcs,
     adjacency_bytes,
@@ -29,14 +31,12 @@ from jaxmotif.graphlets._five_adjacency import (
     bit_rows_on_host,
     hashed_arcs,
 )
-from jaxmotif.graphlets._five_results import LARGEST_RESULT, arcs_of
-from jaxmotif.graphlets._homs import Arcs, Array
-from jaxmotif.graphlets._hubs import Blocks, Places, Ranked, Twins
-from jaxmotif.graphlets._tuning import Detail
-from jaxmotif.graphlets._twins import Classes, classes_of
+from jaxmotif.graphlets.five.equations import Arcs, Array
+from jaxmotif.graphlets.five.hubs import Blocks, Places, Ranked, Twins
+from jaxmotif.graphlets.five.results import LARGEST_RESULT, arcs_of
 
 GIANT = {"cpu": 1536, "accelerator": 4096}
-"""Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets._giants`)."""
+"""Core neighbours beyond which a node's neighbourhood is not made a matrix (:mod:`jaxmotif.graphlets.five.giants`)."""
 
 _LONG = {"cpu": 2**31, "accelerator": 2**35}
 """Cells of neighbourhoods beyond which a run is cut into units, to show progress and to hear Ctrl-C: some seconds."""

@@ -18,14 +18,13 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graphlets import _by_rows as by_rows
-from jaxmotif.graphlets import _five_cycles as cycles
-from jaxmotif.graphlets import _giants as big
-from jaxmotif.graphlets import _hubs as hubs
-from jaxmotif.graphlets._five_given import LEAST_CELLS, Given
-from jaxmotif.graphlets._five_results import late_values, node_sums
-from jaxmotif.graphlets._homs import Array
-from jaxmotif.graphlets._hubs import Ranked
 from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five import cycles, hubs
+from jaxmotif.graphlets.five import giants as big
+from jaxmotif.graphlets.five.equations import Array
+from jaxmotif.graphlets.five.hubs import Ranked
+from jaxmotif.graphlets.five.plan import LEAST_CELLS, Given
+from jaxmotif.graphlets.five.results import late_values, node_sums
 
 _UNITS = 32
 

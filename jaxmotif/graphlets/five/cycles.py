@@ -16,8 +16,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets._five_adjacency import Adjacency
-from jaxmotif.graphlets._hubs import Ranked
+from jaxmotif.graphlets.five.adjacency import Adjacency
+from jaxmotif.graphlets.five.hubs import Ranked
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 if TYPE_CHECKING:
-    from jaxmotif.graphlets._hubs import Ranked
+    from jaxmotif.graphlets.five.hubs import Ranked
 
 
 class BitRows(NamedTuple):

@@ -27,11 +27,11 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
 from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._five_adjacency import Adjacency
-from jaxmotif.graphlets._hubs import Ranked, Tables
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, smallest_step_bytes
 from jaxmotif.graphlets._units import join, times
+from jaxmotif.graphlets.five.adjacency import Adjacency
+from jaxmotif.graphlets.five.hubs import Ranked, Tables
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
 

@@ -7,7 +7,7 @@ those, are scattered by one pass over the hubs and read back by the next; a tabl
 as many as memory allows. Rows are in the order of the graph's own nodes: in many networks neighbours have near numbers,
 so that few hubs meet a block.
 
-What the sums are is in :mod:`jaxmotif.graphlets._homs`; :mod:`jaxmotif.graphlets._five_sums` adds them up.
+What the sums are is in :mod:`jaxmotif.graphlets.five.equations`; :mod:`jaxmotif.graphlets.five.sums` adds them up.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from jaxmotif.arrays._compile import jit64, put64, target
 from jaxmotif.arrays._host import all_on_device
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.graphlets._cells import order_of
-from jaxmotif.graphlets._five_adjacency import Adjacency
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
+from jaxmotif.graphlets.five.adjacency import Adjacency
 
 T = TypeVar("T")
 
