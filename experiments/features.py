@@ -163,18 +163,11 @@ def nodes(options: argparse.Namespace) -> None:
         counts = {name: int(count) for name, count in known.get("counts", {}).items() if name in sizes}
         harness.check("sums over nodes", {name: sums[name] // sizes[name] for name in counts}, counts)
 
-<<<<<<< HEAD
     costs = Costs()
     title = f"{len(sizes)} patterns of 3 to 5 nodes at {graph.n} nodes of {options.network}"
     costs.row(title, lambda: pattern_features(graph, list(sizes), per="node"), "0.5", check)
     costs.row("- 73 orbits on the device", lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready())
     costs.row("- 73 orbits in NumPy", lambda: jaxmotif.node_orbits(graph, size=5).to_numpy())
-=======
-    title = f"{len(sizes)} patterns of 3 to 5 nodes at {graph.n} nodes of email-Enron"
-    row(title, lambda: pattern_features(graph, list(sizes), per="node"), "0.5", check)
-    row("- 73 orbits on the device", lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready())
-    row("- 73 orbits in NumPy", lambda: jaxmotif.node_orbits(graph, size=5).to_numpy())
->>>>>>> main
 
 
 @rows(option("--nodes", type=int, default=10_000))

@@ -2,10 +2,10 @@
 
     python experiments/figures.py [NAME ...]
 
-Each experiment writes ``results/figures/NAME.json``: ``title``, ``command`` (which makes it again), ``commit``, ``date``,
-``machine``, ``xlabel``, ``ylabel``, ``logx``, ``logy``, ``kind`` ("line", "bar" or "scatter"), ``series`` (a list of
-``label``, ``x`` and ``y``; names as ``x`` are spaced evenly), ``paper`` (what the paper shows there) and, if need be,
-``note``.
+Each experiment writes ``results/figures/NAME.json``: ``title``, ``command`` (which makes it again), ``commit``,
+``date``, ``machine``, ``xlabel``, ``ylabel``, ``logx``, ``logy``, ``kind`` ("line", "bar" or "scatter"), ``series`` (a
+list of ``label``, ``x`` and ``y``; names as ``x`` are spaced evenly), ``paper`` (what the paper shows there) and, if
+need be, ``note``.
 """
 
 from __future__ import annotations
