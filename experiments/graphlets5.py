@@ -42,9 +42,8 @@ from networks import data_folder, parse_with_data
 
 import jaxmotif
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import _by_lists, _by_rows, dense_node_orbits
-from jaxmotif.graphlets.five import cycles, giants, hubs, plan, results, sums
-from jaxmotif.graphlets.five import orbits as five
+from jaxmotif.graphlets import dense_node_orbits
+from jaxmotif.graphlets.five import cycles, giants, hubs, matrices, plan, results, tables
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.patterns._totals import copies
 
@@ -121,7 +120,7 @@ def split() -> Iterator[dict[str, float]]:
 
         return call
 
-    for module in (five, plan, results, sums, hubs, _by_rows, _by_lists, cycles, giants):
+    for module in (plan, results, matrices, hubs, tables, cycles, giants):
         for name, run in vars(module).copy().items():
             if callable(run) and hasattr(run, "lower64"):
                 kept.append((module, name, run))
