@@ -23,18 +23,18 @@ import jax.numpy as jnp
 import numpy as np
 from harness import Rows, Table, measure, option
 
-from jaxmotif.graph import Graph
-from jaxmotif.matching import Search, count_matches
-
 # What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
 from jaxmotif.matching._conditions import ask
-from jaxmotif.matching._options import Options
 from jaxmotif.matching._order import choose_order
 from jaxmotif.matching._plan import make_plan
 from jaxmotif.matching._plan_many import plan_many
 from jaxmotif.matching._reduce import filtered, reduced
-from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._small import _Small
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching import Search, count_matches
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import Progress, advance

@@ -18,7 +18,11 @@ import jaxmotif
 
 ROOT = Path(__file__).parents[1]
 MODULES = [name for _, name, _ in pkgutil.walk_packages(jaxmotif.__path__, "jaxmotif.") if name != "jaxmotif.__main__"]
-OTHERS = ("jaxmotif.compat", "jaxmotif.learn")  # modules that are for other libraries, and import these
+OTHERS = (
+    "jaxmotif.compat",
+    "jaxmotif.learn",
+    "jaxmotif.graphlets.five.cpu",
+)  # modules that are for other libraries, and import these
 DOCS = sorted((ROOT / "docs" / "reference").glob("*.md"))
 PUBLIC = [name for name in jaxmotif.__all__ if name != "__version__"]
 
