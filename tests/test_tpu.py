@@ -76,7 +76,7 @@ def programs(tpu, monkeypatch):
     recorded = Programs(tpu[0], jax.jit)
     monkeypatch.setattr(jax, "jit", recorded)
     # Nothing is left to NumPy.
-    monkeypatch.setattr("jaxmotif.matching._plan.most_candidates", lambda *_: -1)
+    monkeypatch.setattr("jaxmotif.matching.planner._plan.most_candidates", lambda *_: -1)
     monkeypatch.setattr("jaxmotif.graphlets.five.plan.row_lists", lambda *_: None)
     # A platform of its own: what other tests compiled for a TPU's form is not met again.
     with compiling_for(Target("tpu")):

@@ -1,4 +1,4 @@
-"""Pictures in matplotlib: a pattern, a graph. Needs the extra ``plot``."""
+"""Pictures of patterns and graphs in matplotlib, which is in the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 ACCENT, INK, SOFT = "#b8380c", "#1d1b18", "#8a8379"
 MOST_NODES = 2000
-"""Of a graph that is drawn; more are a ball of wool."""
+"""Most nodes of a graph that is drawn; with more, nothing could be seen."""
 
-_ROUNDS = 120  # of the layout
+_ROUNDS = 120  # rounds of the layout
 
 
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """The axes given, or new ones of so many inches.
+    """Return the axes ``ax``, or new ones of a size in inches.
 
     Raises:
-      ImportError: matplotlib is not installed.
+      ImportError: where matplotlib is not installed.
     """
     if ax is not None:
         return ax
@@ -36,7 +36,7 @@ def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
-    """A pattern's picture on axes."""
+    """Draw the picture of a pattern on axes."""
     ax = axes(ax, (2, 2))
     for style, lines in (("-", drawing.lines), (":", drawing.dashes)):
         for (x1, y1), (x2, y2) in lines:
@@ -56,7 +56,7 @@ def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
 
 
 def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:
-    """A graph on axes, its nodes placed by springs; see :meth:`jaxmotif.Graph.plot`."""
+    """Draw a graph on axes, with its nodes placed by springs; see :meth:`jaxmotif.Graph.plot`."""
     if graph.n > MOST_NODES:
         raise ValueError(f"a graph of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
     ax = axes(ax, (6, 6))
@@ -81,7 +81,12 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hasha
     ax.scatter(*places[~marked].T, s=size, color=INK, linewidths=0, zorder=2)
     ax.scatter(*places[marked].T, s=1.5 * size, color=ACCENT, linewidths=0, zorder=4)
     for i in np.flatnonzero(marked | (graph.n <= 40)).tolist():
-        style: dict[str, Any] = {"fontsize": 8, "color": INK, "zorder": 5, "parse_math": False}  # names are no formulas
+        style: dict[str, Any] = {
+            "fontsize": 8,
+            "color": INK,
+            "zorder": 5,
+            "parse_math": False,
+        }  # a name with $ is no formula
         ax.annotate(str(names[i]), tuple(places[i]), xytext=(4, 4), textcoords="offset points", **style)
     ax.set_aspect("equal")
     ax.autoscale()
@@ -90,7 +95,7 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hasha
 
 
 def spring_layout(graph: Graph) -> np.ndarray:
-    """Places of the nodes, float64 ``[n, 2]``, the same each time.
+    """Place the nodes of a graph by springs, float64 ``[n, 2]``, the same each time.
 
     Reference:
       Fruchterman & Reingold: Graph drawing by force-directed placement, Software: Practice and Experience 21, 1991.
@@ -98,14 +103,14 @@ def spring_layout(graph: Graph) -> np.ndarray:
     places = np.random.default_rng(0).random((graph.n, 2))
     edges, ideal = graph.edge_list(), 1 / max(graph.n, 1) ** 0.5
     for heat in 0.1 * (1 - np.arange(_ROUNDS) / _ROUNDS):
-        apart = places[:, None] - places[None]
-        distance = np.sqrt((apart**2).sum(axis=2)) + 1e-9
-        force = (apart * (ideal / distance)[..., None] ** 2).sum(axis=1)
+        offset = places[:, None] - places[None]
+        distance = np.sqrt((offset**2).sum(axis=2)) + 1e-9
+        force = (offset * (ideal / distance)[..., None] ** 2).sum(axis=1)
         pull = places[edges[:, 0]] - places[edges[:, 1]]
         pull *= np.sqrt((pull**2).sum(axis=1, keepdims=True)) / ideal
         np.add.at(force, edges[:, 0], -pull)
         np.add.at(force, edges[:, 1], pull)
-        force += 0.5 * (0.5 - places)  # towards the middle, or components drift apart
+        force += 0.5 * (0.5 - places)  # a pull to the middle, or components would drift apart
         length = np.sqrt((force**2).sum(axis=1, keepdims=True)) + 1e-9
         places += force / length * np.minimum(length, heat)
     return places

@@ -275,10 +275,11 @@ def _advance(
         state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
     most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
 
-    # Arrays of a whole block are worked on, however few positions a step has, but where tiles without any end at once.
+    # Plain XLA works on arrays of a whole block, however few positions a step has. In the fused form a tile without
+    # positions ends at once.
     fused, most = is_fused(sizes), tables.most
     if fused:
-        # A single step that takes longer than a slice should is cut, too.
+        # A single step is cut where it would take longer than a slice should.
         most = jnp.minimum(most.astype(jnp.int64), jnp.maximum(allowed.work // tables.cost, LANES)).astype(jnp.int32)
 
     def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
@@ -324,9 +325,16 @@ def _advance(
 
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, work: Any = MOST_WORK, *, sizes: Sizes,
-    ordered: bool = False, once: bool = False,
-) -> tuple[SearchState, jax.Array]:  # fmt: skip
+    op: Operands,
+    state: SearchState,
+    stop_step: Any,
+    enough: Any = None,
+    work: Any = MOST_WORK,
+    *,
+    sizes: Sizes,
+    ordered: bool = False,
+    once: bool = False,
+) -> tuple[SearchState, jax.Array]:
     """Search on until nothing is left, all that is allowed is done, or the table of listed matches is full.
 
     Args:

@@ -23,10 +23,10 @@ from jaxmotif.search._layout import (
 )
 
 MOST_COST = 2**30
-"""Words that a candidate's tests are taken to read at most, so that the number is an int32."""
+"""Most words that the tests of a candidate are taken to read, so that the number is an int32."""
 
 FACTOR_COST = 8
-"""Words that might be read in the time in which a factor is multiplied."""
+"""Words that could be read in the time that it takes to multiply a factor."""
 
 
 class Pair(NamedTuple):
@@ -225,7 +225,8 @@ def build_program(
       rooms: rows that each table but the first has room for; a step fills at most two thirds of them.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
-      first_steps: how many steps :func:`jaxmotif.search.begin` takes; first_work: the work after which it ends before.
+      first_steps: how many steps :func:`jaxmotif.search.begin` takes at most.
+      first_work: the work after which it ends before that.
       bitmap: whether the search reads bit matrices, which makes its tests cheaper than binary searches.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
       columns: the result of :func:`table_columns`, where the caller has it.
@@ -238,7 +239,6 @@ def build_program(
     rooms, bases = _table_places(columns, rooms, whole)
     code = _Writer(table_place(count))
     most_rows = max(1, (2**31 - 1) // max(1, longest))  # the positions of all their candidates have 31 bits
-    # As many halvings as the longest list's length has bits.
     halvings = max(1, int(longest).bit_length())
     code.put(0, SearchWords(stride, halvings, count, most_rows, first_steps, first_work))
     for t, placed in enumerate(placements):
@@ -260,10 +260,10 @@ def build_program(
 
 
 def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjacency: int) -> int:
-    """Return about how many words are read to test one candidate, and to count the leaves of what survives.
+    """Estimate how many words are read to test one candidate, and to count the leaves if it survives.
 
     Args:
-      placement: how the node is placed.
+      placement: the conditions on the node.
       groups: leaves to be counted in closed form, as for :func:`build_program`.
       adjacency: words read to see whether two nodes are joined.
     """
@@ -272,7 +272,7 @@ def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjac
     met = 0
     for factor in factors:
         met += factor.leaves * FACTOR_COST
-        if factor.words:  # bit rows meet word by word, and once more for each node in use
+        if factor.words:  # bit rows are intersected word by word, and once more for each node in use
             met += len(factor.sets) * (factor.words + len(factor.used))
         else:  # a single set: the length of a list, less the nodes in use that are in it
             met += 2 + len(factor.used) * (1 + adjacency)

@@ -22,7 +22,7 @@ MOST_STEPS = 2**31 - 1
 """Steps of a search without a limit of its own."""
 
 MOST_GROWTH = 8.0
-"""Most growth of the work from one slice to the next: a slice may have been quick for want of work."""
+"""Most growth of the work from one slice to the next, as a slice may have been quick for want of work."""
 
 FEW = 16
 """Candidates tested for each match above which a search looks ahead."""
@@ -219,7 +219,7 @@ class Run:
             return standing._replace(status=status)
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
-        # By the pace of the slice that ended, so that the next takes about the time that it should.
+        # The next slice should take about SLICE_SECONDS at the pace of the one that ended.
         pace = min(MOST_GROWTH, SLICE_SECONDS / max(seconds - self._compile_seconds, 1e-6))
         self._work = max(1, min(MOST_WORK, int(now.work * pace)))
         return standing if self._stage.most_steps is None else self._next_stage(standing)
@@ -234,7 +234,7 @@ class Run:
             self._stage = last
             return standing
         if look_ahead is None and 4 * self._steps < (self._stage.most_steps or 0):
-            # Steps of so much work that few of the first ones were done gain nothing from being larger.
+            # Where few of the first steps were done, a step is so much work that larger ones gain nothing.
             self._stage = self._stage._replace(most_steps=None)
             return standing
         if look_ahead is not None:

@@ -255,17 +255,17 @@ def extend(
       sizes: static.
     """
     # The program's `most_rows` keeps the positions of a window below 2^31.
-    ends = jnp.cumsum(lists.lengths, dtype=jnp.int32)
+    io, ends = array_reader(op, table, sizes), jnp.cumsum(lists.lengths, dtype=jnp.int32)
     flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
     # Order and tallies need all lanes at once. Without them each program appends when it comes to it.
     if is_fused(sizes) and not sizes.in_order and not sizes.cells:
-        table, added, counts, whole = _extend_fused(op, table, window, flat, lists, filled, sizes)
+        table, added, counts, whole = _extend_fused(io, window, flat, lists, filled)
     else:
         test = _test_fused if is_fused(sizes) else _test_arrays
-        lanes, whole = test(op, table, window, flat, lists, sizes)
-        tally = _add_up(op, table, tally, window, flat, lists, lanes, sizes)
+        lanes, whole = test(io, window, flat, lists)
+        tally = _add_up(io, tally, window, flat, lists, lanes)
         # `_zero_after` makes the writes wait for all reads of the tables, so that XLA writes in place.
-        table, added = _append(op, table, window, lanes, filled + _zero_after(lanes.counts, tally), sizes)
+        table, added = _append(io, window, lanes, filled + _zero_after(lanes.counts, tally))
         counts = lanes.counts
     # The block may end within a row. This row is the first of the next window, without the candidates tested here.
     over = ends[-1] > block
@@ -308,15 +308,13 @@ class _Lanes(NamedTuple):
     counts: Any
 
 
-def _test_arrays(
-    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, sizes: Sizes
-) -> tuple[_Lanes, Any]:
+def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
     """Test all lanes in plain XLA.
 
     Returns:
       The lanes, and how many rows of the window lie wholly before the end of the block, where not all fit.
     """
-    io = array_reader(op, table, sizes)
+    sizes = io.sizes
     # Lanes past the last position read entry 0, and do not survive.
     position = jnp.arange(sizes.block, dtype=jnp.int32)
     valid = position < flat.total
@@ -326,7 +324,7 @@ def _test_arrays(
     marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
-    w = masked_take(op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
+    w = masked_take(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
     numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.table_words(window.table).is_last > 0))
@@ -343,16 +341,13 @@ def _low_words(low: jax.Array, high: jax.Array) -> Any:
     return low.astype(jnp.uint64) | (high.astype(jnp.uint64) << jnp.uint64(32))
 
 
-def _append(
-    op: Operands, table: jax.Array, window: Window, lanes: _Lanes, filled: jax.Array, sizes: Sizes
-) -> tuple[jax.Array, jax.Array]:
+def _append(io: Reader, window: Window, lanes: _Lanes, filled: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Append the survivors in the order of the lanes, and return the tables and how many rows were added."""
-    io, ok = array_reader(op, table, sizes), lanes.ok
-    head = io.table_words(window.table)
+    ok, head = lanes.ok, io.table_words(window.table)
     columns, appended, next_room, last = Columns.of(head), head.columns, head.next_room, head.is_last > 0
     # A running sum keeps the order of the lanes, which is that of the rows and of their candidates.
     place = head.next_base + filled + jnp.cumsum(ok, dtype=jnp.int32) - 1
-    row, spare = window.first + lanes.index, jnp.int32(table.shape[0] - 1)
+    row, spare = window.first + lanes.index, jnp.int32(io.table.shape[0] - 1)
 
     def append(number, table):
         # Reads are from the array that is written, so that XLA keeps a single one; they are of another table's rows.
@@ -361,7 +356,7 @@ def _append(
         return table.at[to].set(values, mode="promise_in_bounds")
 
     # The columns are data, so that one program serves tables of any width.
-    table = loop(head.num_columns, append, table)
+    table = loop(head.num_columns, append, io.table)
     return table, jnp.where(last, 0, ok.sum(dtype=jnp.int32))
 
 
@@ -375,20 +370,10 @@ def _zero_after(counts: jax.Array, tally: jax.Array) -> jax.Array:
     return zero + jnp.minimum((tally[:1] >> jnp.uint64(33)).astype(jnp.int32).sum(dtype=jnp.int32), 0)
 
 
-def _add_up(
-    op: Operands,
-    table: jax.Array,
-    tally: jax.Array,
-    window: Window,
-    flat: _Flat,
-    lists: RowLists,
-    lanes: _Lanes,
-    sizes: Sizes,
-) -> jax.Array:
+def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes) -> jax.Array:
     """Add the matches that lanes complete to the tally: by row for nodes of the rows, by lane for the new node."""
-    if not sizes.cells:
+    if not io.sizes.cells:
         return tally
-    io = array_reader(op, table, sizes)
     head = io.table_words(window.table)
     columns, halvings = Columns.of(head), io.search.halvings
 
@@ -397,7 +382,7 @@ def _add_up(
 
         # Cells are modulo 2^64: a sum may wrap, and the exact count tells whether it can have done so.
         def put(tally, cell):
-            return tally.at[jnp.where(some, cell, sizes.cells)].add(ways, mode="drop")
+            return tally.at[jnp.where(some, cell, io.sizes.cells)].add(ways, mode="drop")
 
         def add_node(number, tally):
             words = io.record(TallyWords, nodes, number)
@@ -407,7 +392,7 @@ def _add_up(
             words = io.record(TallyWords, pairs, number)
             node, of = (io.column_or_new(columns, slot, row, w, some) for slot in (words.slot, words.of))
             # The number of a pair is the place of its node in the candidate list of the other one.
-            low, end = (io.load(op.offsets, at, some) for at in (words.list + of, words.list + of + 1))
+            low, end = (io.load(io.op.offsets, at, some) for at in (words.list + of, words.list + of + 1))
             return put(tally, words.base + io.first_from(node, low, end, some, halvings))
 
         return loop(num_pairs, add_pair, loop(num_nodes, add_node, tally))
@@ -422,8 +407,8 @@ def _add_up(
 
     # The loop takes one turn or none: sums by row are made only where the program asks for them.
     some_rows = jnp.minimum(head.num_row_nodes + head.num_row_pairs, 1)
-    sums = loop(some_rows, sum_rows, jnp.zeros(sizes.window, jnp.uint64))
-    row = window.first + jnp.arange(sizes.window, dtype=jnp.int32)
+    sums = loop(some_rows, sum_rows, jnp.zeros(io.sizes.window, jnp.uint64))
+    row = window.first + jnp.arange(io.sizes.window, dtype=jnp.int32)
     # Tallies by row read only columns, never the new node.
     rows = row, jnp.zeros_like(row), sums
     tally = add(tally, *rows, head.row_nodes, head.num_row_nodes, head.row_pairs, head.num_row_pairs)
@@ -465,25 +450,14 @@ class _Outputs(NamedTuple):
     counts: Any
 
 
-def _fused_inputs(
-    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array, sizes: Sizes
-) -> _Inputs:
+def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
     """Return the inputs of the fused kernel."""
     # The first position of each tile, and the end of the block: a tile ends in the row that the next one begins in.
-    firsts = jnp.append(LANES * jnp.arange(sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
+    firsts = jnp.append(LANES * jnp.arange(io.sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
     # The rows of all these positions are found at once, outside of the kernel.
     tiles = ex.lists_at(flat.starts, firsts)
-    return _Inputs(
-        table,
-        jnp.zeros(1, jnp.int32),
-        jnp.stack(window),
-        jnp.stack([flat.total, filled]),
-        tiles,
-        flat.starts,
-        lists.places - flat.starts,
-        lists.anchors,
-        op,
-    )
+    written, scalars = (io.table, jnp.zeros(1, jnp.int32)), (jnp.stack(window), jnp.stack([flat.total, filled]))
+    return _Inputs(*written, *scalars, tiles, flat.starts, lists.places - flat.starts, lists.anchors, io.op)
 
 
 def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
@@ -498,7 +472,7 @@ def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tup
 
 
 def _extend_fused(
-    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array, sizes: Sizes
+    io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Test and append in one kernel, whose programs append in whatever order they come to it.
 
@@ -509,6 +483,7 @@ def _extend_fused(
     from jax.experimental import pallas as pl
 
     # Reports have at least two words for a count.
+    sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, filled)
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
     def kernel(read: _Inputs, *refs: jax.Array) -> None:
@@ -549,9 +524,8 @@ def _extend_fused(
 
                 loop(head.num_columns, append, next_room)
 
-    inputs = _fused_inputs(op, table, window, flat, lists, filled, sizes)
     shapes = _Outputs(
-        jax.ShapeDtypeStruct(table.shape, jnp.int32),
+        jax.ShapeDtypeStruct(io.table.shape, jnp.int32),
         jax.ShapeDtypeStruct((1,), jnp.int32),
         jax.ShapeDtypeStruct((programs, limbs), jnp.uint32),
     )
@@ -569,12 +543,11 @@ def _extend_fused(
     return table, added[0], counts, inputs.tiles[-1]
 
 
-def _test_fused(
-    op: Operands, table: jax.Array, window: Window, flat: _Flat, lists: RowLists, sizes: Sizes
-) -> tuple[_Lanes, Any]:
+def _test_fused(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
     """Test all lanes as :func:`_test_arrays` does, in one kernel, which does not append and so keeps the order."""
     from jax.experimental import pallas as pl
 
+    sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, jnp.int32(0))
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
     def kernel(
@@ -600,7 +573,6 @@ def _test_fused(
             for ref, word in zip(words, numbers.low_words(ways), strict=False):  # without a tally there are no words
                 ref[...] = word
 
-    inputs = _fused_inputs(op, table, window, flat, lists, jnp.int32(0), sizes)
     signed, unsigned = (jax.ShapeDtypeStruct((sizes.block,), kind) for kind in (jnp.int32, jnp.uint32))
     words = 2 * bool(sizes.cells)
     each = pl.BlockSpec((LANES,), lambda i: (i,))

@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._conditions import Asked
-from jaxmotif.matching._leaves import LeafPlan
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import SearchOrder
-from jaxmotif.matching._placements import Layout
-from jaxmotif.matching._reduce import Lists, Measures
+from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._leaves import LeafPlan
+from jaxmotif.matching.planner._order import SearchOrder
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import Lists, Measures
 from jaxmotif.patterns import Pattern, stabilizer_chain
 from jaxmotif.search import Operands, Pair, Tally
 

@@ -1,9 +1,8 @@
-"""The phases of a plan in NumPy, for small targets: nothing to compile, and no size but the exact one.
+"""Planning in NumPy, for small targets: nothing to compile, and no size but the exact one.
 
-Each function is the twin of one of the same name in :mod:`jaxmotif.matching._domains` or
-:mod:`jaxmotif.matching._candidates`, takes and returns the same in NumPy, and is its oracle in tests. What differs is
-inside: only nodes that are still in some domain, and the slots between them, are looked at; rows are folded by
-``reduceat``, and the lists of all query nodes are measured at once.
+It is the oracle of the device's backend in tests. What differs is inside: only nodes that are still in some domain, and
+the slots between them, are looked at; rows are folded by ``reduceat``, and the lists of all query nodes are measured at
+once.
 """
 
 from __future__ import annotations
@@ -16,39 +15,136 @@ import numpy as np
 
 from jaxmotif.arrays._bits import bit_of, unpack_bits
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
-from jaxmotif.matching._candidates import ListSizes, Reduced
-from jaxmotif.matching._conditions import Conditions
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, padded
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
-from jaxmotif.search import NO_DEADLINE, Deadline
+from jaxmotif.matching.planner._ask import Asked, Conditions
+from jaxmotif.matching.planner._backend import Kept, ListSizes, PlanningBackend, Reduced
+from jaxmotif.search import Deadline
 
 KEPT = 2**22
 """Slots at most of a target whose candidate lists are kept from one phase to the next."""
 
 
-def filter_domains(
-    target: Target, query: Conditions, allowed: np.ndarray | None, *, filters: tuple[str, ...],
-    deadline: Deadline = NO_DEADLINE,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    k = int(query.size)
-    bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
-    # Which nodes they may be mapped to is asked once for all of them.
-    alike: dict[tuple[int, ...], list[int]] = {}  # query nodes of which the first filters ask the same
-    asked = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
-    for u, row in enumerate(asked.T.tolist()):
-        alike.setdefault(tuple(row), []).append(u)
-    labels = query.frequent_labels[: query.num_labels].tolist()
-    for row, members in alike.items():
-        nodes = _nodes_for(target, row, labels, filters)
-        for word in {u >> 5 for u in members}:
-            bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
-    if allowed is not None:
-        bits &= allowed
-    if "consistency" in filters:
-        _make_consistent(target, query, bits, deadline)
-    alive = np.flatnonzero(bits.any(axis=0))
-    left = np.array([len(alive), _slots_between(target, alive), True], np.int32)
-    sizes = _spread(bits[:, alive]).sum(axis=1, dtype=np.int32)
-    return bits, sizes, left
+class HostBackend(PlanningBackend):
+    """Planning in NumPy: nothing to compile, and no size but the exact one."""
+
+    making = 1
+
+    def filter_domains(self, target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+        query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
+        k = int(query.size)
+        bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
+        # Which nodes they may be mapped to is asked once for all of them.
+        alike: dict[tuple[int, ...], list[int]] = {}  # query nodes of which the first filters ask the same
+        wanted = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
+        for u, row in enumerate(wanted.T.tolist()):
+            alike.setdefault(tuple(row), []).append(u)
+        labels = query.frequent_labels[: query.num_labels].tolist()
+        for row, members in alike.items():
+            nodes = _nodes_for(target, row, labels, filters)
+            for word in {u >> 5 for u in members}:
+                bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
+        if allowed is not None:
+            bits &= allowed
+        if "consistency" in filters:
+            _make_consistent(target, query, bits, options.deadline)
+        alive = np.flatnonzero(bits.any(axis=0))
+        # Padded query nodes have empty domains, which say nothing.
+        sizes = _spread(bits[:, alive]).sum(axis=1, dtype=np.int32)[:k].astype(np.int64)
+        return Kept(bits, sizes, len(alive), _slots_between(target, alive))
+
+    def capacity(self, count: int, least: int, words: bool = False) -> int:
+        return max(32, -(-count // 32) * 32) if words else count
+
+    def matrix_words(self, most: int, slots: int) -> int:
+        # A search on a CPU reads short lists as fast, and to make large matrices takes longer than the search.
+        return min(most, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * slots))
+
+    def padded(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
+        return tuple(padded(array, room) for array, room in zip(arrays, least, strict=True))
+
+    def reduce_target(self, target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> Reduced:
+        del slots  # exact
+        ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
+        size = len(ids)
+        kept_bits = np.zeros((len(bits), nodes), np.uint32)
+        kept_bits[:, :size] = bits[:, ids]
+        rows = [_between(target, ids, d) for d in range(len(target.offsets))]
+        # Rows past the last are empty.
+        offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
+        columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
+        arrays = {name: None if column[0] is None else np.stack(column) for name, column in columns.items()}
+        kept_ids = np.zeros(nodes, np.int32)
+        kept_ids[:size] = target.ids[ids]
+        kept = dataclasses.replace(
+            target, size=np.int32(size), ids=kept_ids, node_labels=None, facts={}, offsets=offsets, **arrays
+        )
+        return Reduced(kept, kept_bits)
+
+    def measure_lists(
+        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
+    ) -> ListSizes:
+        offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
+        for j in range(count):
+            options.deadline.check()
+            offsets[j] = _family(reduced, kinds, lists[j]).offsets
+        lengths = np.diff(offsets)
+        totals = offsets[:, -1]
+        squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
+        typical = squares / np.maximum(totals, 1).astype(np.float32)
+        # Nodes in the same domains say the same, and there are few kinds of them.
+        words = np.ascontiguousarray(reduced.bits.T)
+        if words.shape[1] == 1:
+            few = np.unique(words)[None]
+        else:  # a node's words as one value, so that `unique` compares whole nodes
+            few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
+        meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
+        x, of = np.nonzero(_spread(few))
+        firsts = np.flatnonzero(np.diff(x, prepend=-1))
+        meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
+        within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
+        return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
+
+    def fill_lists(
+        self,
+        reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: np.ndarray,
+        starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        del capacity  # exact
+        families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
+        inside = _spread(reduced.bits)
+        domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
+        entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
+        bounds = np.stack([free_starts[:-1], free_starts[1:]], axis=1)
+        flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
+        return flat.astype(np.int32), entries, reduced.bits.reshape(-1).view(np.int32)
+
+    def bit_matrices(self, reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> np.ndarray:
+        target, N = reduced.target, reduced.target.nodes
+        stride = N // 32
+        words = np.zeros((count, N * stride), np.uint32)
+        for number, kind in enumerate(kinds[chosen[:count]]):
+            slots = target.direction(kind[0])
+            ok = slots.fits(kind)
+            _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
+        return words.reshape(-1).view(np.int32)
+
+    def number_nodes(self, bits: np.ndarray, unions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
+        number = np.cumsum(inside, axis=1, dtype=np.int32)
+        return np.where(inside, number, 0), number[:, -1]
+
+    def bit_rows(
+        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: np.ndarray, rows: np.ndarray,
+        num_rows: np.integer, *, capacity: int,
+    ) -> np.ndarray:  # fmt: skip
+        N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
+        for j, numbering, width, first in rows[: int(num_rows)]:
+            family = _family(reduced, kinds, lists[j])
+            sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
+            _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
+        return words.view(np.int32)
 
 
 def _slots_between(target: Target, ids: np.ndarray) -> int:
@@ -225,25 +321,6 @@ def _spread(bits: np.ndarray) -> np.ndarray:
     return unpack_bits(np.ascontiguousarray(bits.T)).T
 
 
-def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> Reduced:
-    del slots  # exact
-    ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
-    size = len(ids)
-    kept_bits = np.zeros((len(bits), nodes), np.uint32)
-    kept_bits[:, :size] = bits[:, ids]
-    rows = [_between(target, ids, d) for d in range(len(target.offsets))]
-    # Rows past the last are empty.
-    offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
-    columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
-    arrays = {name: None if column[0] is None else np.stack(column) for name, column in columns.items()}
-    kept_ids = np.zeros(nodes, np.int32)
-    kept_ids[:size] = target.ids[ids]
-    kept = dataclasses.replace(
-        target, size=np.int32(size), ids=kept_ids, node_labels=None, facts={}, offsets=offsets, **arrays
-    )
-    return Reduced(kept, kept_bits)
-
-
 class _Family(NamedTuple):
     """The lists of a family: where each node's ends, int32 ``[N + 1]``, and what is in them."""
 
@@ -265,74 +342,6 @@ def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
         return _Family(np.searchsorted(held, ends).astype(np.int32), targets.take(held))
 
     return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
-
-
-def measure_lists(
-    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, *, deadline: Deadline = NO_DEADLINE
-) -> ListSizes:
-    offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
-    for j in range(int(num_lists)):
-        deadline.check()
-        offsets[j] = _family(reduced, kinds, lists[j]).offsets
-    lengths = np.diff(offsets)
-    totals = offsets[:, -1]
-    squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
-    typical = squares / np.maximum(totals, 1).astype(np.float32)
-    # Nodes in the same domains say the same, and there are few kinds of them.
-    words = np.ascontiguousarray(reduced.bits.T)
-    if words.shape[1] == 1:
-        few = np.unique(words)[None]
-    else:  # a node's words as one value, so that `unique` compares whole nodes
-        few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
-    meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
-    x, of = np.nonzero(_spread(few))
-    firsts = np.flatnonzero(np.diff(x, prepend=-1))
-    meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
-    within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
-    return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
-
-
-def fill_lists(
-    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: np.ndarray,
-    starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    del capacity  # exact
-    families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
-    inside = _spread(reduced.bits)
-    domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
-    entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
-    bounds = np.stack([free_starts[:-1], free_starts[1:]], axis=1)
-    flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
-    return flat.astype(np.int32), entries, reduced.bits.reshape(-1).view(np.int32)
-
-
-def bit_matrices(reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> np.ndarray:
-    target, N = reduced.target, reduced.target.nodes
-    stride = N // 32
-    words = np.zeros((count, N * stride), np.uint32)
-    for number, kind in enumerate(kinds[chosen[:count]]):
-        slots = target.direction(kind[0])
-        ok = slots.fits(kind)
-        _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
-    return words.reshape(-1).view(np.int32)
-
-
-def number_nodes(bits: np.ndarray, unions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
-    number = np.cumsum(inside, axis=1, dtype=np.int32)
-    return np.where(inside, number, 0), number[:, -1]
-
-
-def bit_rows(
-    reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: np.ndarray, rows: np.ndarray, num_rows: np.integer,
-    *, capacity: int,
-) -> np.ndarray:  # fmt: skip
-    N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
-    for j, numbering, width, first in rows[: int(num_rows)]:
-        family = _family(reduced, kinds, lists[j])
-        sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
-        _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
-    return words.view(np.int32)
 
 
 def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits, words_for
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching import _leaves as leaves
-from jaxmotif.matching._placements import Layout
-from jaxmotif.matching._reduce import Lists, Waiting
 from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS, PlanSizes
+from jaxmotif.matching.planner import _leaves as leaves
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import Lists
 from jaxmotif.search import CandidateSet, Factor, Pair, Placement, Term
 
 
@@ -60,7 +60,7 @@ class BitRows:
             unions = np.zeros((power_of_four(len(self._unions), self._sizes.sets), 32 * len(reduced.bits)), bool)
             for g, members in enumerate(self._unions):
                 unions[g, members] = True
-            self._numbers = self._lists.forms.number_nodes(reduced.bits, pack_bits(unions))
+            self._numbers = self._lists.backend.number_nodes(reduced.bits, pack_bits(unions))
         return self._numbers
 
     def arrays(self) -> tuple[Any, Any]:
@@ -72,7 +72,7 @@ class BitRows:
         lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
-        words = self._lists.forms.bit_rows(
+        words = self._lists.backend.bit_rows(
             self._lists.reduced, self._lists.kinds, lists, numbers, rows, np.int32(len(self._rows)),
             capacity=power_of_four(self.words, self._sizes.entries),
         )  # fmt: skip
@@ -89,8 +89,8 @@ def candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = 
     return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
 
 
-def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> Waiting:
-    """The terms of every sum that the ways to map the leaves multiply from, ``list[list[Term]]``."""
+def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
+    """The terms of every sum that the ways to map the leaves multiply from."""
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
     # Sums in which several sets meet have bit rows over the union of these.
     meeting = [
@@ -99,7 +99,7 @@ def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> Waiting:
     ]
     numbers = {i: rows.numbering(members) for i, members in enumerate(meeting) if members}
     # How long the rows are is known when the nodes are numbered: the phase's one wait.
-    counts = (yield "plan", rows.number()[1]) if numbers else ()
+    counts = rows.number()[1].tolist() if numbers else ()
     return [
         [
             Term(coefficient, [leaf_factor(layout, rows, block, numbers.get(i), counts) for block in blocks])

@@ -10,13 +10,13 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching._bit_sets import BitRows, look_ahead
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import SearchOrder
-from jaxmotif.matching._placements import Layout, placements
-from jaxmotif.matching._reduce import Lists, Measures
-from jaxmotif.matching._sizes import FEW_LISTED, MAKING, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
-from jaxmotif.matching._tally import TallyPlan
+from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
+from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
+from jaxmotif.matching.planner._order import SearchOrder
+from jaxmotif.matching.planner._placements import Layout, placements
+from jaxmotif.matching.planner._reduce import Lists, Measures
+from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import (
     Operands,
     Placement,
@@ -95,9 +95,7 @@ def write(
     if looks:
         draft = draft._replace(placed=look_ahead(placed, layout, rows, measured.sizes))
     check_places(order, lists, measured)
-    leaf_arrays = rows.arrays()
-    if lists.reduced.target.on_host:
-        leaf_arrays = tuple(padded(array, sizes.read) for array in leaf_arrays)
+    leaf_arrays = lists.backend.padded(rows.arrays(), (sizes.read, sizes.read))
     # Of an order whose lists another search has: operands after the program, before the leaves' own.
     shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), device)
@@ -114,11 +112,8 @@ def write(
 def list_arrays(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
     """The offsets, entries, matrices and domains of the operands."""
     offsets, entries, domains = fill(order, lists, measured, sizes)
-    arrays = (offsets, entries, bit_matrices(lists), domains)
-    if not lists.reduced.target.on_host:
-        return arrays
     least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
-    return tuple(padded(array, room) for array, room in zip(arrays, least, strict=True))
+    return lists.backend.padded((offsets, entries, bit_matrices(lists), domains), least)
 
 
 def check_places(order: SearchOrder, lists: Lists, measured: Measures) -> None:
@@ -146,7 +141,7 @@ def fill(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes)
     # Padded families likewise.
     first = np.full(len(lists.rows), starts[-1], np.int32)
     first[: len(lists.families)] = starts[:-1]
-    return lists.forms.fill_lists(
+    return lists.backend.fill_lists(
         lists.reduced, lists.kinds, lists.rows, np.int32(len(lists.families)), lists.offsets, first, padded_free,
         np.int32(len(free)), padded_starts, capacity=power_of_four(int(free_starts[-1]), sizes.entries),
     )  # fmt: skip
@@ -159,7 +154,7 @@ def bit_matrices(lists: Lists) -> Any:
     kinds = len(lists.number)
     chosen = np.zeros(power_of_four(kinds, 1), np.int32)
     chosen[:kinds] = np.arange(kinds)
-    return lists.forms.bit_matrices(lists.reduced, lists.kinds, chosen, count=len(chosen))
+    return lists.backend.bit_matrices(lists.reduced, lists.kinds, chosen, count=len(chosen))
 
 
 def longest_list(order: SearchOrder, lists: Lists, measured: Measures) -> int:
@@ -206,7 +201,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
         columns = like.columns
     widths = table_widths(columns, options.listing)
     usual = sizes.listing if draft.keeps_lanes else sizes.counting
-    making = draft.held * (1 if draft.lists.reduced.target.on_host else MAKING)  # in NumPy, elsewhere
+    making = draft.held * draft.lists.backend.making
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
         block, step.window_rows(block, draft.row_candidates, target), draft.lists.bitmap, looks, draft.limbs,
@@ -242,9 +237,7 @@ def looking_ahead(draft: Draft, block: int, operands: Operands) -> tuple[Operand
         return None
     last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
     (place,) = operands.offsets.devices()
-    arrays = rows.arrays()
-    if draft.lists.reduced.target.on_host:
-        arrays = tuple(padded(array, draft.sizes.read) for array in arrays)
+    arrays = draft.lists.backend.padded(rows.arrays(), (draft.sizes.read, draft.sizes.read))
     leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
     return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._conditions import Asked
-from jaxmotif.matching._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching._options import Order, Search
-from jaxmotif.matching._reduce import Measures
+from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._leaves import NO_LEAVES, LeafPlan, choose_leaves
+from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
 from jaxmotif.patterns._ruled import RuledPattern
 

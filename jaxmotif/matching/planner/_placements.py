@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._conditions import Asked
-from jaxmotif.matching._order import SearchOrder
-from jaxmotif.matching._reduce import Lists
+from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._order import SearchOrder
+from jaxmotif.matching.planner._reduce import Lists
 from jaxmotif.search import Pair, Placement
 
 

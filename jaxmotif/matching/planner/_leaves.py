@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._reduce import Measures
 from jaxmotif.matching._sizes import LEAF_LIMBS, MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
+from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.search._limbs import SPARE_BITS
 
 

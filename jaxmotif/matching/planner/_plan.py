@@ -15,21 +15,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
 from functools import partial
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxmotif.matching._bit_sets import BitRows, leaf_sets
-from jaxmotif.matching._conditions import FEW_NODES, Asked, ask
-from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import choose_order
-from jaxmotif.matching._placements import Layout
-from jaxmotif.matching._reduce import filtered, reduced
-from jaxmotif.matching._sizes import plan_sizes
-from jaxmotif.matching._small import (
+from jaxmotif.graph import Graph
+from jaxmotif.matching._host_search import (
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
@@ -37,9 +30,17 @@ from jaxmotif.matching._small import (
     search_few,
     search_small,
 )
-from jaxmotif.matching._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
-from jaxmotif.matching._target import Target
-from jaxmotif.matching._write import write
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._seconds import PhaseClock
+from jaxmotif.matching._sizes import LABELS_LEAVE, plan_sizes
+from jaxmotif.matching._target import Target, index_target
+from jaxmotif.matching.planner._ask import FEW_NODES, Asked, ask
+from jaxmotif.matching.planner._bit_sets import BitRows, leaf_sets
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import filtered, reduced
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
+from jaxmotif.matching.planner._write import write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
@@ -75,35 +76,41 @@ class Plan:
 
 
 def make_plan(
-    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
-) -> Generator[tuple[str, Any], Any, Plan]:
-    """Plan a search, a job for :func:`jaxmotif.matching._plan_many.plan_many`.
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
+) -> Plan:
+    """Plan a search, phase by phase.
 
     Args:
       target: its index, on the device or on the host.
       allowed: bool ``[k, n]``, domains to begin with besides those of a query with rules, or ``None``.
+      options: how to plan, without a tally.
       device: where to search.
+      clock: is told of each phase that has ended.
     """
-    [plan] = yield from make_plans(query, target, allowed, options, device)
+    [plan] = make_plans(query, target, allowed, options, device, clock)
     return plan
 
 
 def make_plans(
-    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
-) -> Generator[tuple[str, Any], Any, list[Plan]]:
-    """:func:`make_plan`; or, if the options ask for a tally, the searches that together find it; or, if the deadline of
-    the options has passed, a plan without anything to run whose status says so."""
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
+) -> list[Plan]:
+    """Plan the searches that together find what the options ask for: one, or several for a tally.
+
+    If the deadline of the options passes, the result is one plan without anything to run, whose status says so.
+    """
     try:
-        return (yield from _make_plans(query, target, allowed, options, device))
+        plans = _make_plans(query, target, allowed, options, device, clock)
     except TimeIsUp as stop:
         sizes = np.full(query.num_nodes, int(target.size))
         status = Found(NOTHING._replace(status=str(stop)))
-        return [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
+        plans = [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
+    clock.end("plan")
+    return plans
 
 
 def _make_plans(
-    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
-) -> Generator[tuple[str, Any], Any, list[Plan]]:
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
+) -> list[Plan]:
     options.deadline.check()
     if isinstance(query, RuledPattern):
         if query.allowed is not None:
@@ -119,11 +126,13 @@ def _make_plans(
         plan = search_unfiltered(asked, target, allowed, options, device)
         if plan is not None:
             return [plan]
-    kept = yield from filtered(target, asked, allowed, options)
+    kept = filtered(target, asked, allowed, options)
+    clock.end("filter")
     if kept.empty:
         return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
     options.deadline.check()
-    lists, measured = yield from reduced(target, asked, kept, options, sizes)
+    lists, measured = reduced(target, asked, kept, options, sizes)
+    clock.end("reduce")
     options.deadline.check()
     # Induced, leaves must not be joined to each other, which no closed form sees; a listing needs every node.
     closed_form = not options.induced and not options.listing
@@ -140,7 +149,7 @@ def _make_plans(
         options.deadline.check()
         order = tallied.order
         layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
-        groups = yield from leaf_sets(order.leaves, layout, rows)
+        groups = leaf_sets(order.leaves, layout, rows)
         tally = lay_out(tallied, layout, lists)
         # Entries and matrices are made once, by the first.
         made = plans[0].ready if plans else None  # the lists are the same
@@ -169,3 +178,40 @@ def search_unfiltered(
         return Plan(None, order.core, [], 1, sizes)
     found = search_few(asked, order, target, domains, options, most_candidates(device, order))
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
+
+
+def plan_search(
+    pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device,
+    clock: PhaseClock | None = None,
+) -> Plan:  # fmt: skip
+    """Index the target and plan one search, as :func:`make_plan`."""
+    [plan] = plan_searches(pattern, target, allowed, options, device, clock)
+    return plan
+
+
+def plan_searches(
+    pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device,
+    clock: PhaseClock | None = None,
+) -> list[Plan]:  # fmt: skip
+    """Index the target and plan the searches, as :func:`make_plans`."""
+    clock = clock or PhaseClock()
+    # A count may renumber the nodes; matches are listed in the order of their own numbers.
+    index = index_for(pattern, target, device, by_degree=not options.listing)
+    clock.end("index")
+    return make_plans(pattern, index, allowed, options, device, clock)
+
+
+def index_for(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> Target:
+    """Return the index of a target, where the search is to be planned."""
+    pairs = int(pattern.neighbors.sum())
+    slots = (1 + target.directed) * target.slot_capacity
+    # To plan in NumPy takes about as long as pairs of the query times slots of the target.
+    labelled = pattern.node_labels is not None and target.node_labels is not None
+    work = max(pairs, 1) * slots // (LABELS_LEAVE if labelled else 1)
+    on_host = work <= plan_sizes(device).host_work
+    if not on_host and device not in target.out_offsets.devices():
+        target = target.to_device(device)
+    numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None
+    index = index_target(target, by_degree, on_host, numbered)
+    jax.block_until_ready(index.targets)
+    return index

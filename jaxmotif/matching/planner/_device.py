@@ -7,45 +7,29 @@ family (pair kind, query node x) holds, for every node u of the reduced target, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._bits import bit_of, has_bit
 from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
-from jaxmotif.matching._domains import unpack
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import MAKING
 from jaxmotif.matching._target import Target
-from jaxmotif.search import NO_DEADLINE, Deadline
+from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._backend import Kept, ListSizes, PlanningBackend, Reduced
+from jaxmotif.matching.planner._device_filter import filter_domains, unpack
 
 SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
 
 
-class Reduced(NamedTuple):
-    """The reduced target and domains, uint32 ``[W, N]``."""
-
-    target: Target
-    bits: Any
-
-
-class ListSizes(NamedTuple):
-    """Offsets of every list family, int32 ``[J, N + 1]``, each from 0; their totals and longest lists, int32 ``[J]``;
-    the length of the list that an entry is in, on average, float32 ``[J]``; which domains have a node in common, and
-    which (rows) lie within which, bool ``[K, K]``."""
-
-    offsets: Any
-    totals: Any
-    longest: Any
-    typical: Any
-    meet: Any
-    within: Any
-
-
 @jit64(static_argnames=("nodes", "slots"))
-def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) -> Reduced:
-    """Keep the nodes in some domain and the slots between them, at capacities that must hold them."""
+def _reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) -> Reduced:
     N = target.nodes
     alive = (bits != 0).any(axis=0)
     # Numbered in ascending order, so that sorted rows stay sorted.
@@ -84,21 +68,8 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
     )
 
 
-def measure_lists(
-    reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array, *, deadline: Deadline = NO_DEADLINE
-) -> ListSizes:
-    """Lay out the list families.
-
-    Args:
-      kinds: int32 ``[C, 6]``.
-      lists: int32 ``[J, 2]``, pair kind and query node of each family; num_lists: int32 scalar.
-    """
-    del deadline  # the work is bounded by families times slots
-    return _measure_lists(reduced, kinds, lists, num_lists)
-
-
 @jit64
-def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array) -> ListSizes:
+def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array) -> tuple[Any, ...]:
     target, bits = reduced.target, reduced.bits
     J, K = lists.shape[0], 32 * bits.shape[0]
 
@@ -126,11 +97,11 @@ def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lis
     # Of a random entry, not of a random list: long lists count as often as they are long.
     squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
     typical = squares / jnp.maximum(totals, 1).astype(jnp.float32)
-    return ListSizes(offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet, ~beyond)))
+    return offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet, ~beyond))
 
 
 @jit64(static_argnames=("capacity",))
-def fill_lists(
+def _fill_lists(
     reduced: Reduced,
     kinds: jax.Array,
     lists: jax.Array,
@@ -143,18 +114,6 @@ def fill_lists(
     *,
     capacity: int,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Write the list families, and whole domains for the nodes that no earlier node leads to.
-
-    Args:
-      offsets: int32 ``[J, N + 1]``, as measured.
-      starts: int32 ``[J]``, where each family begins in the entries.
-      free: int32 ``[F]``, query nodes; num_free: int32 scalar; free_starts: int32 ``[F + 1]``.
-      capacity: static, entries.
-
-    Returns:
-      Flat int32 offsets ``[J (N + 1) + 2 F]``, the bounds of whole domains last; entries; and the domains' bits,
-      int32 ``[W N]``.
-    """
     entries = jnp.zeros(capacity + 1, jnp.int32)
 
     def family(j, entries):
@@ -179,12 +138,7 @@ def fill_lists(
 
 
 @jit64(static_argnames=("count",))
-def bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count: int) -> jax.Array:
-    """Adjacency by pair kind as bits: int32, ``count`` matrices of N rows of N / 32 words (N a multiple of 32).
-
-    Args:
-      chosen: int32 ``[count]``, pair kinds.
-    """
+def _bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count: int) -> jax.Array:
     target = reduced.target
     N = target.nodes
     stride = N // 32
@@ -205,15 +159,7 @@ def bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count
 
 
 @jit64
-def number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Number the nodes in the union of some domains.
-
-    Args:
-      bits: uint32 ``[W, N]``. unions: uint32 ``[G, W]``, the query nodes of each union as bits.
-
-    Returns:
-      Int32 ``[G, N]``: 1, 2, .. in ascending order, 0 outside; and int32 ``[G]``, how many there are.
-    """
+def _number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Array]:
     inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
     # From 1: 0 stands for nodes outside.
     number = jnp.cumsum(inside, axis=1, dtype=jnp.int32)
@@ -221,7 +167,7 @@ def number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Arr
 
 
 @jit64(static_argnames=("capacity",))
-def bit_rows(
+def _bit_rows(
     reduced: Reduced,
     kinds: jax.Array,
     lists: jax.Array,
@@ -231,13 +177,6 @@ def bit_rows(
     *,
     capacity: int,
 ) -> jax.Array:
-    """The lists of some families as bit rows over a numbering of a union of domains.
-
-    Args:
-      ranks: int32 ``[G, N]`` of :func:`number_nodes`.
-      rows: int32 ``[R, 4]``: list family, numbering, words of a row, first word; num_rows: int32 scalar.
-      capacity: static, words.
-    """
 
     def family(r, words):
         j, numbering, width, first = rows[r]
@@ -266,3 +205,64 @@ def _members(reduced: Reduced, kinds: jax.Array, family: jax.Array) -> tuple[jax
 def _put(size: int, place: jax.Array, values: jax.Array, fill: int) -> jax.Array:
     """Int32 ``[size]`` with values at places; those at ``size`` are left out."""
     return jnp.full(size + 1, fill, jnp.int32).at[place].set(values, mode="promise_in_bounds")[:size]
+
+
+class DeviceBackend(PlanningBackend):
+    """Planning where the graph lies, in few padded sizes, since all of it is compiled."""
+
+    making = MAKING
+
+    def filter_domains(self, target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+        (device,) = target.offsets.devices()
+        # Sent once a query, in one piece.
+        conditions = asked.query.known(
+            ("conditions", options.induced, options.wildcard, device),
+            lambda: jax.device_put(asked.conditions, device),
+        )
+        filters, bits = options.chosen_filters(asked.query.node_labels, target.node_labels), allowed
+        while True:
+            bits, *counts = filter_domains(target, conditions, bits, filters=filters)
+            sizes, (nodes, slots, final) = jax.device_get(counts)
+            if final:
+                # Padded query nodes have empty domains, which say nothing.
+                return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(nodes), int(slots))
+            # Domains only shrink: the next call goes on where this one stopped.
+            options.deadline.check()
+
+    def capacity(self, count: int, least: int, words: bool = False) -> int:
+        return power_of_four(count, least)
+
+    def matrix_words(self, most: int, slots: int) -> int:
+        return most
+
+    def padded(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
+        return arrays
+
+    def reduce_target(self, target: Target, bits: Any, *, nodes: int, slots: int) -> Reduced:
+        return _reduce_target(target, bits, nodes=nodes, slots=slots)
+
+    def measure_lists(
+        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
+    ) -> ListSizes:
+        offsets, *measured = _measure_lists(reduced, kinds, lists, np.int32(count))
+        return ListSizes(offsets, *jax.device_get(measured))
+
+    def fill_lists(
+        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: Any,
+        starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
+    ) -> tuple[Any, Any, Any]:  # fmt: skip
+        measured = offsets, starts, free, num_free, free_starts
+        return _fill_lists(reduced, kinds, lists, num_lists, *measured, capacity=capacity)
+
+    def bit_matrices(self, reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> Any:
+        return _bit_matrices(reduced, kinds, chosen, count=count)
+
+    def number_nodes(self, bits: Any, unions: np.ndarray) -> tuple[Any, np.ndarray]:
+        numbers, counts = _number_nodes(bits, unions)
+        return numbers, np.asarray(counts)
+
+    def bit_rows(
+        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: Any, rows: np.ndarray,
+        num_rows: np.integer, *, capacity: int,
+    ) -> Any:  # fmt: skip
+        return _bit_rows(reduced, kinds, lists, ranks, rows, num_rows, capacity=capacity)

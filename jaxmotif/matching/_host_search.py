@@ -19,13 +19,13 @@ import numpy as np
 from jaxmotif.arrays._bits import pack_bits, unpack_bits
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._rows import offsets_from, places_of
-from jaxmotif.matching._conditions import Asked
-from jaxmotif.matching._host import fitting
-from jaxmotif.matching._leaves import products
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import SearchOrder, expected_candidates
-from jaxmotif.matching._reduce import Lists, Measures
 from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._host import fitting
+from jaxmotif.matching.planner._leaves import products
+from jaxmotif.matching.planner._order import SearchOrder, expected_candidates
+from jaxmotif.matching.planner._reduce import Lists, Measures
 from jaxmotif.search import NO_DEADLINE, NOTHING, Standing
 
 

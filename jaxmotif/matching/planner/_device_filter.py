@@ -20,20 +20,19 @@ from jax import lax
 
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.kernels._expand import take
-from jaxmotif.matching._conditions import Conditions
 from jaxmotif.matching._target import Target
-from jaxmotif.search import NO_DEADLINE, Deadline
+from jaxmotif.matching.planner._ask import Conditions
 
 MOST_SWEEPS = 32
 """Sweeps of a call: how many it takes depends on the graph, up to one for each node, and a deadline is asked between
 calls."""
 
 
+@jit64(static_argnames=("filters",))
 def filter_domains(
-    target: Target, query: Conditions, allowed: jax.Array | None, *, filters: tuple[str, ...],
-    deadline: Deadline = NO_DEADLINE,
-) -> tuple[jax.Array, jax.Array, jax.Array]:  # fmt: skip
-    """Return the domains, and how much of the target they leave.
+    target: Target, query: Conditions, allowed: jax.Array | None, *, filters: tuple[str, ...]
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Return the domains after a bounded number of sweeps, and how much of the target they leave.
 
     Args:
       target, query: on the same device.
@@ -45,14 +44,6 @@ def filter_domains(
       any domain, slots (of one direction) between such nodes, and whether the domains are final (0: they are to be
       filtered again).
     """
-    del deadline  # a call has a bounded number of sweeps
-    return _filter_domains(target, query, allowed, filters=filters)
-
-
-@jit64(static_argnames=("filters",))
-def _filter_domains(
-    target: Target, query: Conditions, allowed: jax.Array | None, *, filters: tuple[str, ...]
-) -> tuple[jax.Array, jax.Array, jax.Array]:
     nodes = target.nodes
     real = jnp.arange(nodes, dtype=jnp.int32) < target.size
     wanted = jnp.arange(query.labels.shape[0], dtype=jnp.int32) < query.size
