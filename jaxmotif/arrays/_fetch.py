@@ -18,7 +18,7 @@ def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
       counts: uint32, int64 or Python integers, none negative, ``[rows or more, columns]``.
       rows: how many rows to return; the others are padding.
     """
-    if counts.dtype == object:
+    if isinstance(counts, np.ndarray) and counts.dtype == object:
         return with_exact_sums(counts[:rows])
     values = fetch_int64(counts, rows)
     # Fewer than 2^31 counts below 2^32 have no sum that passes 63 bits.

@@ -68,8 +68,9 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.
       block: The number of positions, static.
     """
     arcs = _Arcs(*(getattr(order, name) for name in _Arcs._fields))
-    wedges, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
-    return WedgeBlock(*wedges, valid)
+    arrays, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
+    uv, uw, v, w = arrays
+    return WedgeBlock(uv, uw, v, w, valid)
 
 
 def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import jax
 import numpy as np
@@ -15,8 +15,13 @@ from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
-from jaxmotif.matching._plan import Plan
+from jaxmotif.graph import Graph
+from jaxmotif.matching._checks import Domains
+from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
+from jaxmotif.matching.planner._plan import Plan
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import (
     FEW,
     NO_DEADLINE,
@@ -35,6 +40,27 @@ from jaxmotif.search import (
 
 Replan = Callable[[jax.Device, int | None], Plan]
 """The same search planned for a device, with a number of flat positions a step (``None``: a good one)."""
+
+
+def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
+    """What is searched for, and how: the parts of its fingerprint."""
+    search = [
+        str(options.search.order),
+        *options.chosen_filters(pattern.node_labels, target.node_labels),
+        options.induced,
+        options.wildcard,
+        *plan.order,
+        *plan.leaves,
+    ]
+    free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
+    rules = ()
+    if isinstance(pattern, RuledPattern):
+        rules = pattern.forbidden, pattern.condition, pattern.edges, pattern.allowed
+    return (
+        "matching by prefixes, in limbs", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
+        target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
+        *rules,
+    )  # fmt: skip
 
 
 def count_at_a_stretch(

@@ -19,22 +19,14 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._count import (
-    Domains,
-    MatchCount,
-    Per,
-    checked_query,
-    match_count,
-    plan_search,
-    search_identity,
-    target_of_queries,
-    with_compiling,
-)
-from jaxmotif.matching._divided import has_any
+from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_query, target_of_queries
+from jaxmotif.matching._divided import has_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan
+from jaxmotif.matching._result import MatchCount, match_count
+from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sink import Pieces, checked_sink, writing
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, padded, plan_sizes
+from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search import (
@@ -46,10 +38,8 @@ from jaxmotif.search import (
     ReadySearch,
     Standing,
     TimeIsUp,
-    compile_seconds,
     list_matches,
     list_prefixes,
-    working_time,
 )
 
 
@@ -186,13 +176,13 @@ def find_matches(
     )  # fmt: skip
     if path is not None:
         whole, count, status = listing.write(path, checkpoint, domains)
-        seconds = listing.all_seconds()
+        seconds = listing.seconds()
         return MatchFile(path if whole else None, count, status == "done", status, listing.plan.order, seconds)
     parts, status = [np.zeros((listing.size, 0), np.int32)], "done"
     for block in listing.blocks():
         parts.append(block.nodes)
         status = block.status
-    seconds = listing.all_seconds()
+    seconds = listing.seconds()
     nodes = np.concatenate(parts, axis=1).T
     return Matches(nodes, status == "done", status, listing.plan.order, seconds)
 
@@ -281,7 +271,8 @@ def has_match(
             raise TimeoutError(f"no match found so far, {found.status}; allow more time")
         return len(found) > 0
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
-    plan, _ = plan_search(pattern, target, domains, options, select_devices(devices).main)
+    allowed = checked_domains(domains, pattern, target)
+    plan = plan_search(pattern, target, allowed, options, select_devices(devices).main)
     found = has_any(plan, search.max_steps, deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
@@ -300,7 +291,7 @@ def count_listed(
     count, status = 0, "done"
     for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
-    seconds = listing.all_seconds()
+    seconds = listing.seconds()
     note = "comparisons between elements that no edge joins were tested on each match, listed"
     return match_count(pattern, per, listing.plan, Standing(count, 0, 0, status), seconds, (note,))
 
@@ -313,7 +304,7 @@ class _Listing:
         wildcard: int | None, domains: Domains | None, memory: int | None, devices: Devices, search: Search,
         small: bool = True, deadline: Deadline = NO_DEADLINE,
     ):  # fmt: skip
-        self._compiled, self._deadline = compile_seconds(), deadline
+        self._clock, self._deadline = PhaseClock(), deadline
         self.target = target_of_queries(target, query)
         self.pattern = checked_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
@@ -331,13 +322,13 @@ class _Listing:
             small=small, search=search, deadline=self._deadline,
         )  # fmt: skip
         self.selection = select_devices(devices)
-        self.plan, self.seconds = plan_search(self.pattern, self.target, domains, self.options, self.selection.main)
-        self._planned = working_time()
+        allowed = checked_domains(domains, self.pattern, self.target)
+        self.plan = plan_search(self.pattern, self.target, allowed, self.options, self.selection.main, self._clock)
 
-    def all_seconds(self) -> dict[str, float]:
-        """Return the seconds by phase, the search's those from the plan until now."""
-        search = working_time() - self._planned
-        return self.seconds | {"search": search} | with_compiling(self._compiled)
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds by phase; the search ends now."""
+        self._clock.end("search")
+        return self._clock.seconds()
 
     def blocks(self) -> Iterator[Listed]:
         """Blocks of matches, by all devices of this process."""

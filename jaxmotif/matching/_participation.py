@@ -15,19 +15,12 @@ from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._count import (
-    Domains,
-    Per,
-    checked_domains,
-    checked_query,
-    plan_searches,
-    target_of_queries,
-)
+from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_query, target_of_queries
 from jaxmotif.matching._divided import Replan, count_at_a_stretch, count_in_shares
 from jaxmotif.matching._listing import _Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._tally import EdgeNumbers, Found, Part, orbits, parts_of
+from jaxmotif.matching.planner._plan import Plan, plan_searches
+from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, orbits, parts_of
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
 from jaxmotif.search import Deadline, Standing
@@ -50,7 +43,7 @@ def participation_counts(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> np.ndarray:
-    """In how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
+    """Count in how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
 
     The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
     of matches take the work of far fewer.
@@ -114,11 +107,10 @@ def _added_up(
     edges: EdgeNumbers | None,
 ) -> Columns:  # fmt: skip
     """By searches that add up what they find."""
-    allowed, how = checked_domains(domains, pattern, target), options.search
+    allowed = checked_domains(domains, pattern, target)
 
     def plan(device: jax.Device, block: int | None) -> list[Plan]:
-        smaller = dataclasses.replace(how, block=block or how.block)
-        return plan_searches(pattern, target, allowed, dataclasses.replace(options, search=smaller), device)[0]
+        return plan_searches(pattern, target, allowed, options.with_block(block), device)
 
     def search(number: int) -> Standing:
         return _search(plans[number], lambda device, block: plan(device, block)[number], selection, options.deadline)
@@ -127,7 +119,7 @@ def _added_up(
     # The first search counts the matches: what it took tells whether leaves are worth closing.
     first = search(0)
     if len(plans) > 1 and not worth_closing(first, len(plans) - 1):
-        how = dataclasses.replace(how, leaves=False)
+        options = dataclasses.replace(options, search=dataclasses.replace(options.search, leaves=False))
         # One search of every node then, instead of one for each orbit of leaves.
         plans = plan(selection.main, None)
         first = search(0)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -24,11 +23,10 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching._count import count_matches, plan_searches
 from jaxmotif.matching._divided import Replan, count_at_a_stretch
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._tally import Found
+from jaxmotif.matching.planner._plan import Plan, plan_search, plan_searches
+from jaxmotif.matching.planner._tally import Found
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import NO_DEADLINE, Deadline, Standing, TimeIsUp
@@ -167,14 +165,25 @@ def count_in_pieces(
             continue
         options.deadline.check()
         search = dataclasses.replace(options.search, pieces=None, order="ri")
-        one = count_matches(
-            smaller[0], target, wildcard=options.wildcard, domains=smaller[1], devices=[device], search=search,
-            time_limit=None if options.deadline.left == math.inf else options.deadline.left,
-        )  # fmt: skip
-        if not one.exact:
+        one, multiplier = _count_smaller(*smaller, target, dataclasses.replace(options, search=search), device)
+        if one.status != "done":
             return None
-        total, steps, tested = total - one.count, steps + one.steps, tested + one.positions
+        total, steps, tested = total - one.count * multiplier, steps + one.steps, tested + one.positions
     return Standing(total, tested, steps, "done")
+
+
+def _count_smaller(
+    pattern: Pattern, allowed: np.ndarray | None, target: Graph, options: Options, device: jax.Device
+) -> tuple[Standing, int]:
+    """Count the maps of a query whose pairs are merged, perhaps again in pieces; return how many of them symmetry has
+    left out for each that is counted, too."""
+
+    def plan_on(device: jax.Device, block: int | None) -> Plan:
+        return plan_search(pattern, target, allowed, options.with_block(block), device)
+
+    plan = plan_on(device, None)
+    found, _ = count_alone(pattern, target, plan, plan_on, allowed, options, device, lambda _: None)
+    return found, plan.multiplier
 
 
 def _by_images(
@@ -187,11 +196,8 @@ def _by_images(
     options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
 
     def plan_on(device: jax.Device, block: int | None) -> Plan:
-        how = options if block is None else dataclasses.replace(
-            options, search=dataclasses.replace(options.search, block=block)
-        )  # fmt: skip
         # Of a leaf that is searched last, the first search is the count before: the last adds up.
-        return plan_searches(side, target, allowed, how, device)[0][-1]
+        return plan_searches(side, target, allowed, options.with_block(block), device)[-1]
 
     plan = plan_on(device, None)
     found, _ = count_at_a_stretch(plan, plan_on, device, None, options.deadline)

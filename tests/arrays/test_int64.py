@@ -151,19 +151,11 @@ def test_comparisons_with_integers_beyond_64_bits():
 def test_nothing_wraps_outside_a_trace():
     most, least = Int64.of([2**63 - 1, 0]), Int64.of([-(2**63), 0])
     for make in (
-        lambda: most + 1,
-        lambda: most - -1,
-        lambda: least - 1,
-        lambda: -least,
-        lambda: most - least,
-        lambda: most + most,
-        lambda: Int64.of([2**62, 2**62]).sum(),
-        lambda: Int64.of([-(2**62)] * 3).sum(),
+        lambda: most + 1, lambda: most - -1, lambda: least - 1, lambda: -least, lambda: most - least,
+        lambda: most + most, lambda: Int64.of([2**62, 2**62]).sum(), lambda: Int64.of([-(2**62)] * 3).sum(),
         lambda: most + 2**63,
-        lambda: Int64.of(np.uint64(2**63)),
-        lambda: Int64.of([2**70]),
-        lambda: Int64.of([-(2**70), 0]),
-    ):
+        lambda: Int64.of(np.uint64(2**63)), lambda: Int64.of([2**70]), lambda: Int64.of([-(2**70), 0]),
+    ):  # fmt: skip
         with pytest.raises(OverflowError, match="more than 63 bits"):
             make()
     assert Int64.of([2**62, -(2**62), 2**62]).sum().tolist() == 2**62

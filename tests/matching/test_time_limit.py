@@ -8,10 +8,11 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, count_queries, find_matches, has_match, participation_counts
-from jaxmotif.matching._conditions import ask
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._reduce import ON_DEVICE
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._device import DeviceBackend
+from jaxmotif.matching.planner._device_filter import filter_domains
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import Deadline, TimeIsUp
 
@@ -83,15 +84,14 @@ def test_planning_ends_at_a_deadline():
 def test_filters_on_a_device_are_called_until_domains_are_final():
     asked = ask(Pattern.from_edges([(0, 1), (1, 2), (2, 0)], directed=True), Options())
     index = index_target(Graph.from_edges([(i, i + 1) for i in range(100)], directed=True), True)
-    allowed, calls = None, 0
-    while True:
-        bits, sizes, left = ON_DEVICE.filter_domains(index, asked.conditions, allowed, filters=("consistency",))
-        allowed, calls = bits, calls + 1
-        if left[2]:
-            break
-        assert np.asarray(sizes).any()
-    assert calls > 1
-    assert not np.asarray(sizes).any()
+    _, sizes, (*_, final) = filter_domains(index, asked.conditions, None, filters=("consistency",))
+    assert not final
+    assert np.asarray(sizes).any()
+    kept = DeviceBackend().filter_domains(index, asked, None, Options())
+    assert kept.empty
+    assert not kept.sizes.any()
+    with pytest.raises(TimeIsUp):
+        DeviceBackend().filter_domains(index, asked, None, Options(deadline=Deadline(0.0)))
 
 
 def test_a_deadline_that_has_passed():
