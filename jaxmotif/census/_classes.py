@@ -155,7 +155,7 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
 
     def place(nodes: np.ndarray | jax.Array) -> Any:
         """Return the lowest bit of a node, which stands above those of all nodes after it."""
-        # The dyads that came with the nodes after it.
+        # These are the dyads of the nodes after it.
         later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
         return later * width + (size - 1 - nodes) * labels
 
