@@ -16,10 +16,10 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import jaxmotif
-from jaxmotif import cli
 from jaxmotif.arrays._present import visible
 from jaxmotif.cli._interrupt import Stopped
 
@@ -39,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     # Every file of this folder may define a command. The jobs come first.
-    modules = [import_module(f"{cli.__name__}.{file.name}") for file in iter_modules(cli.__path__)]
+    modules = [import_module(f"{__package__}.{file.name}") for file in iter_modules([str(Path(__file__).parent)])]
     commands = [module.COMMAND for module in modules if hasattr(module, "COMMAND")]
     for command in sorted(commands, key=lambda command: (not command.works, command.name)):
         command.add_to(subparsers)

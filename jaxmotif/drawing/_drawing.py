@@ -112,9 +112,24 @@ class Drawing(NamedTuple):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
-        from jaxmotif.drawing._plots import plot_drawing
+        from jaxmotif.graph._plot import ACCENT, INK, new_axes
 
-        return plot_drawing(self, ax)
+        ax = new_axes(ax, (2, 2))
+        for style, lines in (("-", self.lines), (":", self.dashes)):
+            for (x1, y1), (x2, y2) in lines:
+                ax.plot([x1, x2], [y1, y2], style, color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
+        for head in self.heads:
+            ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
+        from matplotlib.patches import Circle
+
+        for i, place in enumerate(self.nodes):
+            colour = ACCENT if i in self.marked else INK
+            ax.add_patch(Circle(place, self.radius, fill=not self.words, color=colour, linewidth=1.6, zorder=3))
+        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
+            ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4, parse_math=False)
+        ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
+        ax.axis("off")
+        return ax
 
     def _circles(self) -> Iterator[str]:
         """Yield an SVG element for each node."""

@@ -43,7 +43,7 @@ def participation_counts(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> np.ndarray:
-    """In how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
+    """Count in how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
 
     The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
     of matches take the work of far fewer.

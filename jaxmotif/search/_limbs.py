@@ -1,9 +1,9 @@
 """Integers of any size for each lane: the number of ways to map the leaves of one partial match.
 
-The numbers are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching.planner._leaves`). Up to 64 bits they
-are int64. Larger ones are rows of 32-bit *limbs*, lowest first, as many as the bound requires. Inclusion and exclusion
-sums products with signs; these are taken modulo ``2^(32 limbs)``, and whatever wraps on the way wraps back, since the
-result is within the bound. So a count is exact, or its search is not planned with leaves.
+The numbers are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching.planner._leaves`). Up to 64
+bits they are int64. Larger ones are rows of 32-bit *limbs*, lowest first, as many as the bound requires. Inclusion and
+exclusion sums products with signs; these are taken modulo ``2^(32 limbs)``, and whatever wraps on the way wraps back,
+since the result is within the bound. So a count is exact, or its search is not planned with leaves.
 """
 
 from __future__ import annotations

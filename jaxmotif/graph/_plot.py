@@ -1,4 +1,4 @@
-"""Pictures of patterns and graphs in matplotlib, which is in the extra ``plot``."""
+"""Pictures of graphs in matplotlib, which is in the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxmotif.drawing._drawing import SIDE, Drawing
-from jaxmotif.graph import Graph
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from jaxmotif.graph._container import Graph
 
 ACCENT, INK, SOFT = "#b8380c", "#1d1b18", "#8a8379"
 MOST_NODES = 2000
@@ -20,7 +19,7 @@ MOST_NODES = 2000
 _ROUNDS = 120  # rounds of the layout
 
 
-def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return the axes ``ax``, or new ones of a size in inches.
 
     Raises:
@@ -35,31 +34,11 @@ def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def plot_drawing(drawing: Drawing, ax: Axes | None = None) -> Axes:
-    """Draw the picture of a pattern on axes."""
-    ax = axes(ax, (2, 2))
-    for style, lines in (("-", drawing.lines), (":", drawing.dashes)):
-        for (x1, y1), (x2, y2) in lines:
-            ax.plot([x1, x2], [y1, y2], style, color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
-    for head in drawing.heads:
-        ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
-    from matplotlib.patches import Circle
-
-    for i, place in enumerate(drawing.nodes):
-        colour = ACCENT if i in drawing.marked else INK
-        ax.add_patch(Circle(place, drawing.radius, fill=not drawing.words, color=colour, linewidth=1.6, zorder=3))
-    for (x, y), word in (*zip(drawing.nodes, drawing.words, strict=False), *drawing.texts):
-        ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4, parse_math=False)
-    ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
-    ax.axis("off")
-    return ax
-
-
 def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:
     """Draw a graph on axes, with its nodes placed by springs; see :meth:`jaxmotif.Graph.plot`."""
     if graph.n > MOST_NODES:
         raise ValueError(f"a graph of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
-    ax = axes(ax, (6, 6))
+    ax = new_axes(ax, (6, 6))
     from matplotlib.collections import LineCollection
 
     edges, places = graph.edge_list(), spring_layout(graph)
@@ -81,12 +60,8 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hasha
     ax.scatter(*places[~marked].T, s=size, color=INK, linewidths=0, zorder=2)
     ax.scatter(*places[marked].T, s=1.5 * size, color=ACCENT, linewidths=0, zorder=4)
     for i in np.flatnonzero(marked | (graph.n <= 40)).tolist():
-        style: dict[str, Any] = {
-            "fontsize": 8,
-            "color": INK,
-            "zorder": 5,
-            "parse_math": False,
-        }  # a name with $ is no formula
+        # A name with $ in it is no formula.
+        style: dict[str, Any] = {"fontsize": 8, "color": INK, "zorder": 5, "parse_math": False}
         ax.annotate(str(names[i]), tuple(places[i]), xytext=(4, 4), textcoords="offset points", **style)
     ax.set_aspect("equal")
     ax.autoscale()
