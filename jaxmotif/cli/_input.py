@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
 logger = logging.getLogger("jaxmotif")
 
@@ -24,7 +24,7 @@ class _FormatNames:
     """The formats there are, looked up only when they are asked for."""
 
     def __iter__(self) -> Iterator[str]:
-        from jaxmotif.graph._formats import READABLE
+        from jaxmotif.io._registry import READABLE
 
         return iter(("auto", *READABLE))
 
@@ -114,7 +114,7 @@ def load_graph(
     """
     from jaxmotif.datasets import resolve
     from jaxmotif.graph import read_graph
-    from jaxmotif.graph._formats import UnusedOption
+    from jaxmotif.io._registry import UnusedOption
 
     chosen = {name: getattr(args, name) for name in ("columns", "edge_label", "node_label", "text_ids")}
     options: dict[str, Any] = {
@@ -144,7 +144,7 @@ def node_rows(file: TextFile, known: Container[str]) -> Iterator[tuple[int, str,
     Yields:
       The line's number, its text, its fields, and what is between these.
     """
-    from jaxmotif.graph._formats._lists import fields_of
+    from jaxmotif.io._text import fields_of
 
     for first, block in file.blocks():
         for line, text in enumerate(block.split(b"\n"), first):

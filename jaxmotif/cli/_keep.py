@@ -91,7 +91,7 @@ def _of_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
       GraphFileError: a line that is not of that form, or a node twice.
       ValueError: a node of the graph without a line.
     """
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
     names = list(map(str, range(graph.n) if graph.node_names is None else graph.node_names.tolist()))
     found: dict[str, list[str]] = {}
