@@ -113,7 +113,7 @@ def load_graph(
       attributes: keep all attributes, for queries to ask about.
     """
     from jaxmotif.datasets import resolve
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
     from jaxmotif.io._registry import UnusedOption
 
     chosen = {name: getattr(args, name) for name in ("columns", "edge_label", "node_label", "text_ids")}
