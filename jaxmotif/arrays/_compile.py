@@ -93,6 +93,19 @@ def compile_quickly(quick: bool) -> None:
     _quick = quick
 
 
+_find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kernels] | None = None
+
+
+def register_kernels(find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kernels]) -> None:
+    """Register the function that returns the first of some forms in which kernels run on a device.
+
+    The room of kernels lies above this one, so that it registers the function itself when it is imported. A program
+    that is compiled before then has no kernels, and its target says plain XLA.
+    """
+    global _find_form
+    _find_form = find_form
+
+
 def default_device() -> jax.Device:
     """Where JAX puts what is bound to no device."""
     given = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
@@ -118,12 +131,10 @@ def target_of(device: jax.Device | None = None) -> Target:
     if asked == "interpreted":
         return Target(platform, asked)
     forms = tuple(form for form in PREFERRED.get(platform, ()) if asked in (None, "", form))
-    if not forms:
+    if not forms or _find_form is None:
         return Target(platform)
-    # Of a room above: nothing but a kernel that runs shows that kernels do.
-    from jaxmotif.kernels._launch import first_that_works
-
-    return Target(platform, first_that_works(device, forms))
+    # Only a kernel that runs shows that kernels run on this device.
+    return Target(platform, _find_form(device, forms))
 
 
 def target() -> Target:

@@ -56,13 +56,10 @@ class CountTable(Presented):
         """Return the table as exact 64-bit integers on the device that counted, without a copy and without waiting.
 
         Raises:
-          OverflowError: for counts that need more than 63 bits, which no device holds.
+          OverflowError: for counts that need more than 63 bits, which no array on a device holds.
         """
         if self.raw_counts.dtype == object:
-            raise OverflowError(
-                f"{type(self).__name__}: counts here pass 63 bits, which no array on a device holds; take values, "
-                "Python integers, or values.astype(float)"
-            )
+            return Int64.of(self.values)
         return Int64.of_rows(self.raw_counts, self.rows)
 
     def __dlpack__(self, **options: Any) -> Any:

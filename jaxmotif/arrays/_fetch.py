@@ -11,26 +11,35 @@ from jax import lax
 from jaxmotif.arrays._exact import CHUNK_BYTES, rows_in_chunk, run_in_threads, with_exact_sums
 
 
-def fetch_counts(counts: jax.Array | np.ndarray, rows: int, chunk_bytes: int = CHUNK_BYTES) -> np.ndarray:
+def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     """Return a table of counts in host memory, as int64, or as Python integers where sums need more than 63 bits.
 
     Args:
       counts: uint32, int64 or Python integers, none negative, ``[rows or more, columns]``.
       rows: how many rows to return; the others are padding.
-      chunk_bytes: least size of the pieces in which narrow counts are copied.
+    """
+    if isinstance(counts, np.ndarray) and counts.dtype == object:
+        return with_exact_sums(counts[:rows])
+    values = fetch_int64(counts, rows)
+    # Fewer than 2^31 counts below 2^32 have no sum that passes 63 bits.
+    is_small = counts.dtype == np.uint32 and values.size < 2**31
+    return values if is_small else with_exact_sums(values)
+
+
+def fetch_int64(counts: jax.Array | np.ndarray, rows: int, chunk_bytes: int = CHUNK_BYTES) -> np.ndarray:
+    """Return the first rows of uint32 or int64 counts in host memory, as int64.
+
+    Args:
+      chunk_bytes: least size of the pieces in which uint32 counts are copied.
 
     Example:
-      >>> fetch_counts(np.array([[1, 2], [9, 9]], np.uint32), rows=1)
+      >>> fetch_int64(np.array([[1, 2], [9, 9]], np.uint32), rows=1)
       array([[1, 2]])
     """
-    if counts.dtype != np.uint32:
-        return with_exact_sums(np.asarray(counts)[:rows])
-    if isinstance(counts, np.ndarray) or not _is_on_one_accelerator(counts):
-        values = widen_on_host(np.asarray(counts)[:rows], chunk_bytes)
-    else:
-        values = widen_from_device(counts, rows, chunk_bytes)
-    # Fewer than 2^31 counts below 2^32: no sum of them passes 63 bits.
-    return values if values.size < 2**31 else with_exact_sums(values)
+    if counts.dtype == np.uint32 and isinstance(counts, jax.Array) and _is_on_one_accelerator(counts):
+        return widen_from_device(counts, rows, chunk_bytes)
+    on_host = np.asarray(counts)[:rows]
+    return widen_on_host(on_host, chunk_bytes) if counts.dtype == np.uint32 else on_host
 
 
 def widen_on_host(counts: np.ndarray, chunk_bytes: int = CHUNK_BYTES) -> np.ndarray:

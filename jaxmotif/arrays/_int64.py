@@ -20,7 +20,7 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._fetch import fetch_counts
+from jaxmotif.arrays._fetch import fetch_int64
 
 if TYPE_CHECKING:
     from jax.typing import DTypeLike
@@ -274,9 +274,7 @@ class Int64:
 
     def to_numpy(self) -> np.ndarray:
         """Return the values as NumPy int64 (host only)."""
-        if self._rows is not None or self._stored.dtype != np.int64:
-            return fetch_counts(self._stored, len(self))
-        return np.asarray(self._stored)
+        return fetch_int64(self._stored, len(self)) if self.shape else np.asarray(self._stored)
 
     def __int__(self) -> int:
         return self._scalar("an integer")
@@ -393,7 +391,9 @@ def _checked(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "uO" and values.dtype.itemsize == 8 and values.size:
         least, most = int(values.min()), int(values.max())
         if least < LEAST or most > MOST:
-            raise OverflowError(f"Int64: values from {least} to {most} need more than 63 bits and a sign")
+            raise OverflowError(
+                f"Int64: values from {least} to {most} need more than 63 bits; use Python integers, or floats"
+            )
     return values.astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""How results show themselves: one line as text, a table in a notebook, a data frame, an array where they are one."""
+"""Results as users see them: one line of text, a table in a notebook, a data frame, an array where they are one."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ def visible(text: str) -> str:
 
 
 class Presented:
-    """Base of the results of the jobs. A result says what it is in a line, and which table it holds."""
+    """Base of all results: each describes itself in one line and gives the table that it holds."""
 
     def _line(self) -> str:
-        """What was found, in a line."""
+        """Describe the result in one line."""
         raise NotImplementedError
 
     def table(self) -> Mapping[str, Column]:
-        """Columns of equal length by name."""
+        """Return columns of equal length by name."""
         raise NotImplementedError
 
     def _array(self) -> np.ndarray:
-        """The result as an array, where it is one."""
+        """Return the result as an array; results that are no array raise TypeError."""
         name = type(self).__name__
         raise TypeError(f"{name} is a table, not an array; take one of its attributes, or {name}.to_pandas()")
 
     def _pictures(self, rows: int) -> list[str]:
-        """SVG elements that a notebook shows before the first rows of the table, or none."""
+        """Return SVG elements that a notebook shows before the first rows of the table, or none."""
         return []
 
     def __repr__(self) -> str:
@@ -66,7 +66,7 @@ class Presented:
         return np.array(self._array(), dtype=dtype, copy=copy)
 
     def __jax_array__(self) -> jax.Array:
-        """What ``jax.numpy`` computes with: refused where it would truncate."""
+        """Return what ``jax.numpy`` computes with; raise TypeError where it would truncate."""
         from jaxmotif.arrays._int64 import Int64  # which imports JAX
 
         values = self._array()
@@ -80,7 +80,7 @@ class Presented:
         return jnp.asarray(values)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas data frame.
+        """Return the table as a pandas data frame.
 
         Raises:
           ImportError: pandas is not installed (the extra ``io`` has it).
@@ -106,17 +106,17 @@ class Presented:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class PerGraph(Presented, Generic[R]):
-    """The results of many graphs, a sequence of them; ``np.asarray`` of them is ``values``.
+    """The results of many graphs, as a sequence; ``np.asarray`` gives ``values``.
 
     Attributes:
-      columns: what the columns of ``values`` are.
+      columns: names of the columns of ``values``.
       values: the rows of all graphs side by side, ``[rows, columns]``: int64, or Python integers (dtype ``object``)
         where a count, or the sum of all, needs more than 63 bits.
-      starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``; one row a graph
-        for counts of whole graphs, a row an edge or a node elsewhere.
-      notes: what was ignored or had to be done differently, in words.
-      keys: names of rows, beside their graph: the ends of edges, say.
-      single: makes the result of one graph.
+      starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``: one row for counts
+        of the whole graph, else one row for each edge or node.
+      notes: messages about what was ignored, or done differently because memory ran out.
+      keys: returns columns that name the rows beside their graph, such as the ends of edges.
+      single: returns the result of one graph.
     """
 
     columns: tuple[str, ...]
@@ -140,12 +140,12 @@ class PerGraph(Presented, Generic[R]):
     def __iter__(self) -> Iterator[R]:
         return map(self.single, range(len(self)))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # what makes the results may not be written, the results themselves may
+    def __reduce__(self) -> tuple[Any, ...]:  # the function that makes results may not pickle; the results do
         results, keys = tuple(self), partial(dict, dict(self.keys()))
         return PerGraph, (self.columns, self.values, self.starts, self.notes, results.__getitem__, keys)
 
     def rows(self, i: int) -> np.ndarray:
-        """The rows of graph ``i``."""
+        """Return the rows of graph ``i``."""
         return self.values[self.starts[i] : self.starts[i + 1]]
 
     def _line(self) -> str:
@@ -161,7 +161,7 @@ class PerGraph(Presented, Generic[R]):
 
 
 def counted(number: int, thing: str) -> str:
-    """``"1 node"``, ``"2 nodes"``, ``"2 matches"``, with separators from a thousand on.
+    """Return a number with its noun, singular or plural, with separators from a thousand on.
 
     Example:
       >>> counted(1, "node"), counted(12345, "edge"), counted(2, "match"), counted(0, "class")
@@ -173,7 +173,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def integers(values: Sequence[int]) -> np.ndarray:
-    """Python integers as int64, or as objects where one does not fit.
+    """Return Python integers as an int64 array, or as an array of objects where one does not fit.
 
     Example:
       >>> integers([1, 2]).dtype, integers([1, 2**70]).dtype
@@ -184,7 +184,7 @@ def integers(values: Sequence[int]) -> np.ndarray:
 
 
 def _plain(column: Column) -> Column:
-    """A column whose Python integers pandas can take."""
+    """Return a column in a dtype that pandas takes: its Python integers as an array."""
     if isinstance(column, np.ndarray):
         return column
     values = list(column)

@@ -34,8 +34,10 @@ class Room(NamedTuple):
 
 CPU_LEAST = Room(2**9, 2**15, 2**18)
 ACCELERATOR_LEAST = Room(2**16, 2**18, 2**24)
-"""Lengths of the smallest arrays: all graphs that need less share their programs. What is padding takes no time in any
-step on an accelerator, and memory on a CPU."""
+"""Lengths of the smallest arrays, on a CPU and on an accelerator: all graphs that need less share their programs.
+
+Padding takes no time in any step on an accelerator, but it takes memory on a CPU.
+"""
 
 
 def least_room(device: jax.Device) -> Room:
@@ -377,9 +379,8 @@ def graphs_of_rows(
 
 def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype) -> int:
     """Return the length of the matrix of states, or 0 where it takes too many bytes."""
-    fit = min(
-        matrix_bytes // state_type.itemsize, 2**31 - 2
-    )  # cells have int32 numbers, and one more number stands for none
+    # Cells have int32 numbers, and one more number stands for none.
+    fit = min(matrix_bytes // state_type.itemsize, 2**31 - 2)
     return min(power_of_two(true_cells, least.cells), fit) if true_cells <= fit else 0
 
 
@@ -518,13 +519,8 @@ def _sorted_on_device(
     number = np.pad(number.astype(np.int32), (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - n))
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
     arrays = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
-    return _rows(
-        *arrays,
-        entries=alphabet.entries if alphabet.directed else 1,
-        bits=alphabet.state_bits,
-        room=room,
-        states=state_type,
-    )
+    entries = alphabet.entries if alphabet.directed else 1
+    return _rows(*arrays, form=RowForm(entries, alphabet.state_bits, room, state_type))
 
 
 def rows_height(graphs: int) -> int:
@@ -550,55 +546,48 @@ def _sorted_from_graph(
         entry = np.pad(alphabet.ranks(labels[:slots], alphabet.edge_labels, slots), (0, graph.slot_capacity - slots))
     number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
     arrays = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
-    return _rows_from_graph(
-        *arrays,
-        entries=alphabet.entries if alphabet.directed else 0,
-        bits=alphabet.state_bits,
-        room=room,
-        states=state_type,
-    )
+    entries = alphabet.entries if alphabet.directed else 0
+    return _rows_from_graph(*arrays, form=RowForm(entries, alphabet.state_bits, room, state_type))
 
 
-@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+class RowForm(NamedTuple):
+    """The static form of sorted rows.
+
+    Attributes:
+      entries: how many values an adjacency entry has, or without directions 1 (0 for rows from a graph).
+      bits: bits of a dyad's state.
+      room: lengths of the arrays over nodes, slots and cells.
+      states: the type of states.
+    """
+
+    entries: int
+    bits: int
+    room: tuple[int, int, int]
+    states: np.dtype
+
+
+@partial(jit64, static_argnames="form")
 def _rows(
-    tails: jax.Array,
-    heads: jax.Array,
-    entry: jax.Array,
-    number: jax.Array,
-    n: jax.Array,
-    *,
-    entries: int,
-    bits: int,
-    room: tuple[int, int, int],
-    states: np.dtype,
+    tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array, *, form: RowForm
 ) -> tuple[Any, ...]:
     """Sort rows from edges ``[graphs, m]`` whose nodes get new numbers; an edge with a tail below 0 is none."""
     some = tails >= 0
     # Padding gets the number of some node.
     tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
-    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, *form)
 
 
-@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+@partial(jit64, static_argnames="form")
 def _rows_from_graph(
-    offsets: jax.Array,
-    targets: jax.Array,
-    entry: jax.Array,
-    number: jax.Array,
-    n: jax.Array,
-    *,
-    entries: int,
-    bits: int,
-    room: tuple[int, int, int],
-    states: np.dtype,
+    offsets: jax.Array, targets: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array, *, form: RowForm
 ) -> tuple[Any, ...]:
-    """Sort rows from those of a graph, whose nodes get new numbers; ``entries`` is 0 without directions."""
+    """Sort rows from those of a graph, whose nodes get new numbers."""
     sources = row_of(offsets, targets.shape[0])
     some = jnp.arange(targets.shape[0], dtype=jnp.int32) < offsets[-1]
-    if not entries:  # an undirected edge is in two rows, and is taken from one
+    if not form.entries:  # an undirected edge is in two rows, and is taken from one
         some = some & (sources < targets)
     tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
-    return sorted_rows(tails[None], heads[None], entry, n, max(entries, 1), bits, room, states)
+    return sorted_rows(tails[None], heads[None], entry, n, *form._replace(entries=max(form.entries, 1)))
 
 
 def sorted_rows(

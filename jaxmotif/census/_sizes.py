@@ -39,7 +39,7 @@ class Sizes:
 
     @property
     def sorts_on_host(self) -> bool:
-        """Answer to whether NumPy sorts, which on a CPU takes a quarter of the time of XLA's sort."""
+        """True on a CPU, where NumPy sorts in a quarter of the time of XLA."""
         return not self.distinct
 
     def fit(self, need: int, most: int) -> int:

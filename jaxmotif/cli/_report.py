@@ -1,4 +1,4 @@
-"""``--report FILE.html`` and ``--svg DIR``: a page to look at beside the table, and drawings as files."""
+"""The options ``--report FILE.html``, for a page with the result, and ``--svg DIR``, for drawings as files."""
 
 from __future__ import annotations
 
@@ -19,30 +19,38 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 MOST_DRAWINGS = 500
-"""Files that ``--svg`` writes unless told otherwise: all directed classes of four nodes, not all 9,364 of five."""
+"""Number of files that ``--svg`` writes by default: enough for all directed classes of four nodes.
+
+There are 9,364 directed classes of five nodes.
+"""
 
 
 def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
-    """The option of a page, and that of a folder of drawings."""
+    """Add the option of a page and, if ``drawings``, those of a folder of drawings."""
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
     )
     if drawings:
         parser.add_argument("--svg", type=Path, metavar="DIR", help="also draw every class or query, an SVG file each")
         parser.add_argument(
-            "--svg-limit", type=limit, default=MOST_DRAWINGS, metavar="N|all",
+            "--svg-limit",
+            type=limit,
+            default=MOST_DRAWINGS,
+            metavar="N|all",
             help="with --svg: how many to draw at most, the most frequent first (default: %(default)s)",
-        )  # fmt: skip
+        )
 
 
 def write_page(
     args: argparse.Namespace, run: Mapping[str, object], make: Callable[[ModuleType, Mapping[str, object]], str]
 ) -> None:
-    """Writes the page that the user asked for, if any.
+    """Write the page that the user asked for, if any.
 
     Args:
-      run: what it takes to make the same again.
-      make: the page, of the package ``jaxmotif.report``, which is imported when it is needed, and of what to tell.
+      args: The options.
+      run: How the result was made.
+      make: A function that returns the page. It is called with the package ``jaxmotif.report``, which is imported only
+        when it is needed, and with ``run`` and the command line.
     """
     if args.report is not None:
         from jaxmotif import report
@@ -58,11 +66,12 @@ def write_drawings(
     patterns: Mapping[str, Pattern],
     words: tuple[Mapping[int, str] | None, Mapping[int, str] | None],
 ) -> None:
-    """Writes the drawings that the user asked for, if any, each by its name.
+    """Write the drawings that the user asked for, if any, each to a file of its name.
 
     Args:
-      patterns: by the names of the files, without their ending, the most frequent first.
-      words: of node labels and edge labels.
+      args: The options.
+      patterns: The patterns by the names of the files without their endings, the most frequent first.
+      words: The names of node labels and of edge labels.
     """
     if args.svg is None:
         return

@@ -1,4 +1,4 @@
-"""``jaxmotif search``: connected subgraphs with given colors (the graph motif problem)."""
+"""The command ``jaxmotif search``, which finds connected subgraphs with given colors (the graph motif problem)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif.cli._command import Command, add_seed, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
-from jaxmotif.cli._options import limit
+from jaxmotif.cli._options import limit, work_options
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
 
@@ -24,26 +24,38 @@ logger = logging.getLogger("jaxmotif")
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument(
-        "--colors", required=True, metavar="FILE",
+        "--colors",
+        required=True,
+        metavar="FILE",
         help="lines `vertex color[,color...]`; a vertex with several colors may stand for any of them",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--motif", required=True, type=parse_motif, metavar="COLOR:NUMBER,...",
+        "--motif",
+        required=True,
+        type=parse_motif,
+        metavar="COLOR:NUMBER,...",
         help="how many vertices of each color, at most 30 in all, for example red:2,blue:1",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--error", type=probability, default=1e-6, metavar="P",
+        "--error",
+        type=probability,
+        default=1e-6,
+        metavar="P",
         help="largest probability, for each vertex, of missing it (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--limit", type=limit, default=1, metavar="N|all",
+        "--limit",
+        type=limit,
+        default=1,
+        metavar="N|all",
         help="how many matches to list (default: %(default)s; there may be very many)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--direction", choices=("out", "in", "any"),
+        "--direction",
+        choices=("out", "in", "any"),
         help="what connects a match in a directed graph: out, one vertex reaches all others of it along arcs; in, all "
-        "others reach one; any, directions are ignored (default). With out and in the vertices told are these roots",
-    )  # fmt: skip
+        "others reach one; any, directions are ignored (default). With out and in the result lists these roots",
+    )
     parser.add_argument(
         "--only", type=edge_labels, metavar="LABEL,...", help="count only edges with one of these labels (default: all)"
     )
@@ -66,21 +78,20 @@ def _run(args: argparse.Namespace) -> Report:
             f"--motif: no vertex has the color {', nor '.join(map(repr, missing))}; colors in {args.colors} are "
             f"{shortened(sorted(known))}"
         )
-    # What a file says in digits alone is a number.
-    number = graph.edge_label_names is None
-    only = args.only and [int(label) if number and label.isdecimal() else label for label in args.only]
+    # Where the labels in the file are numbers, those of the option are numbers too.
+    has_numbers = graph.edge_label_names is None
+    only = args.only and [int(label) if has_numbers and label.isdecimal() else label for label in args.only]
+    options = {"edge_labels": only, "direction": direction, "error": args.error, "limit": args.limit}
     with timed("searched"):
-        result = find_color_motif(
-            graph, colors, args.motif, args.seed, edge_labels=only, direction=direction, error=args.error,
-            limit=args.limit, devices=args.device, memory=args.memory, checkpoint=args.checkpoint,
-            progress=not args.quiet,
-        )  # fmt: skip
+        result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))
     name, motif = network_name(args.graph), args.motif
     write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, run))
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     summary = {
-        "found": result.found, "repetitions": result.repetitions, "false_negative_bound": result.false_negative_bound
-    }  # fmt: skip
+        "found": result.found,
+        "repetitions": result.repetitions,
+        "false_negative_bound": result.false_negative_bound,
+    }
     if args.format == "json":
         matches = [names[list(match)].tolist() for match in result.matches]
         return Report(summary | {"vertices": names[result.vertices].tolist(), "matches": matches}, {})
@@ -89,7 +100,7 @@ def _run(args: argparse.Namespace) -> Report:
 
 
 def parse_motif(text: str) -> dict[str, int]:
-    """A motif from ``red:2,blue:1``; a color without a number occurs once.
+    """Parse a motif such as ``red:2,blue:1``, where a color without a number occurs once.
 
     Example:
       >>> parse_motif("red:2,blue")
@@ -108,7 +119,7 @@ def parse_motif(text: str) -> dict[str, int]:
 
 
 def edge_labels(text: str) -> tuple[str, ...]:
-    """Labels of edges from ``activates,binds``.
+    """Parse labels of edges such as ``activates,binds``.
 
     Example:
       >>> edge_labels("activates,binds")
@@ -121,7 +132,7 @@ def edge_labels(text: str) -> tuple[str, ...]:
 
 
 def probability(text: str) -> float:
-    """A number between 0 and 1, both excluded."""
+    """Parse a number between 0 and 1, both excluded."""
     try:
         value = float(text)
     except ValueError:
@@ -132,7 +143,7 @@ def probability(text: str) -> float:
 
 
 def shortened(names: Sequence[str], most: int = 5) -> str:
-    """Return the first of some names for a message.
+    """Return the first of some names, for a message.
 
     Example:
       >>> shortened(["a", "b", "c"], 2)
@@ -143,13 +154,14 @@ def shortened(names: Sequence[str], most: int = 5) -> str:
 
 
 def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
-    """Colors of the vertices from a text file, plain or gzip: lines ``vertex color[,color...]``, ``#`` comments.
+    """Read the colors of the vertices from a text file, plain or gzip.
 
-    Several lines for a vertex add up. A vertex without a line has no color; lines for vertices that are not in the
-    graph (an edge list names only vertices with an edge) are counted in the log.
+    The file has lines ``vertex color[,color...]`` and comments after ``#``. Several lines for a vertex add up, and a
+    vertex without a line has no color. Lines for vertices that are not in the graph are counted in the log (an edge
+    list names only vertices with an edge).
 
     Raises:
-      GraphFileError: a line that is not of that form, or no line for a vertex of the graph.
+      GraphFileError: A line does not have this form, or no line is for a vertex of the graph.
     """
     from jaxmotif.arrays._present import counted
     from jaxmotif.io._text import TextFile

@@ -213,16 +213,16 @@ def run_job(
         reports = in_each_process(empty, together, f"{job.name}, what was found")
     finally:
         record.close()
-    found: Arrays = {}
+    merged: Arrays = {}
     for report in reports:
         # Results of unfinished steps ("left/") count in this result, but no checkpoint holds them.
         for part in ("done/", "left/"):
             arrays = {name[len(part) :]: array for name, array in report.items() if name.startswith(part)}
-            found = job.merge(found, arrays) if found and arrays else found or arrays
+            merged = job.merge(merged, arrays) if merged and arrays else merged or arrays
     # The spans of different processes do not overlap, so their lengths add up.
     covered = sum(length(from_array(report["spans"])) for report in reports)
     notes = tuple(str(note) for report in reports for note in report["notes"])
-    return JobResult(found, covered == job.whole.stop, notes, work)
+    return JobResult(merged, covered == job.whole.stop, notes, work)
 
 
 def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list[Unit]:

@@ -177,8 +177,8 @@ def leave_processes(failure: str | None = None) -> bool:
         return False
     if failure is None:
         channel.exchange("the end", b"")
-    known = failure is None or channel.failure is not None
-    channel.leave(None if known else f"process {channel.number} failed: {failure}")
+    is_news = failure is not None and channel.failure is None
+    channel.leave(f"process {channel.number} failed: {failure}" if is_news else None)
     return True
 
 

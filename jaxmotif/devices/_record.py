@@ -136,21 +136,21 @@ class Record:
             raise ValueError(f"{path}: checkpoint of work that another one holds, too; delete it")
         self._add(spans, {name.removeprefix("found/"): array for name, array in saved.items()})
 
-    def add(self, spans: Sequence[Span], found: Arrays) -> None:
+    def add(self, spans: Sequence[Span], results: Arrays) -> None:
         """Add spans that are done and their results."""
         with self._lock:
-            self._add(spans, found)
+            self._add(spans, results)
             self._changed = True
 
-    def _add(self, spans: Sequence[Span], found: Arrays) -> None:
+    def _add(self, spans: Sequence[Span], results: Arrays) -> None:
         done, before = self._state
         # One assignment changes both, so that a save always sees spans together with their results.
-        self._state = united([*done, *spans]), self._merge(before, found) if before else found
+        self._state = united([*done, *spans]), self._merge(before, results) if before else results
 
-    def leave(self, found: Arrays) -> None:
-        """Add the result of an unfinished step, which counts in this run but is not saved."""
+    def leave(self, results: Arrays) -> None:
+        """Add the results of an unfinished step, which count in this run but are not saved."""
         with self._lock:
-            self._left = self._merge(self._left, found) if self._left else found
+            self._left = self._merge(self._left, results) if self._left else results
 
     def note(self, text: str) -> None:
         """Add a note for the user."""
@@ -175,8 +175,8 @@ class Record:
         if self._folder is None:
             return False
         path, started = self._path(self._folder, self._process), time.monotonic()
-        done, found = self._state
-        arrays = {f"found/{name}": array for name, array in found.items()}
+        done, results = self._state
+        arrays = {f"found/{name}": array for name, array in results.items()}
         try:
             checkpoint.save(path, self._owner, {"spans": as_array(done)} | arrays)
         except OSError as error:
@@ -197,10 +197,10 @@ class Record:
 
     def report(self) -> dict[str, Any]:
         """Return what other processes need: spans, notes, and results of finished and unfinished steps."""
-        done, found = self._state
-        found = {f"done/{name}": array for name, array in found.items()}
-        left = {f"left/{name}": array for name, array in self._left.items()}
-        return {"spans": as_array(done), "notes": np.array(self._notes, dtype=str)} | found | left
+        done, results = self._state
+        finished = {f"done/{name}": array for name, array in results.items()}
+        unfinished = {f"left/{name}": array for name, array in self._left.items()}
+        return {"spans": as_array(done), "notes": np.array(self._notes, dtype=str)} | finished | unfinished
 
     def _path(self, folder: Path, process: int) -> Path:
         return folder / (f"{self._name}.{process}.checkpoint" if process else f"{self._name}.checkpoint")

@@ -133,10 +133,10 @@ def select_devices(devices: Devices = None) -> Selection:
             where = "these processes have" if several else "this machine has"
             raise ValueError(f"devices={devices}, but {where} {len(available)} ({available[0].platform})")
         return Selection(tuple(available[:devices]), together=several)
-    if isinstance(devices, jax.sharding.Mesh):
-        devices = devices.devices.flat
-    listed = tuple(devices) if isinstance(devices, Iterable) else ()
-    if not listed or not all(isinstance(device, jax.Device) for device in listed):
+    items = devices.devices.flat if isinstance(devices, jax.sharding.Mesh) else devices
+    items = list(items) if isinstance(items, Iterable) else []
+    listed = tuple(item for item in items if isinstance(item, jax.Device))
+    if not items or len(listed) < len(items):
         raise TypeError(f"devices must be a name, a number, a list of jax.Device or a Mesh, got {devices!r}")
     if len({device.platform for device in listed}) > 1:
         raise ValueError("devices of several kinds in one list; use devices='hybrid' for GPUs and the CPU together")

@@ -19,7 +19,7 @@ def census_orbits(
     graph: GraphLike, size: int, *, per: Literal["node", "edge"] = "node", devices: Devices = None,
     memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> Features:  # fmt: skip
-    """In how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
+    """Count in how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
 
     What :func:`jaxmotif.pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for
     directed and labelled graphs too, where a class has roles that no table lists.

@@ -1,4 +1,4 @@
-"""How often each graph, node or edge takes part in small patterns."""
+"""Counts of the occurrences of small patterns in which each graph, node or edge takes part."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def pattern_features(
     graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], *, per: Per = "graph",
     induced: bool = True, log: bool = False, normalize: Normalize = None, devices: Devices = None,
 ) -> Features:  # fmt: skip
-    """Counts, exactly, in how many occurrences of each pattern each graph, node or edge lies, by its role there.
+    """Count exactly in how many occurrences of each pattern each graph, node or edge lies, by its role there.
 
     An occurrence is a set of nodes (``induced=False``: a subgraph) that looks like the pattern. A role is what
     automorphisms exchange: the two ends of a path are one role and share a column. Connected undirected patterns of up
@@ -126,13 +126,13 @@ def pattern_features(
 
 
 def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
-    """The columns of :func:`pattern_features` of whole graphs, for graphs of one's kind."""
+    """Return the columns that :func:`pattern_features` has for whole graphs of the same kind as one graph."""
     given = [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
     return tuple(role.name for found in all_roles(given, patterns, "graph") for role in found)
 
 
 def all_patterns(size: int, directed: bool = False) -> list[str]:
-    """The connected patterns of a size, for :func:`pattern_features`: names, or the strings of classes without one.
+    """Return the connected patterns of a size for :func:`pattern_features`: names, or strings of unnamed classes.
 
     Args:
       size: 2 to 5 nodes; directed 2 to 4.
@@ -150,7 +150,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
 
 
 class _Source(NamedTuple):
-    """Graphs side by side, and rows of the result: ``rows`` int64 ``[B]``, of each graph."""
+    """The graphs and the shape of the result: ``rows``, int64 ``[B]``, how many rows each graph has."""
 
     graphs: Graphs
     per: Per
@@ -163,17 +163,17 @@ class _Source(NamedTuple):
 
     @property
     def graph(self) -> np.ndarray:
-        """The graph of each row."""
+        """The number of the graph of each row, int64 ``[rows]``."""
         return np.repeat(np.arange(len(self.graphs)), self.rows)
 
     def edges(self) -> np.ndarray | None:
-        """The ends, in its graph, of the edge of each row."""
+        """Return the ends of the edge of each row, as numbered in its graph, int64 ``[rows, 2]``, or ``None``."""
         if self.per != "edge":
             return None
         return self.graphs.union(pad=None).edge_list() - self.graphs.node_starts[self.graph][:, None]
 
     def sets(self, sizes: list[int]) -> np.ndarray:
-        """Sets of so many nodes that hold what a row stands for, at least 1, float64 ``[rows, sizes]``."""
+        """Return how many node sets of a size hold the node or edge of a row, or 1: float64 ``[rows, sizes]``."""
         held = {"graph": 0, "node": 1, "edge": 2}[self.per]
         orders, which = np.unique(self.graphs.n, return_inverse=True)
         table = [[max(comb(n - held, size - held), 1) for size in sizes] for n in orders.tolist()]
@@ -183,7 +183,7 @@ class _Source(NamedTuple):
 def _counts(
     source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
 ) -> np.ndarray:
-    """Integers ``[rows, roles]``: from orbits where a pattern has them, else from its occurrences."""
+    """Return integers ``[rows, roles]``: from orbits where these tell a pattern, else from its occurrences."""
     weights = known_weights(patterns, roles, induced)
     known = [i for i, found in enumerate(weights) if found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
@@ -208,7 +208,7 @@ def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Device
     count = edge_graphlets if source.per == "edge" else node_orbits
     given = source.graphs if len(source.graphs) > 1 else source.graphs[0]
     orbits = count(given, size=size, devices=devices).values
-    # As floats, of which BLAS makes short work: exact below 2^53, since nothing is negative.
+    # In floats first, which BLAS multiplies fast: exact below 2^53, since nothing is negative.
     near = orbits.astype(np.float64) @ table.astype(np.float64)
     most = near.max(initial=0)
     if most < 2.0**53:
@@ -246,7 +246,7 @@ def _searched(
 def _searched_alone(
     source: _Source, which: np.ndarray, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices
 ) -> np.ndarray:
-    """A column a role: the occurrences that a search adds up at each node or edge of some graphs."""
+    """Return a column for each role: occurrences that a search adds up at each node or edge of some graphs."""
     of: Literal["node", "edge"] = "edge" if source.per == "edge" else "node"
     first = [role.places[0] or (0,) for role in roles]
     columns = [places_of(pattern, of).index(place) for place in first]

@@ -412,7 +412,7 @@ class Graph:
         Raises:
           ValueError: too many nodes, or a name that no node has.
         """
-        from jaxmotif.drawing._plots import plot_graph
+        from jaxmotif.graph._plot import plot_graph
 
         return plot_graph(self, ax, highlight)
 

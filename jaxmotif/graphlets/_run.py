@@ -12,7 +12,6 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
-from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
@@ -64,21 +63,16 @@ def run(
     store: Store | None = None,
 ) -> Outcome:
     """Count, in an undirected graph that has edges."""
-    outcome, narrow = _run(graph, detail, selection, memory, show, store), fits_narrow(graph, detail)
-    if outcome.values is None:
+    outcome = _run(graph, detail, selection, memory, show, store)
+    if outcome.values is None or outcome.values.dtype == jnp.uint32 or not fits_narrow(graph, detail, selection.main):
         return outcome
-    rows = capacity = outcome.values.shape[0]
-    if target_of(selection.main).is_accelerator:  # padding would go all the way to the host
-        rows = min(capacity, power_of_four(graph.n if detail == "node" else graph.m, 2**12))
-    if rows == capacity and not narrow:
-        return outcome
-    # A small program of its own, so that the large ones are the same for graphs of all sizes and degrees of a class.
-    return outcome._replace(values=_trimmed(outcome.values, rows=rows, narrow=narrow))
+    # A small program of its own, so that the large ones are the same for graphs of all degrees.
+    return outcome._replace(values=_narrowed(outcome.values))
 
 
-@jit64(static_argnames=("rows", "narrow"))
-def _trimmed(values: jax.Array, *, rows: int, narrow: bool) -> jax.Array:
-    return values[:rows].astype(jnp.uint32 if narrow else jnp.int64)
+@jit64
+def _narrowed(values: jax.Array) -> jax.Array:
+    return values.astype(jnp.uint32)
 
 
 def _run(
@@ -102,11 +96,11 @@ def _run(
         mesh = device_mesh(selection.devices)
         near = everywhere(graph, mesh)
         return _with_tuning(lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail), tuning, edges, device)
-    # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, all is
-    # one program, and nobody waits for the plan's sizes.
+    # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, nobody
+    # waits for the plan's sizes.
     if target_of(device).is_accelerator and count == 1 and not by_units and _pairs_of_edges(graph) <= long:
-        near = jax.device_put(graph, device)
-        return _with_tuning(lambda t: _run_graph(near, tuning=t, detail=detail), tuning, edges, device)
+        near, narrow = jax.device_put(graph, device), detail != "graph" and fits_narrow(graph, detail, device)
+        return _with_tuning(lambda t: _run_graph(near, t, detail, narrow), tuning, edges, device)
     order, plan = prepare(graph, tuning, device)
     if by_units or count > 1 or int(plan.work) > long:
         return run_units(order, plan, detail, tunings, show, selection, store)[0]
@@ -236,9 +230,15 @@ def _pairs_of_edges(graph: Graph) -> int:
     return int((graph.degrees**2).sum())
 
 
-def fits_narrow(graph: Graph, detail: Detail) -> bool:
-    """Whether no count can pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each
-    way to walk on from it along three edges, a tree that spans the graphlet."""
+def fits_narrow(graph: Graph, detail: Detail, device: jax.Device) -> bool:
+    """Say whether counts are handed over as uint32, which halves the memory and the way to the host.
+
+    No count may pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each way to walk
+    on from it along three edges, a tree that spans the graphlet. On a CPU users get the array itself, as int64: a
+    narrow one would have to be copied.
+    """
+    if device.platform == "cpu":
+        return False
     if detail == "node":
         return int(graph.degrees.max(initial=0)) ** 3 < 2**32
     return graph.n * (graph.n - 1) // 2 < 2**32
@@ -250,10 +250,28 @@ def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail) -
     return _outcome(order, stats, detail)
 
 
-@jit64(static_argnames=("tuning", "detail"))
-def _run_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
+def _run_graph(graph: Graph, tuning: Tuning, detail: Detail, narrow: bool) -> Outcome:
+    """Run both passes and the equations on a device, as two programs that follow each other without a wait.
+
+    The first one, which takes seconds to compile, is the same for counts at edges, at nodes and, in graphs of up to a
+    million edges, in the whole graph: there the sums at each edge take less than a millisecond.
+    """
+    per_edge = detail != "graph" or graph.slot_capacity <= 2**21
+    order, stats = _order_and_statistics(graph, tuning=tuning, per_edge=per_edge)
+    return _outcome_of(order, stats, detail=detail, narrow=narrow)
+
+
+@jit64(static_argnames=("tuning", "per_edge"))
+def _order_and_statistics(graph: Graph, tuning: Tuning, per_edge: bool) -> tuple[DegreeOrder, Statistics]:
     order = degree_order(graph)
-    return _run_whole(order, sparse.make_plan(jnp, order, tuning), tuning, detail)
+    plan = sparse.make_plan(jnp, order, tuning)
+    return order, sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge)
+
+
+@jit64(static_argnames=("detail", "narrow"))
+def _outcome_of(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: bool) -> Outcome:
+    outcome = _outcome(order, stats, detail)
+    return outcome._replace(values=outcome.values.astype(jnp.uint32)) if narrow else outcome
 
 
 @jit64(static_argnames=("tuning", "mesh", "detail"))

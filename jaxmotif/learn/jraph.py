@@ -12,7 +12,7 @@ from jaxmotif.graph import Graph
 
 
 def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
-    """The graphs of a ``GraphsTuple`` side by side as one graph; pure.
+    """Return the graphs of a ``GraphsTuple`` side by side as one graph; pure.
 
     Args:
       graphs: with ``senders`` and ``receivers``, integers ``[E]``. What ``jraph.pad_with_graphs`` adds, self loops of a
@@ -34,7 +34,7 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
 
 
 def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
-    """The same ``GraphsTuple`` with more columns in ``nodes``; pure.
+    """Return the same ``GraphsTuple`` with more columns in ``nodes``; pure.
 
     Args:
       graphs: whose ``nodes`` are an array ``[n, F]``, or ``None``.

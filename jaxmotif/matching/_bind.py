@@ -16,8 +16,8 @@ from jaxmotif.graph._attributes import Attributes, pair_keys
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
 from jaxmotif.language._compare import agree, canonical, fulfils, mismatch
 from jaxmotif.language._query import Element, Place
-from jaxmotif.matching._conditions import FEW_NODES
-from jaxmotif.matching._order import fewest_candidates
+from jaxmotif.matching.planner._ask import FEW_NODES
+from jaxmotif.matching.planner._order import fewest_candidates
 from jaxmotif.patterns import node_orbits
 from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of, shape_of
 

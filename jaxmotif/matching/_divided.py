@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import jax
 import numpy as np
@@ -16,16 +15,24 @@ from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
-from jaxmotif.matching._plan import Plan
+from jaxmotif.graph import Graph
+from jaxmotif.matching._checks import Domains
+from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
+from jaxmotif.matching.planner._plan import Plan
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import (
     FEW,
+    NO_DEADLINE,
     NOTHING,
+    Deadline,
     InParts,
     Prefixes,
     ReadySearch,
     Run,
     Standing,
+    TimeIsUp,
     Whole,
     finish,
     list_prefixes,
@@ -35,20 +42,40 @@ Replan = Callable[[jax.Device, int | None], Plan]
 """The same search planned for a device, with a number of flat positions a step (``None``: a good one)."""
 
 
+def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
+    """What is searched for, and how: the parts of its fingerprint."""
+    search = [
+        str(options.search.order),
+        *options.chosen_filters(pattern.node_labels, target.node_labels),
+        options.induced,
+        options.wildcard,
+        *plan.order,
+        *plan.leaves,
+    ]
+    free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
+    rules = ()
+    if isinstance(pattern, RuledPattern):
+        rules = pattern.forbidden, pattern.condition, pattern.edges, pattern.allowed
+    return (
+        "matching by prefixes, in limbs", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
+        target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
+        *rules,
+    )  # fmt: skip
+
+
 def count_at_a_stretch(
-    plan: Plan, replan: Replan, device: jax.Device, max_steps: int | None, time_limit: float | None,
-    report: Callable[[int], None], spent: float = 0.0,
+    plan: Plan, replan: Replan, device: jax.Device, max_steps: int | None, deadline: Deadline,
+    report: Callable[[int], None] = lambda _: None,
 ) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
     """Search on one device; returns where it ended, and notes.
 
     Args:
       report: told how many more candidates were tested.
-      spent: seconds of the limit that are over.
     """
 
     def attempt(plan: Plan) -> Standing:
         found, tested = NOTHING, 0
-        for found in _run_alone(plan, max_steps, time_limit, spent):
+        for found in _run_alone(plan, max_steps, deadline):
             report(found.positions - tested)
             tested = found.positions
         return found
@@ -56,18 +83,18 @@ def count_at_a_stretch(
     return with_smaller_steps(attempt, plan, lambda plan: _halved(plan, replan, device), device)
 
 
-def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None, spent: float) -> Iterator[Standing]:
+def _run_alone(plan: Plan, max_steps: int | None, deadline: Deadline) -> Iterator[Standing]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.ready is None:
         return iter([plan.found.standing])
-    return finish(Run(plan.ready, max_steps=max_steps), time_limit, spent)
+    return finish(Run(plan.ready, max_steps=max_steps), deadline)
 
 
-def has_any(plan: Plan, max_steps: int | None, time_limit: float | None) -> Standing:
+def has_any(plan: Plan, max_steps: int | None, deadline: Deadline) -> Standing:
     """Search until there is a match."""
     if plan.ready is None:
         return plan.found.standing
-    *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), time_limit)
+    *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), deadline)
     return found
 
 
@@ -82,7 +109,7 @@ def count_in_shares(
     plan: Plan,
     replan: Replan,
     selection: Selection,
-    time_limit: float | None = None,
+    deadline: Deadline = NO_DEADLINE,
     store: Store | None = None,
     show: bool = False,
 ) -> tuple[Standing, tuple[str, ...]]:
@@ -94,19 +121,21 @@ def count_in_shares(
     if plan.ready is None:
         return plan.found.standing, ()
     # A search that ends within few steps costs more to divide than to do.
-    found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
-    if found.status == "done" and store is None:
+    found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, deadline)
+    if (found.status == "done" and store is None) or deadline.passed:
         return found, notes
     looks = FEW * found.count < found.positions
     ready = _settled(plan.ready, looks)
     # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
-    prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first")
+    try:
+        prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first", deadline)
+    except TimeIsUp:
+        return found._replace(status=deadline.status), notes
     if len(prefixes.work) == 0:
         return NOTHING, notes
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
     if store is not None:  # stretches of this row mean nothing in another
         store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
-    ends = None if time_limit is None else time.perf_counter() + time_limit
 
     @functools.cache
     def search_on(device: jax.Device) -> ReadySearch:
@@ -137,7 +166,7 @@ def count_in_shares(
         return replanned(device, block)[1]
 
     def make(device: jax.Device) -> _Share:
-        return _Share(plan.with_search(search_on(device)), prefixes, keep, settled_replan, device, ends)
+        return _Share(plan.with_search(search_on(device)), prefixes, keep, settled_replan, device, deadline)
 
     def mean_work(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
@@ -147,7 +176,7 @@ def count_in_shares(
         "matching", starts, parts, added, "candidates", "search", difficulty, shrinking=store is None, divisible=True
     )
     done = run_job(job, make, workers_on(selection), selection, store, show)
-    found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
+    found = _standing(done.found, "done" if done.finished else deadline.status)
     return found, done.notes
 
 
@@ -163,10 +192,10 @@ class _Share:
     """Searches shares on a device, one run for all since they were last collected."""
 
     def __init__(
-        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, ends: float | None
+        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, deadline: Deadline
     ):
         self._plan, self._prefixes, self._keep, self._replan = plan, prefixes, keep, replan
-        self._device, self._ends = device, ends
+        self._device, self._deadline = device, deadline
         self._run: tuple[Run, InParts] | None = None
         self._found = NOTHING
 
@@ -179,7 +208,7 @@ class _Share:
             self._run, self._found = (Run(ready, driver), driver), NOTHING
         _, driver = self._run
         for first in range(span.first, span.stop, driver.most):
-            if self._ends is not None and time.perf_counter() >= self._ends:
+            if self._deadline.passed:
                 self._run = None
                 raise Unfinished(_arrays(self._found))
             driver.feed(first, min(first + driver.most, span.stop))
@@ -198,9 +227,8 @@ class _Share:
     def _search(self) -> None:
         if self._run is None:
             raise RuntimeError("there is no run to go on with")
-        left = None if self._ends is None else self._ends - time.perf_counter()
         try:
-            *_, self._found = finish(self._run[0], left)
+            *_, self._found = finish(self._run[0], self._deadline)
         except BaseException:
             # What failed took its state with it: the run cannot go on.
             self._run = None

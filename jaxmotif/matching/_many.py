@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import jax
 import numpy as np
@@ -18,11 +18,10 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graphs
 from jaxmotif.graph._groups import size_groups
 from jaxmotif.language import Query
+from jaxmotif.matching._checks import checked_query
 from jaxmotif.matching._dense import DenseCount, dense_match_count
+from jaxmotif.matching._result import MatchCount
 from jaxmotif.patterns import Pattern, automorphism_count
-
-if TYPE_CHECKING:
-    from jaxmotif.matching._count import MatchCount
 
 P = ParamSpec("P")
 Q = TypeVar("Q", contravariant=True)
@@ -69,8 +68,6 @@ def _count_in_many(
     wildcard: int | None = None, devices: Devices = None, progress: bool = False, **options: Any,
 ) -> PerGraph[MatchCount]:  # fmt: skip
     """The count in every target; ``one`` counts in a single one."""
-    from jaxmotif.matching._count import MatchCount, checked_query  # which imports this module
-
     for name in ("domains", "time_limit", "checkpoint"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")

@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
+from jaxmotif.search import NO_DEADLINE, Deadline
+
 FILTERS = ("label", "degree", "frequency", "consistency")
-"""What shrinks the domains before a search (:mod:`jaxmotif.matching._domains`)."""
+"""What shrinks the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
 
 SMALL_MEMORY = 2**26
 """Bytes to work in that a small search in NumPy may take."""
@@ -77,6 +79,7 @@ class Options:
       small: do a small search while planning, in NumPy.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
+      deadline: when to stop planning.
     """
 
     induced: bool = False
@@ -88,6 +91,13 @@ class Options:
     small: bool = True
     memory: int | None = None
     search: Search = DEFAULT_SEARCH
+    deadline: Deadline = NO_DEADLINE
+
+    def with_block(self, block: int | None) -> Options:
+        """Return the same options with another number of candidates a step; ``None`` changes nothing."""
+        if block is None:
+            return self
+        return dataclasses.replace(self, search=dataclasses.replace(self.search, block=block))
 
     @property
     def may_be_small(self) -> bool:
@@ -96,6 +106,7 @@ class Options:
         plain = not (search.lookahead or search.block or search.max_steps is not None)
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)
 
-    def chosen_filters(self, labelled: bool) -> tuple[str, ...]:
-        """The filters, in the order in which they are applied."""
+    def chosen_filters(self, *labels: object) -> tuple[str, ...]:
+        """Return the filters, in the order in which they are applied; ``"label"`` if no labels given are ``None``."""
+        labelled = all(one is not None for one in labels)
         return tuple(name for name in FILTERS if name in self.search.filters or (name == "label" and labelled))

@@ -23,14 +23,13 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching._count import count_matches, plan_searches
 from jaxmotif.matching._divided import Replan, count_at_a_stretch
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._tally import Found
+from jaxmotif.matching.planner._plan import Plan, plan_search, plan_searches
+from jaxmotif.matching.planner._tally import Found
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import Standing
+from jaxmotif.search import NO_DEADLINE, Deadline, Standing, TimeIsUp
 
 MOST_NODES = 64
 """Of a query for whose cuts it is looked."""
@@ -65,24 +64,28 @@ class _Counted(Exception):
 
 def count_alone(
     pattern: Pattern, target: Graph, plan: Plan, replan: Replan, allowed: np.ndarray | None, options: Options,
-    device: jax.Device, time_limit: float | None, report: Callable[[int], None],
+    device: jax.Device, report: Callable[[int], None],
 ) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
     """Count on one device: whole, or in pieces where that is asked for, or tried after a while.
 
     Args:
       plan, replan, report: as for :func:`count_at_a_stretch`. allowed: bool ``[k, n]``, given domains.
     """
-    search, started = options.search, time.perf_counter()
+    search, deadline, started = options.search, options.deadline, time.perf_counter()
     # What is asked of nodes of both sides at once would be lost.
     plain = not isinstance(pattern, RuledPattern) and not options.induced and search.max_steps is None
     may = plan.ready is not None and plain and options.memory is None and pattern.num_nodes <= MOST_NODES
     waits = search.pieces is None and may
 
-    def in_pieces(limit: float | None) -> Standing | None:
+    def in_pieces(deadline: Deadline) -> Standing | None:
         # Unasked, where sides share no candidates: smaller queries may take as long as the whole.
         most = MOST_MERGED if search.pieces else 0
-        cut = choose_cut(pattern, plan.order, options.wildcard, allowed, most)
-        found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, options, device, limit)
+        try:
+            cut = choose_cut(pattern, plan.order, options.wildcard, allowed, most, deadline)
+            how = dataclasses.replace(options, deadline=deadline)
+            found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, how, device)
+        except TimeIsUp:
+            return None
         # All maps of a query are so many times those that symmetry leaves.
         return None if found is None else found._replace(count=found.count // plan.multiplier)
 
@@ -91,22 +94,20 @@ def count_alone(
         report(more)
         if waits and time.perf_counter() - started > PATIENCE:
             waits = False
-            limits = [TRIED] if time_limit is None else [TRIED, time_limit - (time.perf_counter() - started)]
-            if (found := in_pieces(min(limits))) is not None:
+            if (found := in_pieces(deadline.within(TRIED))) is not None:
                 raise _Counted(found)
 
     try:
-        if search.pieces and may and (found := in_pieces(time_limit)) is not None:
+        if search.pieces and may and (found := in_pieces(deadline)) is not None:
             raise _Counted(found)
-        spent = time.perf_counter() - started
-        return count_at_a_stretch(plan, replan, device, search.max_steps, time_limit, watch, spent)
+        return count_at_a_stretch(plan, replan, device, search.max_steps, deadline, watch)
     except _Counted as done:
         return done.standing, ("counted in pieces",)
 
 
 def choose_cut(
     pattern: Pattern, core: Sequence[int], wildcard: int | None, allowed: np.ndarray | None = None,
-    most_merged: int = MOST_MERGED,
+    most_merged: int = MOST_MERGED, deadline: Deadline = NO_DEADLINE,
 ) -> Cut | None:  # fmt: skip
     """The cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
 
@@ -122,6 +123,7 @@ def choose_cut(
     edges = np.argwhere(np.triu(pattern.neighbors)).tolist()
     found, most = None, 0
     for nodes in [(), *((s,) for s in range(pattern.num_nodes)), *map(tuple, edges)]:
+        deadline.check()
         rest = [v for v in range(pattern.num_nodes) if v not in nodes]
         parts = [[rest[i] for i in part] for part in pattern.relabel(rest).components()]
         work = [len({*part} & {*core}) for part in parts]
@@ -138,14 +140,8 @@ def choose_cut(
 
 def count_in_pieces(
     pattern: Pattern, target: Graph, cut: Cut, allowed: np.ndarray | None, options: Options, device: jax.Device,
-    time_limit: float | None,
 ) -> Standing | None:  # fmt: skip
-    """The maps of a query by a cut; ``None`` if a side has too many, or the time is over."""
-    ends = None if time_limit is None else time.perf_counter() + time_limit
-
-    def left() -> float | None:
-        return None if ends is None else ends - time.perf_counter()
-
+    """The maps of a query by a cut; ``None`` if a side has too many, or the deadline of the options passes."""
     # In a side, symmetry may exchange the ends of a cut edge, whose images are ordered.
     symmetry = options.search.symmetry and len(cut.nodes) < 2
     # The order given, if any, is one of the whole query.
@@ -156,7 +152,7 @@ def count_in_pieces(
         ids = [*cut.nodes, *side]
         domains = None if allowed is None else allowed[ids]
         how = dataclasses.replace(options, search=whole)
-        found = _by_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device, left())
+        found = _by_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device)
         if found is None:
             return None
         counts, standing = found
@@ -167,23 +163,31 @@ def count_in_pieces(
         smaller = merge(pattern, pairs, options.wildcard, allowed)
         if smaller is None:
             continue
-        limit = left()
-        if limit is not None and limit <= 0:
-            return None
+        options.deadline.check()
         search = dataclasses.replace(options.search, pieces=None, order="ri")
-        one = count_matches(
-            smaller[0], target, wildcard=options.wildcard, domains=smaller[1], time_limit=limit, devices=[device],
-            search=search,
-        )  # fmt: skip
-        if not one.exact:
+        one, multiplier = _count_smaller(*smaller, target, dataclasses.replace(options, search=search), device)
+        if one.status != "done":
             return None
-        total, steps, tested = total - one.count, steps + one.steps, tested + one.positions
+        total, steps, tested = total - one.count * multiplier, steps + one.steps, tested + one.positions
     return Standing(total, tested, steps, "done")
+
+
+def _count_smaller(
+    pattern: Pattern, allowed: np.ndarray | None, target: Graph, options: Options, device: jax.Device
+) -> tuple[Standing, int]:
+    """Count the maps of a query whose pairs are merged, perhaps again in pieces; return how many of them symmetry has
+    left out for each that is counted, too."""
+
+    def plan_on(device: jax.Device, block: int | None) -> Plan:
+        return plan_search(pattern, target, allowed, options.with_block(block), device)
+
+    plan = plan_on(device, None)
+    found, _ = count_alone(pattern, target, plan, plan_on, allowed, options, device, lambda _: None)
+    return found, plan.multiplier
 
 
 def _by_images(
     side: Pattern, target: Graph, cut: int, allowed: np.ndarray | None, options: Options, device: jax.Device,
-    time_limit: float | None,
 ) -> tuple[dict[int, int], Standing] | None:  # fmt: skip
     """How many maps of a side there are for each image of its first nodes, the cut (by the number of the node, or of
     two, the first times n and the second), and what the search took; ``None`` if they are too many, or time is over."""
@@ -192,14 +196,11 @@ def _by_images(
     options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
 
     def plan_on(device: jax.Device, block: int | None) -> Plan:
-        how = options if block is None else dataclasses.replace(
-            options, search=dataclasses.replace(options.search, block=block)
-        )  # fmt: skip
         # Of a leaf that is searched last, the first search is the count before: the last adds up.
-        return plan_searches(side, target, allowed, how, device)[0][-1]
+        return plan_searches(side, target, allowed, options.with_block(block), device)[-1]
 
     plan = plan_on(device, None)
-    found, _ = count_at_a_stretch(plan, plan_on, device, None, time_limit, lambda _: None)
+    found, _ = count_at_a_stretch(plan, plan_on, device, None, options.deadline)
     maps = found.count * plan.multiplier
     if found.status != "done" or (cut and maps > MOST_COUNT):
         return None

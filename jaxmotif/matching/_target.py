@@ -22,7 +22,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
-from jaxmotif.matching._conditions import ANY, PRESENT
+from jaxmotif.matching.planner._ask import ANY, PRESENT
 
 _cache: weakref.WeakKeyDictionary[Graph, dict[tuple[bool, bool, bool], Target]] = weakref.WeakKeyDictionary()
 

@@ -66,7 +66,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, obj
         share = float(census.counts[i] / max(census.total, 1))
         pattern = named_pattern(census.classes[i], census.directed)
         drawing = draw_pattern(pattern, *label_names(graph), title=class_title(columns, i))
-        counts = [count_cell(census.counts[i]), share_cell(share), Cell(bar(share, 1.0))]
+        counts = [count_cell(int(census.counts[i])), share_cell(share), Cell(bar(share, 1.0))]
         rows.append([Cell(drawing.svg()), *class_cells(columns, i, graph), *counts])
     lead = (
         f"{describe_size(graph)} with {counted(census.total, 'connected induced subgraph')} of {census.size} nodes, in "

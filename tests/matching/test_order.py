@@ -7,12 +7,12 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
-from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._host_search import most_candidates
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import choose_order, order_nodes
-from jaxmotif.matching._placements import Layout, placements
-from jaxmotif.matching._reduce import Measures
-from jaxmotif.matching._small import most_candidates
+from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._order import choose_order, order_nodes
+from jaxmotif.matching.planner._placements import Layout, placements
+from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern
 
 

@@ -17,14 +17,14 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.graphlets.five.adjacency import Adjacency
-from jaxmotif.graphlets.five.hubs import Ranked
+from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
 
 T = TypeVar("T")
 
 
-class Lists(NamedTuple):
-    """The work, laid out flat by arc, so that a block of rows of the tables is a stretch of it.
+class PathLists(NamedTuple):
+    """The paths and wedges of a graph, laid out flat by arc, so that a block of table rows is a stretch of them.
 
     Attributes:
       lower: int32 ``[N]``, neighbours of lower rank, which lead every row.
@@ -47,25 +47,28 @@ def _starts(lengths: jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
 
 
-def _adjacent(graph: Ranked, edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
-    """Whether core nodes are adjacent, int32; also where there are none such, anything."""
+def _adjacent(graph: DegreeOrderedGraph, edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Return 1 where core nodes are adjacent, else 0, int32; anything where the nodes are none of the core."""
     return edges.adjacent(graph, *_in_core(graph, x, y))
 
 
-def _in_core(graph: Ranked, *nodes: jax.Array) -> list[jax.Array]:
-    """Their numbers in the core, or 0."""
+def _in_core(graph: DegreeOrderedGraph, *nodes: jax.Array) -> list[jax.Array]:
+    """Return the numbers of nodes in the core, 0 for nodes that are none of it."""
     return [jnp.maximum(x - graph.core, 0) for x in nodes]
 
 
-def _loop(
-    first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T
-) -> T:  # fmt: skip
+def _loop(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:
     return lax.fori_loop(jnp.int32(0), (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32), step, start)
 
 
 @partial(jit64, static_argnames=("block",))
-def lists(graph: Ranked, edges: Adjacency, later: jax.Array, *, block: int) -> Lists:
-    """The work of a graph; ``later``: int32 ``[N]``, how many neighbours of higher rank each node has."""
+def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
+    """Lay out the paths and wedges of a graph.
+
+    Args:
+      later: int32 ``[N]``, how many neighbours of higher number each node has.
+      block: triangles a step.
+    """
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     degree = jnp.diff(graph.offsets)
     lower = degree - later
@@ -93,16 +96,32 @@ def lists(graph: Ranked, edges: Adjacency, later: jax.Array, *, block: int) -> L
     below, between = _loop(jnp.int64(0), work.total, block, triangles, (none, none))
     # Known at the arcs that lead up; the same from either end.
     below, between = (x + x[graph.back] for x in (below, between))
-    return Lists(lower, flat_work(jnp, wedges), _starts(wedges), flat_work(jnp, bends), _starts(bends), below, between)
+    return PathLists(
+        lower, flat_work(jnp, wedges), _starts(wedges), flat_work(jnp, bends), _starts(bends), below, between
+    )
 
 
 @partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
-def five_cycles(
-    counts: jax.Array, graph: Ranked, edges: Adjacency, work: Lists, first: jax.Array, stop: jax.Array,
-    *, rows: int, size: int, block: int,
-) -> jax.Array:  # fmt: skip
-    """Add, int64 ``[S]``, at one of the two arcs of each edge, the 5-cycles whose node i is one of the core's
-    ``first .. min(stop, first + rows)``."""
+def add_five_cycles(
+    counts: jax.Array,
+    graph: DegreeOrderedGraph,
+    edges: Adjacency,
+    work: PathLists,
+    first: jax.Array,
+    stop: jax.Array,
+    *,
+    rows: int,
+    size: int,
+    block: int,
+) -> jax.Array:
+    """Add 5-cycles at one of the two arcs of each edge, int64 ``[S]``.
+
+    Their nodes i are those of the core from ``first`` on, ``rows`` of them, before ``stop``.
+
+    Args:
+      size: the columns of a row of the tables.
+      block: paths or wedges a step.
+    """
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     ends = jnp.minimum(jnp.stack([first, jnp.minimum(stop, first + rows)]) + graph.core, nodes)
     bounds = take(graph.offsets, ends)
@@ -113,7 +132,7 @@ def five_cycles(
     start, end = take(work.wedge_starts, bounds)
 
     def wedge(number: jax.Array) -> tuple[jax.Array, ...]:
-        """i - x - l: arcs i -> x and x -> l, the nodes, which are there."""
+        """Return wedges i - x - l: the arcs i -> x and x -> l, the nodes, and which wedges are there."""
         arc, offset, valid = expand(work.wedges, start + long(number) * block, end, block)
         i, x = take(graph.tails, arc), take(graph.heads, arc)
         valid = valid & (i < nodes) & (x < nodes)
@@ -146,11 +165,27 @@ def five_cycles(
 
 
 def _paths(
-    counts: jax.Array, paths: jax.Array, table: jax.Array, cell: Callable[..., jax.Array], graph: Ranked,
-    edges: Adjacency, work: Lists, bounds: jax.Array, block: int,
-) -> tuple[jax.Array, jax.Array]:  # fmt: skip
-    """3-paths i - j - k - l whose arcs i -> j are from the first to the second of ``bounds``: adds what closes them,
-    from ``table``, to the ``counts`` of their arcs, and themselves to ``paths``; ``cell`` is the place of i and l."""
+    counts: jax.Array,
+    paths: jax.Array,
+    table: jax.Array,
+    cell: Callable[..., jax.Array],
+    graph: DegreeOrderedGraph,
+    edges: Adjacency,
+    work: PathLists,
+    bounds: jax.Array,
+    block: int,
+) -> tuple[jax.Array, jax.Array]:
+    """Count paths i - j - k - l, and add the choices of x that close them to the counts of their arcs.
+
+    Args:
+      paths: int32, one table, to which each path is added at the cell of i and l.
+      table: int32, the other table, which has the choices of x.
+      cell: gives the place of i and l in the tables.
+      bounds: the first arc i -> j, and the one past the last.
+
+    Returns:
+      The counts and ``paths``.
+    """
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     start, end = take(work.bend_starts, bounds)
     later = jnp.diff(graph.offsets) - work.lower

@@ -29,13 +29,13 @@ Array = Any  # NumPy or JAX
 
 
 class Arcs(NamedTuple):
-    """How arrays over arcs and nodes meet.
+    """The operations between arrays over arcs and arrays over nodes.
 
     Attributes:
-      tail, head: values of nodes at the tails (heads) of all arcs.
-      out: sums over the arcs that leave each node, where these are all there.
-      back: the values of the reversed arcs.
-      both: the sums of what the two arcs of each edge have, of those edges that are wanted (or at all arcs).
+      tail, head: return the values of nodes at the tails (heads) of all arcs.
+      out: returns sums over the arcs that leave each node, where all arcs are there.
+      back: returns the values of the reversed arcs.
+      both: returns the sums of the values of the two arcs of each edge, for the edges that are wanted (or at all arcs).
     """
 
     tail: Callable[[Array], Array]
@@ -45,7 +45,7 @@ class Arcs(NamedTuple):
     both: Callable[[Array], Array]
 
     def around(self, values: Array) -> Array:
-        """Sums over the neighbours of each node."""
+        """Return sums over the neighbours of each node."""
         return self.out(self.head(values))
 
 
@@ -72,16 +72,25 @@ class Nodes(NamedTuple):
 
     @classmethod
     def of(cls, arcs: Arcs, d: Array, s: Sums) -> Nodes:
-        """``d``: degrees."""
+        """Return the sums at nodes of degrees ``d``."""
         p2, tau, out = arcs.around(d), arcs.out(s.t), arcs.out
         return cls(
-            d=d, p2=p2, p3=arcs.around(p2), q2=arcs.around(d * d), near_tau=arcs.around(tau), tau=tau, gamma=out(s.w3),
-            T2=out(s.t * s.t), td=out(s.t * arcs.head(d)), delta=out(arcs.back(s.l2)), S=out(s.s),
-        )  # fmt: skip
+            d=d,
+            p2=p2,
+            p3=arcs.around(p2),
+            q2=arcs.around(d * d),
+            near_tau=arcs.around(tau),
+            tau=tau,
+            gamma=out(s.w3),
+            T2=out(s.t * s.t),
+            td=out(s.t * arcs.head(d)),
+            delta=out(arcs.back(s.l2)),
+            S=out(s.s),
+        )
 
 
 class Sums(NamedTuple):
-    """What is summed over the neighbourhoods of a graph, int64 at each arc ``u -> v``.
+    """Sums over the neighbourhoods of a graph, int64 at each arc ``u -> v``.
 
     With ``C`` the common neighbours of all pairs (the degree on the diagonal), ``T`` those of ``u`` and ``v``:
 
@@ -126,7 +135,7 @@ class Sums(NamedTuple):
 
 
 class Rims(NamedTuple):
-    """What edge orbits need beyond :class:`Sums`, int64 at each arc ``u -> v``.
+    """Sums that edge orbits need beyond :class:`Sums`, int64 at each arc ``u -> v``.
 
     Attributes:
       floor: walks u, j, k, v, each counted t(j, k) times. eave: sum over b in T, j in T(u, b) of C(j, v).
@@ -150,8 +159,7 @@ class Rims(NamedTuple):
 
 
 class _Homs:
-    """Homomorphisms of one size to the nodes of a graph or to its edges, in both directions, by the orbit that is sent
-    there: those that are wanted, ``root``."""
+    """Homomorphisms of graphs of one size to the nodes, or edges, of a graph, by the orbit that is sent there."""
 
     def __init__(self, size: int, root: orbits.Root, arcs: Arcs):
         self.size, self._arcs, self.found = size, arcs, dict[int, Array]()
@@ -160,7 +168,13 @@ class _Homs:
     def put(
         self, edges: str, nodes: Callable[[], dict[int, Array]], arcs: Callable[[], dict[orbits.Edge, Array]]
     ) -> None:
-        """Of a graph, written as its edges: values at nodes and arcs, by the node or arc of the graph sent there."""
+        """Add the homomorphisms of one small graph.
+
+        Args:
+          edges: the small graph.
+          nodes, arcs: return values at nodes and arcs, by the node or arc of the small graph that is sent there. Those
+            that the root asks for are called.
+        """
         mask = orbits.mask_of(self.size, edges)
         if self.root == "node":
             self.found |= {orbits.orbit_at(self.size, mask, (node,)): value for node, value in nodes().items()}
@@ -170,30 +184,32 @@ class _Homs:
             self.found[orbits.orbit_at(self.size, mask, arc)] = self._arcs.both(value)
 
     def rows(self) -> list[Array]:
-        """In the order of the orbits."""
+        """Return the values in the order of the orbits."""
         first = orbits.NUM_ORBITS[self.root][self.size - 1]
         return [self.found[first + i] for i in range(len(self.found))]
 
 
 def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
-    """Induced counts of the 73 orbits at every node, int64 ``[73, n]``; exact where below 2^60. ``small``: all
-    homomorphisms are below 2^40."""
+    """Return induced counts of the 73 orbits at every node, int64 ``[73, n]``, exact where they are below 2^60.
+
+    ``small`` says that all homomorphisms are below 2^40.
+    """
     return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums), "node", small)
 
 
 def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
-    """Induced counts of the 68 orbits at all edges that are wanted, int64 ``[68, edges]``."""
+    """Return induced counts of the 68 orbits at all edges that are wanted, int64 ``[68, edges]``."""
     return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), "edge", small)
 
 
 def solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool = False) -> Array:
-    """Induced counts ``[orbits, ...]`` from :func:`all_homs`."""
+    """Return induced counts ``[orbits, ...]`` from :func:`all_homs`."""
     rows = xp.stack(homs)
     return divided(product(xp, orbits.times24(root).astype(rows.dtype), rows, small))
 
 
 def divided(times24: Array) -> Array:
-    """By 24, what is a multiple of it."""
+    """Divide exact multiples of 24, modulo 2^64."""
     kind = times24.dtype
     if kind.kind == "f":
         return times24 / 24
@@ -203,9 +219,11 @@ def divided(times24: Array) -> Array:
 
 
 def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x) -> list[Array]:
-    """Arrays over nodes or arcs whose sums are the homomorphisms of the 30 connected graphs of two to five nodes, in
-    the order of :data:`jaxmotif.patterns._orbits.CONNECTED`: of each graph at the root that takes least. ``of_arcs``:
-    what to make of those over arcs."""
+    """Return arrays whose sums are the homomorphisms of the 30 connected graphs of two to five nodes.
+
+    They are over nodes or arcs, whichever takes least for a graph, in the order of
+    :data:`jaxmotif.patterns._orbits.CONNECTED`. ``of_arcs`` is applied to those over arcs.
+    """
     d, t = degree, s.t
     d2, p2 = d * d, arcs.around(d)
     tau, gamma, td = arcs.out(t), arcs.out(s.w3), arcs.out(t * arcs.head(d))
@@ -241,8 +259,10 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
 
 
 def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = False) -> Array:
-    """The product of a matrix with ``rows [R, ...]``, in their type, which it wraps in. Absolute weights of a row add
-    up to less than 2^13; ``small``: all ``rows`` are below 2^40."""
+    """Return the product of a matrix with ``rows [R, ...]``, in their type, which it wraps in.
+
+    Absolute weights of a row add up to less than 2^13. ``small`` says that all ``rows`` are below 2^40.
+    """
     if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
     if rows.dtype != np.int64:
@@ -257,8 +277,11 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = Fals
 
 
 def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:
-    """Of graphs of two to five nodes, to nodes in the order of their orbits; given ``rims``, to edges: that of the edge
-    itself is 1. Nodes take all arcs; edges both arcs of each that is wanted."""
+    """Return the homomorphisms of all graphs of two to five nodes, in the order of their orbits.
+
+    Without ``rims`` they are those to nodes, and arrays over arcs are over all of them. With ``rims`` they are those to
+    edges (1 for the edge itself), and arrays over arcs are over both arcs of each edge that is wanted.
+    """
     root: orbits.Root = "node" if rims is None else "edge"
     d, d2, tau = at.d, at.d * at.d, at.tau
     tail, head, back = arcs.tail, arcs.head, arcs.back

@@ -31,7 +31,8 @@ from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, smallest_step_bytes
 from jaxmotif.graphlets._units import join, times
 from jaxmotif.graphlets.five.adjacency import Adjacency
-from jaxmotif.graphlets.five.hubs import Ranked, Tables
+from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
+from jaxmotif.graphlets.five.tables import Tables
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
 
@@ -43,12 +44,12 @@ LANES = 8
 
 
 class Giants(NamedTuple):
-    """Who is adjacent to giants.
+    """The adjacency of giants, which are numbered by rank.
 
     Attributes:
-      member: int8 ``[N, G]``, which giants a node is adjacent to, by rank.
-      pairs: int32 ``[E, 2]``, the adjacent giants, each pair once (-1: none).
-      triangles: int32 ``[N, G]``, common neighbours of those that are adjacent, where edges are wanted.
+      member: int8 ``[N, G]``, 1 where a node is adjacent to a giant.
+      pairs: int32 ``[E, 2]``, adjacent giants, each pair once, then -1.
+      triangles: int32 ``[N, G]``, common neighbours of a node and a giant that are adjacent (for edge orbits).
     """
 
     member: jax.Array
@@ -57,9 +58,12 @@ class Giants(NamedTuple):
 
 
 @partial(jit64, static_argnames=("count",))
-def members(graph: Ranked, *, count: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """:attr:`Giants.member` of the ``count`` nodes of highest rank; its rows of giants; and how many core nodes are
-    adjacent to giants."""
+def find_members(graph: DegreeOrderedGraph, *, count: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Find who is adjacent to the ``count`` nodes of highest number.
+
+    Returns:
+      :attr:`Giants.member`; its rows of the giants themselves; and how many core nodes are adjacent to giants.
+    """
     nodes = graph.leaves.shape[0]
     giant = graph.heads - (nodes - count)
     there = (giant >= 0) & (giant < count) & (graph.tails < nodes)
@@ -69,75 +73,91 @@ def members(graph: Ranked, *, count: int) -> tuple[jax.Array, jax.Array, jax.Arr
 
 
 @jit64
-def triangles(graph: Ranked, member: jax.Array) -> jax.Array:
-    """:attr:`Giants.triangles`."""
+def count_giant_triangles(graph: DegreeOrderedGraph, member: jax.Array) -> jax.Array:
+    """Return :attr:`Giants.triangles`."""
     nodes, count = member.shape
 
     def some(mine: jax.Array) -> jax.Array:
         mine = mine.astype(jnp.int32)
-        return around_nodes(graph, mine) * mine
+        return sum_over_neighbours(graph, mine) * mine
 
     groups = jnp.pad(member, ((0, 0), (0, -count % LANES))).reshape(nodes, -1, LANES)
     return jnp.moveaxis(lax.map(some, jnp.moveaxis(groups, 1, 0)), 0, 1).reshape(nodes, -1)[:, :count]
 
 
-def _beside(graph: Ranked, member: jax.Array) -> jax.Array:
-    """Which core nodes are adjacent to giants, bool ``[N]``."""
+def _beside(graph: DegreeOrderedGraph, member: jax.Array) -> jax.Array:
+    """Say which core nodes are adjacent to giants, bool ``[N]``."""
     return jnp.any(member > 0, axis=1) & (jnp.arange(member.shape[0], dtype=jnp.int32) >= graph.core)
 
 
-class Beside(NamedTuple):
-    """The core nodes adjacent to giants, int32 ``[B]`` (then :data:`NONE`): by number, and by row of the tables,
-    ascending."""
+class GiantNeighbours(NamedTuple):
+    """The core nodes adjacent to giants, then :data:`NONE`.
+
+    Attributes:
+      nodes: int32 ``[B]``, their numbers in the core, ascending.
+      rows: int32 ``[B]``, their rows in the tables, ascending.
+    """
 
     nodes: jax.Array
     rows: jax.Array
 
 
 @partial(jit64, static_argnames=("size",))
-def beside(graph: Ranked, giants: Giants, *, size: int) -> Beside:
-    """``size``: no fewer than there are."""
+def find_giant_neighbours(graph: DegreeOrderedGraph, giants: Giants, *, size: int) -> GiantNeighbours:
+    """Find the core nodes adjacent to giants, of which there are at most ``size``."""
     nodes = graph.leaves.shape[0]
     (found,) = jnp.nonzero(_beside(graph, giants.member), size=size, fill_value=nodes)
     found = found.astype(jnp.int32)
     number = jnp.where(found < nodes, found - graph.core, NONE)
-    return Beside(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=NONE)))
+    return GiantNeighbours(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=NONE)))
 
 
 def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
-    """Of rows of members, which are adjacent to both giants of each pair, 0 or 1, ``[rows, E]``."""
+    """Say which rows of ``member`` are of nodes adjacent to both giants of each pair, 0 or 1, ``[rows, E]``."""
     a, b = jnp.maximum(giants.pairs, 0).T
     return jnp.where(giants.pairs[:, 0] >= 0, member[:, a] * member[:, b], 0)
 
 
-def _rows_beside(near: Beside, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where those of :attr:`Beside.rows` that a block of rows holds begin and end."""
-    start, stop = jnp.searchsorted(near.rows, ends).astype(jnp.int32)
+def _rows_beside(neighbours: GiantNeighbours, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return where the part of :attr:`GiantNeighbours.rows` begins and ends that a block of rows holds."""
+    start, stop = jnp.searchsorted(neighbours.rows, ends).astype(jnp.int32)
     return start, stop
 
 
-def _members(graph: Ranked, giants: Giants, nodes: jax.Array) -> jax.Array:
-    """Of core nodes; 0 where there is none."""
+def _members(graph: DegreeOrderedGraph, giants: Giants, nodes: jax.Array) -> jax.Array:
+    """Return the rows of :attr:`Giants.member` of core nodes; 0 where there is no node."""
     return giants.member.at[nodes + graph.core].get(mode="fill", fill_value=0)
 
 
 @partial(jit64, static_argnames=("part", "most"), donate_argnums=0)
-def begin(
-    tables: Tables, graph: Ranked, giants: Giants, near: Beside, ends: jax.Array, *, part: int, most: int
-) -> Tables:  # fmt: skip
-    """Add to the tables, from the first to the second of ``ends``, the giants that two nodes have in common, the arcs
-    between these, and, where edges are wanted, the triangles on the arcs to them; ``part``: rows at a time; ``most``:
-    above all degrees."""
+def scatter_giants(
+    tables: Tables,
+    graph: DegreeOrderedGraph,
+    giants: Giants,
+    neighbours: GiantNeighbours,
+    ends: jax.Array,
+    *,
+    part: int,
+    most: int,
+) -> Tables:
+    """Add to the rows between ``ends`` of the tables what two nodes have in common through giants.
+
+    These are the giants themselves, the arcs between them, and (for edge orbits) the triangles on the arcs to them.
+
+    Args:
+      part: rows at a time.
+      most: a number above all degrees.
+    """
     (rows, size), first = tables.codegree.shape, ends[0]
     wanted = tables.pairs.shape == tables.codegree.shape
-    others = _members(graph, giants, near.nodes)
-    start, stop = _rows_beside(near, ends)
+    others = _members(graph, giants, neighbours.nodes)
+    start, stop = _rows_beside(neighbours, ends)
 
     def step(number: jax.Array, tables: Tables) -> Tables:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, near.rows.at[at].get(mode="fill", fill_value=0) - first, rows)
+        row = jnp.where(at < stop, neighbours.rows.at[at].get(mode="fill", fill_value=0) - first, rows)
         node = graph.at_rows.at[jnp.minimum(row, rows - 1) + first].get(mode="fill", fill_value=size)
-        mine, place = _members(graph, giants, node), (row[:, None], near.nodes[None])
+        mine, place = _members(graph, giants, node), (row[:, None], neighbours.nodes[None])
         both = times(mine, others.T).astype(tables.codegree.dtype)
         tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
         if giants.triangles is not None:
@@ -153,24 +173,37 @@ def begin(
 
 
 @partial(jit64, static_argnames=("shape",))
-def no_sums_of_tables(*, shape: tuple[int, int, int]) -> jax.Array:
+def zero_table_sums(*, shape: tuple[int, int, int]) -> jax.Array:
+    """Return int64 zeros, to which :func:`sum_over_giants` writes."""
     return jnp.zeros(shape, jnp.int64)
 
 
 @partial(jit64, static_argnames=("part",), donate_argnums=0)
-def around(
-    sums: jax.Array, tables: Tables, graph: Ranked, giants: Giants, near: Beside, ends: jax.Array, *, part: int
-) -> jax.Array:  # fmt: skip
-    """Write to int64 ``[2, B, G]``, by :attr:`Beside.rows`, those that the tables hold: sums over the core neighbours
-    of each giant of ``codegree`` squared, and of ``pairs``; ``part``: rows at a time. Exact where sums are below 2^53.
+def sum_over_giants(
+    sums: jax.Array,
+    tables: Tables,
+    graph: DegreeOrderedGraph,
+    giants: Giants,
+    neighbours: GiantNeighbours,
+    ends: jax.Array,
+    *,
+    part: int,
+) -> jax.Array:
+    """Write sums over the core neighbours of each giant, of ``codegree`` squared and of ``pairs``.
+
+    They are exact where they are below 2^53.
+
+    Args:
+      sums: int64 ``[2, B, G]``, by :attr:`GiantNeighbours.rows`; the rows that the tables hold are written.
+      part: rows at a time.
     """
-    member = _members(graph, giants, near.nodes).astype(jnp.float64)
-    start, stop = _rows_beside(near, ends)
+    member = _members(graph, giants, neighbours.nodes).astype(jnp.float64)
+    start, stop = _rows_beside(neighbours, ends)
 
     def step(number: jax.Array, sums: jax.Array) -> jax.Array:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, near.rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
-        place = row[:, None], near.nodes[None]
+        row = jnp.where(at < stop, neighbours.rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
+        place = row[:, None], neighbours.nodes[None]
         x, y = (table.at[place].get(mode="fill", fill_value=0).astype(jnp.float64) for table in tables[:2])
         found = jnp.stack([(x * x) @ member, y @ member]).astype(jnp.int64)
         return sums.at[:, jnp.where(at < stop, at, sums.shape[1])].set(found, mode="drop")
@@ -178,8 +211,8 @@ def around(
     return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, sums)
 
 
-def around_nodes(graph: Ranked, x: jax.Array, weights: jax.Array | None = None) -> jax.Array:
-    """Sums over the neighbours of all nodes, ``[N, G]``; ``weights``: of all arcs, if any."""
+def sum_over_neighbours(graph: DegreeOrderedGraph, x: jax.Array, weights: jax.Array | None = None) -> jax.Array:
+    """Return sums of ``x [N, G]`` over the neighbours of all nodes, times the weight of each arc if there is one."""
     nodes = x.shape[0]
     heads = x.at[graph.heads].get(mode="fill", fill_value=0)
     if weights is not None:
@@ -188,8 +221,12 @@ def around_nodes(graph: Ranked, x: jax.Array, weights: jax.Array | None = None) 
 
 
 class Arcs(NamedTuple):
-    """The arcs that leave giants, int32 ``[P]``: arc, giant, head; ``there``: which are no padding. Where not, an arc
-    past the last."""
+    """The arcs that leave giants, by number.
+
+    Attributes:
+      arc, giant, head: int32 ``[P]``, the arcs (one past the last in padding), the giants they leave, and their heads.
+      there: bool ``[P]``, which entries are no padding.
+    """
 
     arc: jax.Array
     giant: jax.Array
@@ -197,7 +234,7 @@ class Arcs(NamedTuple):
     there: jax.Array
 
 
-def _leaving(graph: Ranked, count: int, size: int) -> Arcs:
+def _leaving(graph: DegreeOrderedGraph, count: int, size: int) -> Arcs:
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     arc = graph.offsets[nodes - count] + jnp.arange(size, dtype=jnp.int32)
     there = arc < graph.offsets[-1]
@@ -208,18 +245,25 @@ def _leaving(graph: Ranked, count: int, size: int) -> Arcs:
 
 
 def _in_lanes(leaving: Arcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
-    """By arc, of the giants of one group its value ``[N, LANES]`` at the head, of the others what is there before."""
+    """Return, at the arcs that leave the giants of one group, their values ``x [N, LANES]`` of the head; at the others
+    what was there before."""
     lane = leaving.giant - number * LANES
     here = leaving.there & (lane >= 0) & (lane < LANES)
     return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
 
 
 @partial(jit64, static_argnames=("size",))
-def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
-    """By arc that leaves a giant, int64 ``[size]``: what two steps along the arcs give; the degree ``d`` and the walks
-    of length 2 ``p2`` of its head; and how many arcs there are in all neighbourhoods."""
+def two_step_sums(
+    graph: DegreeOrderedGraph, giants: Giants, *, size: int
+) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
+    """Return what two steps along the arcs give at the arcs that leave giants, int64 ``[size]`` each.
+
+    Returns:
+      Sums by name; of the head the degree ``d``, the walks of length 2 ``p2``, and its ``leaves``; and how many arcs
+      there are in the neighbourhoods of all giants.
+    """
     d = jnp.diff(graph.offsets).astype(jnp.int64)
-    p2 = around_nodes(graph, d[:, None])[:, 0]
+    p2 = sum_over_neighbours(graph, d[:, None])[:, 0]
     count = giants.member.shape[1]
     leaving = _leaving(graph, count, size)
     # Some giants at a time, which bounds the memory.
@@ -227,9 +271,9 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
 
     def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        triangles = around_nodes(graph, mine) * mine
+        triangles = sum_over_neighbours(graph, mine) * mine
         walked = {"t": triangles} | {
-            name: around_nodes(graph, around_nodes(graph, x))
+            name: sum_over_neighbours(graph, sum_over_neighbours(graph, x))
             for name, x in (("w3", mine), ("far", mine * d[:, None]), ("side", triangles))
         }
         return {name: _in_lanes(leaving, number, walked[name], before) for name, before in values.items()}
@@ -243,24 +287,35 @@ def linear(graph: Ranked, giants: Giants, *, size: int) -> tuple[dict[str, jax.A
 
 
 @partial(jit64, static_argnames=("size",))
-def floors(graph: Ranked, giants: Giants, t: jax.Array, *, size: int) -> jax.Array:
-    """By arc that leaves a giant, int64 ``[size]``: walks of length 3 along it, as often as their second edge has
-    triangles; ``t``: of all arcs."""
+def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array, *, size: int) -> jax.Array:
+    """Return walks of length 3 along the arcs that leave giants, each as often as its second edge has triangles.
+
+    Args:
+      t: int64 ``[S]``, the triangles at all arcs.
+
+    Returns:
+      Int64 ``[size]``.
+    """
     count = giants.member.shape[1]
     leaving = _leaving(graph, count, size)
     member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
 
     def some(number: jax.Array, found: jax.Array) -> jax.Array:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        return _in_lanes(leaving, number, around_nodes(graph, around_nodes(graph, mine, t)), found)
+        return _in_lanes(leaving, number, sum_over_neighbours(graph, sum_over_neighbours(graph, mine, t)), found)
 
     return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(size, jnp.int64))
 
 
 @partial(jit64, static_argnames=("size", "arcs"))
-def union(graph: Ranked, giants: Giants, *, size: int, arcs: int) -> tuple[jax.Array, jax.Array]:
-    """The disjoint union of the giants' neighbourhoods in compressed rows: int32 ``[size + 1]`` offsets, ``[arcs]``
-    targets."""
+def join_neighbourhoods(
+    graph: DegreeOrderedGraph, giants: Giants, *, size: int, arcs: int
+) -> tuple[jax.Array, jax.Array]:
+    """Return the disjoint union of the giants' neighbourhoods in compressed rows: offsets, targets, int32.
+
+    Args:
+      size, arcs: room for its nodes and arcs.
+    """
     nodes, count = giants.member.shape
     leaving = _leaving(graph, count, size)
     tails, heads = (jnp.minimum(x, nodes - 1) for x in (graph.tails, graph.heads))
@@ -285,8 +340,8 @@ def union(graph: Ranked, giants: Giants, *, size: int, arcs: int) -> tuple[jax.A
 
 
 @partial(jit64, static_argnames=("tuning",))
-def layout(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
-    """Order and plan of the union."""
+def plan_union(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
+    """Return the degree order of the union, and the plan of the sparse passes over it."""
     sizes = jnp.int32(offsets.shape[0] - 1), offsets[-1] // 2
     fields = Fields(offsets, targets, num_nodes=sizes[0], num_edges=sizes[1])
     order = degree_order(Graph(*fields, directed=False))
@@ -294,9 +349,13 @@ def layout(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tuple[D
 
 
 class Between(NamedTuple):
-    """What edge orbits take: int32 ``[M]``, the arcs of the graph that those of the union are, past the last where
-    there is none; and of all arcs of the graph the reversed ones, int32, and the triangles ``t`` and sums ``rim``,
-    int64."""
+    """What edge orbits take of the arcs between the neighbours of giants.
+
+    Attributes:
+      arcs: int32 ``[M]``, the arcs of the graph that the arcs of the union are, one past the last in padding.
+      back: int32 ``[S]``, the reversed arcs of the graph.
+      t, rim: int64 ``[S]``, triangles, and the sums of this name, at all arcs of the graph.
+    """
 
     arcs: jax.Array
     back: jax.Array
@@ -305,8 +364,8 @@ class Between(NamedTuple):
 
 
 @partial(jit64, static_argnames=("count",))
-def arcs_between(graph: Ranked, edges: Adjacency, order: DegreeOrder, *, count: int) -> jax.Array:
-    """:attr:`Between.arcs`."""
+def find_union_arcs(graph: DegreeOrderedGraph, edges: Adjacency, order: DegreeOrder, *, count: int) -> jax.Array:
+    """Return :attr:`Between.arcs`."""
     leaving, arcs = _leaving(graph, count, order.node.shape[0]), graph.heads.shape[0]
     x, y = (leaving.head[order.node[ends]] - graph.core for ends in (order.tail, order.head))
     real = jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
@@ -318,7 +377,7 @@ def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
 
 
 class _Ends(NamedTuple):
-    """The two nodes of each arc of the union; past the last in padding."""
+    """The two nodes of each arc of the union, which has each edge once; one past the last node in padding."""
 
     tail: jax.Array
     head: jax.Array
@@ -331,16 +390,16 @@ class _Ends(NamedTuple):
 
     @property
     def real(self) -> jax.Array:
-        """Which arcs are no padding."""
+        """Say which arcs are no padding."""
         return self.tail < self.nodes
 
     def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
-        """Sums at the nodes, int64."""
+        """Return sums at the nodes, int64, of what each arc gives to its tail and to its head."""
         found = jnp.zeros(self.nodes, jnp.int64)
         return found.at[self.tail].add(to_tail, mode="drop").at[self.head].add(to_head, mode="drop")
 
     def times(self, weight: jax.Array | int, x: jax.Array) -> jax.Array:
-        """At each node the sum over its neighbours of ``x``, times the weight of the arc."""
+        """Return, at each node, the sum over its neighbours of ``x`` times the weight of the arc."""
         return self.out(weight * _at(self.head, x), weight * _at(self.tail, x))
 
 
@@ -349,48 +408,65 @@ def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.A
 
 
 @jit64
-def near(order: DegreeOrder, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Sums in the union over the neighbours of each node."""
+def union_neighbour_sums(order: DegreeOrder, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Return the sums of some values over the neighbours of each node in the union, by name."""
     ends = _Ends.of(order)
     return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in values.items()})
 
 
 @partial(jit64, static_argnames=("tuning",))
-def within(
+def union_sums(
     order: DegreeOrder, plan: Plan, values: dict[str, jax.Array], between: Between | None, *, tuning: Tuning
 ) -> tuple[dict[str, jax.Array], jax.Array | None]:
-    """Int64 sums in the union at each of its nodes, by name, and :attr:`Between.rim` with what the union adds.
-    ``values``, at its nodes: ``t``; of the whole graph the degree ``d``, the walks of length 2 ``p2``, and ``w3``;
-    ``between``: where edges are wanted."""
+    """Return the sums inside the union, int64 at each of its nodes, by name, and :attr:`Between.rim` with what it adds.
+
+    Args:
+      values: at the nodes of the union ``t``, and of the whole graph the degree ``d``, the walks of length 2 ``p2``,
+        ``w3`` and ``leaves``.
+      between: for edge orbits.
+    """
     none, ends = order.tail.shape[0], _Ends.of(order)
     first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
     real = ends.real
     k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
-    given = {name: x[order.node] for name, x in values.items()}
-    t, around = given["t"], partial(ends.times, 1)
-    s, l2, degrees = ends.out(k, k), around(t), around(given["d"])
+    values_at = {name: x[order.node] for name, x in values.items()}
+    t, around = values_at["t"], partial(ends.times, 1)
+    s, l2, degrees = ends.out(k, k), around(t), around(values_at["d"])
     # Walks of length 3 from end to end.
     steps = jnp.where(real, cycles + _at(ends.tail, t) + _at(ends.head, t) - 1, 0)
     found = {
-        "degrees": degrees, "walks": around(given["p2"]), "spread": around(degrees), "l2": l2, "l3": around(l2),
-        "cube": around(t * t), "s": s, "kt": ends.times(k, t), "ls": around(s), "c": ends.out(steps, steps),
-        "k2": ends.out(k * k, k * k), "tip": 2 * _opposite(order, plan, k, tuning), "roof": around(given["w3"]),
-        "leaves": around(given["leaves"]),
-    }  # fmt: skip
+        "degrees": degrees,
+        "walks": around(values_at["p2"]),
+        "spread": around(degrees),
+        "l2": l2,
+        "l3": around(l2),
+        "cube": around(t * t),
+        "s": s,
+        "kt": ends.times(k, t),
+        "ls": around(s),
+        "c": ends.out(steps, steps),
+        "k2": ends.out(k * k, k * k),
+        "tip": 2 * _opposite(order, plan, k, tuning),
+        "roof": around(values_at["w3"]),
+        "leaves": around(values_at["leaves"]),
+    }
     rim = None
     if between is not None:
         of_graph = jnp.where(real, _at(between.arcs, between.t), 0)
         found |= {
-            "squares": around(given["d"] ** 2), "dart": around(t * given["d"]), "tail": ends.times(k, given["d"]),
-            "middle": ends.times(of_graph, t), "side_pairs": 2 * _opposite(order, plan, of_graph, tuning),
-        }  # fmt: skip
+            "squares": around(values_at["d"] ** 2),
+            "dart": around(t * values_at["d"]),
+            "tail": ends.times(k, values_at["d"]),
+            "middle": ends.times(of_graph, t),
+            "side_pairs": 2 * _opposite(order, plan, of_graph, tuning),
+        }
         reversed_arcs = between.back.at[between.arcs].get(mode="fill", fill_value=between.back.shape[0])
         rim = between.rim.at[between.arcs].add(steps, mode="drop").at[reversed_arcs].add(steps, mode="drop")
     return _by_node(order, found), rim
 
 
 def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> jax.Array:
-    """At each node the sum over its triangles of ``k`` at the arc between the two others, int64 ``[N]``."""
+    """Return, at each node, the sum over its triangles of ``k`` at the arc between the two others, int64 ``[N]``."""
     total = plan.triangles.total
     nodes, edges = order.node.shape[0], order.tail.shape[0]
 
@@ -408,22 +484,25 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
 
 
 @partial(jit64, static_argnames=("size",))
-def of_rows(
-    graph: Ranked, giants: Giants, near: Beside, of_tables: jax.Array, *, size: int
-) -> dict[str, jax.Array]:  # fmt: skip
-    """What :func:`around` wrote, by arc that leaves a giant, int64 ``[size]``."""
+def sums_from_rows(
+    graph: DegreeOrderedGraph, giants: Giants, neighbours: GiantNeighbours, of_tables: jax.Array, *, size: int
+) -> dict[str, jax.Array]:
+    """Return what :func:`sum_over_giants` wrote, at the arcs that leave giants, int64 ``[size]``."""
     leaving = _leaving(graph, giants.member.shape[1], size)
     inside = leaving.there & (leaving.head >= graph.core)
     row = graph.rows[jnp.maximum(leaving.head - graph.core, 0)]
-    at = jnp.searchsorted(near.rows, row).astype(jnp.int32)
+    at = jnp.searchsorted(neighbours.rows, row).astype(jnp.int32)
     wing, arm = (jnp.where(inside, x.at[at, leaving.giant].get(mode="clip"), 0) for x in of_tables)
     return {"wing": wing, "arm": arm}
 
 
 @partial(jit64, static_argnames=("size", "edges"))
-def of_pairs(graph: Ranked, giants: Giants, *, size: int, edges: bool) -> dict[str, jax.Array]:
-    """By arc that leaves a giant, int64 ``[size]``: ``chord`` between giants, what leaves add to ``wing``, and, where
-    edges are wanted, ``eave`` of the triangles with a second giant."""
+def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, size: int, edges: bool) -> dict[str, jax.Array]:
+    """Return what pairs of giants give at the arcs that leave giants, int64 ``[size]`` by name.
+
+    This is ``chord`` between giants, what leaves add to ``wing``, and (``edges``) the ``eave`` of triangles with a
+    second giant.
+    """
     nodes, count = giants.member.shape
     leaving = _leaving(graph, count, size)
     pairs = jnp.pad(giants.pairs, ((0, -giants.pairs.shape[0] % LANES), (0, 0)), constant_values=-1)
@@ -431,9 +510,9 @@ def of_pairs(graph: Ranked, giants: Giants, *, size: int, edges: bool) -> dict[s
     def some(eave: jax.Array, pairs: jax.Array) -> tuple[jax.Array, jax.Array]:
         sets = _in_both(giants._replace(pairs=pairs), giants.member).astype(jnp.int32)
         # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
-        inside = around_nodes(graph, sets).astype(jnp.int64)
+        inside = sum_over_neighbours(graph, sets).astype(jnp.int64)
         if edges:
-            of_heads = (around_nodes(graph, inside) * sets.astype(jnp.int64))[leaving.head]
+            of_heads = (sum_over_neighbours(graph, inside) * sets.astype(jnp.int64))[leaving.head]
             here = leaving.there[:, None] & (leaving.giant[:, None, None] == pairs[None]).any(axis=2)
             eave = eave + jnp.where(here, of_heads, 0).sum(axis=1)
         return eave, (inside**2).sum(axis=0)
@@ -451,96 +530,106 @@ def of_pairs(graph: Ranked, giants: Giants, *, size: int, edges: bool) -> dict[s
 
 
 @partial(jit64, static_argnames=("count",), donate_argnums=0)
-def add_leaving(sums: jax.Array, graph: Ranked, values: jax.Array, *, count: int) -> jax.Array:
-    """Add to sums at all arcs those at the arcs that leave giants."""
+def add_leaving_sums(sums: jax.Array, graph: DegreeOrderedGraph, values: jax.Array, *, count: int) -> jax.Array:
+    """Add the values of the arcs that leave giants to the sums at all arcs."""
     leaving = _leaving(graph, count, values.shape[0])
     return sums.at[leaving.arc].add(values, mode="drop")
 
 
-class Known(NamedTuple):
-    """What the tables need to know of giants.
+class KnownGiants(NamedTuple):
+    """The giants of a graph, as the tables take them.
 
     Attributes:
-      near: who is beside them.
-      size: room for the arcs that leave them, the nodes of the union of their neighbourhoods.
+      giants: their adjacency.
+      neighbours: the core nodes that are adjacent to them.
+      size: room for the arcs that leave them, which are the nodes of the union of their neighbourhoods.
     """
 
     giants: Giants
-    near: Beside
+    neighbours: GiantNeighbours
     size: int
 
 
 @in_earnest
-def known(graph: Ranked, count: int, edges: bool) -> Known:
-    """Of the ``count`` nodes of highest rank; ``edges``: whether these are wanted."""
-    member, among, near = members(graph, count=count)
+def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> KnownGiants:
+    """Find out who is adjacent to the ``count`` nodes of highest number; ``edges``: for edge orbits."""
+    member, among, near = find_members(graph, count=count)
     among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
-    found = np.argwhere(np.triu(among))
-    pairs = np.full((bucket_size(max(len(found), 1)), 2), -1, np.int32)
-    pairs[: len(found)] = found
-    of_edges = triangles(graph, member) if edges else None
+    adjacent = np.argwhere(np.triu(among))
+    pairs = np.full((bucket_size(max(len(adjacent), 1)), 2), -1, np.int32)
+    pairs[: len(adjacent)] = adjacent
+    of_edges = count_giant_triangles(graph, member) if edges else None
     giants = Giants(member, jax.device_put(pairs, next(iter(member.devices()))), of_edges)
-    beside_them = beside(graph, giants, size=bucket_size(max(int(near), 1)))
-    return Known(giants, beside_them, bucket_size(int(last - first)))
+    neighbours = find_giant_neighbours(graph, giants, size=bucket_size(max(int(near), 1)))
+    return KnownGiants(giants, neighbours, bucket_size(int(last - first)))
 
 
 @in_earnest
-def _two_steps(graph: Ranked, known: Known) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
-    """As :func:`linear`; and room for the arcs of the union."""
-    values, of_heads, arcs = linear(graph, known.giants, size=known.size)
+def _two_steps(graph: DegreeOrderedGraph, known: KnownGiants) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
+    """Return what :func:`two_step_sums` does, and room for the arcs of the union."""
+    values, of_heads, arcs = two_step_sums(graph, known.giants, size=known.size)
     return values, of_heads, bucket_size(max(int(arcs), 2))
 
 
-def add_sums(
-    sums: dict[str, jax.Array], graph: Ranked, known: Known, edges: Adjacency | None, device: jax.Device,
+def add_giant_sums(
+    sums: dict[str, jax.Array],
+    graph: DegreeOrderedGraph,
+    known: KnownGiants,
+    edges: Adjacency | None,
+    device: jax.Device,
     memory: int | None = None,
-) -> DegreeOrder:  # fmt: skip
-    """Add to the sums at all arcs, by name, those at the arcs that leave giants, but :func:`of_rows`.
+) -> DegreeOrder:
+    """Add what giants give to the sums at the arcs that leave them, all but :func:`sums_from_rows`.
 
     Args:
-      edges: who is adjacent, where edge orbits are wanted.
+      sums: int64 at all arcs, by name.
+      edges: tells who is adjacent, for edge orbits.
       memory: bytes for the steps in the union, or the least that they take (default: by what is free).
 
     Returns:
-      The order of the union of their neighbourhoods.
+      The degree order of the union of their neighbourhoods.
     """
     giants, size = known.giants, known.size
     count = giants.member.shape[1]
 
     def add(values: dict[str, jax.Array]) -> None:
         for name in sums.keys() & values.keys():
-            sums[name] = add_leaving(sums[name], graph, values[name], count=count)
+            sums[name] = add_leaving_sums(sums[name], graph, values[name], count=count)
 
     values, of_heads, arcs = _two_steps(graph, known)
     add(values)
     if memory is not None:
         memory = max(memory, fixed_bytes(size, arcs // 2) + smallest_step_bytes(size, arcs // 2))
     tuning = choose_tuning(size, arcs // 2, device, memory)
-    order, plan = layout(*union(graph, giants, size=size, arcs=arcs), tuning=tuning)
+    order, plan = plan_union(*join_neighbourhoods(graph, giants, size=size, arcs=arcs), tuning=tuning)
     between = None
     if edges is not None:
-        add({"floor": floors(graph, giants, sums["t"], size=size)})
-        between = Between(arcs_between(graph, edges, order, count=count), graph.back, sums["t"], sums["rim"])
-    inside, rim = within(order, plan, values | of_heads, between, tuning=tuning)
+        add({"floor": floor_sums(graph, giants, sums["t"], size=size)})
+        between = Between(find_union_arcs(graph, edges, order, count=count), graph.back, sums["t"], sums["rim"])
+    inside, rim = union_sums(order, plan, values | of_heads, between, tuning=tuning)
     add(inside)
     if rim is not None:
         sums["rim"] = rim
-    add(of_pairs(graph, giants, size=size, edges=edges is not None))
+    add(sums_from_pairs(graph, giants, size=size, edges=edges is not None))
     return order
 
 
-def add_around(
-    sums: dict[str, jax.Array], values: dict[str, jax.Array], graph: Ranked, known: Known, order: DegreeOrder
+def add_giant_triangle_sums(
+    sums: dict[str, jax.Array],
+    values: dict[str, jax.Array],
+    graph: DegreeOrderedGraph,
+    known: KnownGiants,
+    order: DegreeOrder,
 ) -> None:
-    """As :func:`add_sums`: at u -> v the sum over common neighbours w of values at u -> w, by name."""
+    """Add, at the arcs u -> v that leave giants, the sums over common neighbours w of the values at u -> w, by name."""
     count = known.giants.member.shape[1]
-    leaving = {name: at_leaving(graph, x, count=count, size=known.size) for name, x in values.items()}
-    for name, found in near(order, leaving).items():
-        sums[name] = add_leaving(sums[name], graph, found, count=count)
+    leaving = {name: take_leaving(graph, x, count=count, size=known.size) for name, x in values.items()}
+    for name, found in union_neighbour_sums(order, leaving).items():
+        sums[name] = add_leaving_sums(sums[name], graph, found, count=count)
 
 
 @partial(jit64, static_argnames=("count", "size"))
-def at_leaving(graph: Ranked, x: jax.Array, *, count: int, size: int) -> jax.Array:
-    """Values of all arcs at those that leave giants, ``[size]``."""
+def take_leaving(graph: DegreeOrderedGraph, x: jax.Array, *, count: int, size: int) -> jax.Array:
+    """Return the values of the arcs that leave giants, ``[size]``, of those at all arcs."""
     leaving = _leaving(graph, count, size)
     return jnp.where(leaving.there, x.at[leaving.arc].get(mode="clip"), 0)
