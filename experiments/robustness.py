@@ -197,8 +197,8 @@ def mutants(data: Path, number: int = 5000) -> None:
     import numpy as np
 
     from jaxmotif.graph import read_graph
-    from tests.graph import test_formats as formats
-    from tests.graph.format_samples import Sample, library_samples, text_samples
+    from tests.io import test_formats as formats
+    from tests.io.format_samples import Sample, library_samples, text_samples
 
     samples = text_samples() | library_samples()
     for path in sorted((data / "formats").iterdir()):
@@ -224,7 +224,7 @@ def hostile() -> None:
     """Give the command files made to take time or memory, or to run a program; its limits are its own."""
     import gzip
 
-    from tests.graph import test_formats as formats
+    from tests.io import test_formats as formats
 
     files: dict[str, Any] = {name: made() if callable(made) else made for name, (made, _) in formats.HOSTILE.items()}
     gigabytes = {"rows": b"0 1\n", "one line": b"0" * 1000, "comments": b"# a comment\n", "XML": b" " * 1000}
