@@ -48,6 +48,7 @@ Step = Literal["reject", "global"]
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # of either kind of triples
 SLOTS_PER_LABEL = 20  # hash slots: more of them, fewer chance rejections
+FOCUS_OF = 16  # steps among which the focused ones are spread evenly
 BLOCK_BITS = 15  # of a node's block: two of them in an int32
 
 
@@ -74,7 +75,8 @@ class Kinds(NamedTuple):
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "groups", "kinds"), meta_fields=("ordered",),
+    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "groups", "kinds"),
+    meta_fields=("ordered",),
 )  # fmt: skip
 @dataclasses.dataclass(frozen=True, eq=False)
 class Fixed:
@@ -84,6 +86,8 @@ class Fixed:
       by_tail: int32 ``[arcs or more]``, the arc labels grouped by tail; starts: int32 ``[nodes + 1 or more]``, where
         each group begins.
       arcs, pairs, nodes: int32 scalars, how many there are.
+      slow: bool ``[arcs or more]``, the labels of the kinds that move slowly; they alone are proposed in focused steps.
+      focus: int32 scalar, how many of ``FOCUS_OF`` steps are focused.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
       groups, kinds: what else is kept, ``None`` where it is nothing.
     """
@@ -93,6 +97,8 @@ class Fixed:
     arcs: Array
     pairs: Array
     nodes: Array
+    slow: Array
+    focus: Array
     ordered: bool
     groups: Groups | None = None
     kinds: Kinds | None = None
@@ -120,11 +126,19 @@ class Lanes(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """How many moves each chain made, int32 ``[chains]``: pair switches, turns of triples, and moves of walks."""
+    """The numbers of moves that chains made.
+
+    Attributes:
+      switches, triples, walked: int32 ``[chains]``, pair switches, turns of triples, and moves of walks.
+      of_pairs: int32 ``[chains]``, how many of these were moves of pairs.
+      moved: int32 ``[lanes]``, how often each label was given another end; a walk counts once.
+    """
 
     switches: Array
     triples: Array
     walked: Array
+    of_pairs: Array
+    moved: Array
 
 
 def whole_rounds(steps: int) -> int:
@@ -145,8 +159,21 @@ def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
 # ---- pairs
 
 
-def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Step) -> tuple[Ends, Array]:
-    """One step of pair switches of all chains, from words ``[chains, 4]``: new states, and which lanes moved."""
+def switch_pairs(
+    fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: Array, step: Step
+) -> tuple[Ends, Array]:
+    """Take one step of pair switches in all chains.
+
+    Args:
+      fixed, where, ends: the chains and their states.
+      salts: uint32 ``[chains, 4]``, random words.
+      focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
+        labels of a proposal are both slow or neither is, so that a focused step is as symmetric as any other.
+      step: how switches are decided.
+
+    Returns:
+      The new states, and bool ``[lanes]``, which labels moved.
+    """
     is_pair = where.label >= fixed.arcs
     across = _partners(fixed, where, is_pair, salts)
     partner = once(fixed, where.base + jnp.where(where.live, across, 0))
@@ -163,7 +190,7 @@ def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Ste
     loop = (tail == new_head) | (other_tail == head)
     # One proposal in 16 is left out, so that a chain has no period.
     idle = (where.label == across) | (coin & 15 == 0) | loop | (tail == other_tail) | (head == new_head)
-    proposed = where.live & ~idle
+    proposed = where.live & ~idle & (~focused | take(fixed.slow, where.label))
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
         proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])

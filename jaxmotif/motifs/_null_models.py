@@ -23,6 +23,8 @@ from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+MOST_TRIED = 1000
+"""Labels of a kind that are tried against all others to see whether the degrees leave it any switch."""
 POSITION_BITS = 29
 """Of a coordinate: squares of differences, added over 16 axes, stay within 62 bits."""
 
@@ -382,14 +384,74 @@ class Wiring:
             tried = int((self.groups.size[firsts] // 2).sum())
         return tried / max(self.labels, 1)
 
-    def fixed(self, capacity: int, device: jax.Device) -> Fixed:
-        """What no move changes, with room for so many labels, on a device."""
+    @property
+    def label_kinds(self) -> np.ndarray:
+        """The kind of every label that it has for ever, int64 ``[labels]``: 0 for arcs and 1 for pairs, or the number of
+        its group."""
+        if self.groups is not None:
+            return np.unique(self.groups.first, return_inverse=True)[1].reshape(-1)
+        return (np.arange(self.labels) >= self.arcs).astype(np.int64)
+
+    def dyad_kinds(self, ends: States) -> np.ndarray:
+        """Return the kinds of the dyads that states hold, int64 ``[.., labels]``, numbered from 0 without gaps.
+
+        A kind is that of the label and, where blocks or distances are kept, that of the two blocks or of the length.
+        Moves never change how many dyads there are of each kind.
+        """
+        labels = self.label_kinds
+        if self.kinds is None:
+            return np.broadcast_to(labels, ends.tail.shape)
+
+        def numbers(ends: States) -> np.ndarray:
+            return _dyad_numbers(self.kinds, ends, labels == 1) * 2 + labels
+
+        return np.searchsorted(np.unique(numbers(self.ends)), numbers(ends))
+
+    def cannot_move(self, members: np.ndarray) -> bool:
+        """Whether no edge of a kind has a switch with one of its like, even if all others made way.
+
+        Args:
+          members: int64, the labels of the kind.
+        """
+        like = np.flatnonzero(self.label_kinds == self.label_kinds[members[0]])
+        tail, head = (side[like].astype(np.int64) for side in self.ends)
+        of_pairs, nodes = members[0] >= self.arcs, self.nodes.size
+
+        def names(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+            return u * nodes + v if self.ordered else np.minimum(u, v) * nodes + np.maximum(u, v)
+
+        def kinds(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+            if self.kinds is None:
+                return np.zeros(u.shape, np.int64)
+            return _dyad_numbers(self.kinds, States(u, v), np.full(u.shape, of_pairs))
+
+        held = np.unique(names(tail, head))
+        turns = (False, True) if of_pairs and (self.groups is None or self.groups.turns[members[0]]) else (False,)
+        # Of a large kind some speak for all.
+        for one in np.random.default_rng(0).permutation(members)[:MOST_TRIED]:
+            u, v = (np.full(like.size, side[one], np.int64) for side in self.ends)
+            for other_tail, other_head in ((head, tail) if turned else (tail, head) for turned in turns):
+                free = (u != other_tail) & (v != other_head) & (u != other_head) & (v != other_tail)
+                free &= ~np.isin(names(u, other_head), held) & ~np.isin(names(other_tail, v), held)
+                old = np.sort([kinds(u, v), kinds(other_tail, other_head)], axis=0)
+                new = np.sort([kinds(u, other_head), kinds(other_tail, v)], axis=0)
+                if (free & (old == new).all(axis=0)).any():
+                    return False
+        return True
+
+    def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray, focus: int) -> Fixed:
+        """Return what no move changes, with room for ``capacity`` labels, on a device.
+
+        Args:
+          slow: bool ``[labels]``, the labels that focused steps propose; focus: how many steps of ``FOCUS_OF`` are so.
+        """
         tail = self.ends.tail[: self.arcs]
         # A label has two ends, and so there are at most twice as many nodes; past the last one groups are empty.
         by_tail, starts = np.zeros(capacity, np.int32), np.full(2 * capacity + 1, self.arcs, np.int32)
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
+        focused = np.pad(slow, (0, capacity - self.labels)), np.int32(focus)
         groups = kinds = None
         if self.groups is not None:
             room = capacity - self.labels
@@ -399,7 +461,7 @@ class Wiring:
             place = np.pad(self.kinds.place, ((0, 0), (0, room)))
             kinds = put64(self.kinds._replace(place=place), device)
         return Fixed(
-            *jax.device_put((by_tail, starts, *sizes), device), ordered=self.ordered, groups=groups, kinds=kinds
+            *jax.device_put((by_tail, starts, *sizes, *focused), device), ordered=self.ordered, groups=groups, kinds=kinds
         )  # fmt: skip
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
@@ -446,6 +508,18 @@ def _grouped(
     fields: list[Any] = [begins.astype(np.int32), np.repeat(counts, counts).astype(np.int32), turns]
     groups = Groups(*fields)  # on the host as yet
     return arcs[first], pairs[second], back[second], edges, groups
+
+
+def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray:
+    """Return which two blocks dyads join, or in which class of length they are, int64 ``[.., labels]``."""
+    place = np.asarray(kinds.place)
+    if kinds.limits is None:
+        a, b = (place[0][side].astype(np.int64) for side in ends)
+        # A pair has no direction.
+        low, high = np.where(is_pair, np.minimum(a, b), a), np.where(is_pair, np.maximum(a, b), b)
+        return low << BLOCK_BITS | high
+    length = sum((axis[ends.tail] - axis[ends.head]) ** 2 for axis in place)
+    return np.searchsorted(np.asarray(kinds.limits), length, side="right")
 
 
 def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:

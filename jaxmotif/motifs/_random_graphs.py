@@ -24,7 +24,16 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import SLOTS_PER_LABEL, Accepted, Ends, Fixed, Step, whole_rounds
+from jaxmotif.kernels._switching import (
+    FOCUS_OF,
+    SLOTS_PER_LABEL,
+    TRIPLES_EVERY,
+    Accepted,
+    Ends,
+    Fixed,
+    Step,
+    whole_rounds,
+)
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
 
 if TYPE_CHECKING:
@@ -32,19 +41,40 @@ if TYPE_CHECKING:
 
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
-MOST_ATTEMPTS = {False: 200.0, True: 2000.0}
+MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
 """Pair switches tried for each edge at most, where few are accepted; and where most are refused for what a null model
 keeps beside degrees."""
 LEAST_WALK_STEPS = 64
 """Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
-PILOT_STEPS = (8, 16, 32, 64)
-_steps: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], int]] = weakref.WeakKeyDictionary()
-"""What pilots of a graph have found: steps by null model, step and moves asked for."""
+PILOT_STEPS = (8, 16, 32, 64, 128)
+ENOUGH_SEEN = 24
+"""Moves of each kind, at least, from which a pilot may end early."""
+LAGGING = 0.5
+"""A kind that moves at less than this part of the fastest kind's pace may get steps of its own."""
+FOCUS_GAIN = 0.9
+"""A larger share of focused steps must shorten chains to this part, or it is not worth it."""
+_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
+"""What pilots of a graph have found, by null model, step and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once: their tables stay in its cache
 CPU_CHAINS = 512
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # tables twice, of a step and of a round of triples, and all else
 MOST_LANES = 2**26  # their slots are numbered by int32
+
+
+class Pace(NamedTuple):
+    """How long chains of a graph are, as a pilot found.
+
+    Attributes:
+      steps: that it takes until every kind of edge has made the moves asked for.
+      focus: how many of ``FOCUS_OF`` steps propose the slow labels alone; slow: which these are, bool ``[labels]``.
+      still: how many edges are of kinds that made no move in the pilot, though their degrees leave them some.
+    """
+
+    steps: int
+    focus: int
+    slow: np.ndarray
+    still: int
 
 
 class ChainPlan(NamedTuple):
@@ -54,8 +84,10 @@ class ChainPlan(NamedTuple):
       graph, model, wiring: of what, and in which form.
       key: of all chains.
       step: how pair switches are decided.
+      switches: moves asked for, of each kind for each of its edges.
       steps: that each chain takes; attempts: pair switches that it tries with these for each edge.
       bounded: whether it would have taken more steps for the moves asked for than are allowed.
+      pace: what a pilot found, which also says what focused steps propose.
     """
 
     graph: Graph
@@ -63,19 +95,21 @@ class ChainPlan(NamedTuple):
     wiring: Wiring
     key: PRNGKey
     step: Step
+    switches: float
     steps: int
     attempts: float
     bounded: bool
+    pace: Pace
 
 
 def plan_chains(
     graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None, step: Step
-) -> ChainPlan:  # fmt: skip
+) -> ChainPlan:
     """Check what is asked for, and decide how long chains are.
 
-    Without a number of attempts, chains of another seed are run on the CPU for a few steps, and what these accept says
-    how many steps it takes to make so many moves for each edge. The length depends on the graph and the null model
-    alone, never on the chains themselves, which would bias them.
+    Without a number of attempts, a pilot decides: chains of another seed, run on the CPU for a few steps, say how fast
+    each kind of edge moves. The length depends on the graph and the null model alone, never on the chains themselves,
+    which would bias them.
     """
     model = null_model_of(keep, graph.directed)
     if step not in get_args(Step):
@@ -92,39 +126,111 @@ def plan_chains(
         and wiring.nodes.size**2 * 4 * bucket_size(labels) * max(CPU_LANES // max(labels, 1), 1) > 2**62
     ):
         raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
-    plan = ChainPlan(graph, model, wiring, as_key(key), step, 0, 0.0, False)
+    plain = Pace(0, 0, np.zeros(labels, bool), 0)
+    plan = ChainPlan(graph, model, wiring, as_key(key), step, switches, 0, 0.0, False, plain)
     if not per_step:
         return plan
-    bounded = False
-    if attempts is None:
-        known, asked = _steps.setdefault(graph, {}), (model, step, switches)
-        if asked not in known:
-            known[asked] = _steps_needed(plan, switches)
-        needed, most = known[asked], math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
-        steps, bounded = min(needed, most), needed > most
-    else:
-        steps = math.ceil(attempts / per_step)
-    steps = whole_rounds(steps)
-    return plan._replace(steps=steps, attempts=steps * per_step, bounded=bounded)
+    if attempts is not None:
+        steps = whole_rounds(math.ceil(attempts / per_step))
+        return plan._replace(steps=steps, attempts=steps * per_step)
+    known, asked = _paces.setdefault(graph, {}), (model, step, switches)
+    if asked not in known:
+        known[asked] = _find_pace(plan)
+    pace, most = known[asked], math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
+    steps = whole_rounds(min(pace.steps, most))
+    # A focused step tries the slow labels alone.
+    share = 1 - pace.focus / FOCUS_OF * (1 - pace.slow.mean())
+    return plan._replace(steps=steps, attempts=steps * per_step * share, bounded=pace.steps > most, pace=pace)
 
 
-def _steps_needed(plan: ChainPlan, switches: float) -> int:
-    """How many steps it takes, as far as a few chains of another seed tell, to make so many moves for each edge."""
-    wiring = plan.wiring
+def _find_pace(plan: ChainPlan) -> Pace:
+    """Run the pilot: find how many steps let every kind of edge make its moves, and whether some should be focused.
+
+    A kind is what no move mixes with another: one-way arcs, reciprocated pairs, the groups of labels, and for blocks
+    and distances the dyads of two blocks or of one class of length. A kind whose degrees leave it no switch asks for
+    nothing.
+    """
+    wiring, switches = plan.wiring, plan.switches
     # A seed of its own ("pilo"): the chains' own moves must not decide how long they are.
-    pilot = plan._replace(key=as_key(0x70696C6F))
-    device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
-    chains = Chains(pilot, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
-    numbers, ends, done, moves = np.arange(chains.most, dtype=np.int32), None, 0, 0.0
-    rate = 0.0
+    plan = plan._replace(key=as_key(0x70696C6F))
+    of_edges = wiring.dyad_kinds(wiring.ends)
+    sizes = np.bincount(of_edges)
+    pilot = _Pilot(plan, None)
+    rates, moves = np.zeros(sizes.size), 0.0
     for steps in PILOT_STEPS:
-        drawn = chains.draw(numbers, ends, done, steps)
-        rate = drawn.moves.mean() / (wiring.labels * steps)
-        ends, done, moves = drawn.ends, done + steps, moves + rate * steps
-        if steps > PILOT_STEPS[0] and moves >= 1:  # the first steps, from the graph itself, are not typical
+        rates, seen = pilot.rates(steps)
+        moves += float(rates @ sizes / wiring.labels) * steps
+        # The first steps, from the graph itself, are not typical.
+        if steps > PILOT_STEPS[0] and moves >= 1 and seen.min() >= ENOUGH_SEEN:
             break
-    needed = math.ceil(switches / rate) if rate * 2**31 > switches else 2**31
-    return max(whole_rounds(needed), LEAST_WALK_STEPS) if wiring.walks else whole_rounds(needed)
+    # What has no other place to go asks for nothing.
+    asks = rates > 0
+    still = [kind for kind in np.flatnonzero(~asks) if not wiring.cannot_move(np.flatnonzero(of_edges == kind))]
+    focus, slow = 0, np.zeros(wiring.labels, bool)
+    needed = _steps_for(switches, rates[asks])
+    lagging = asks & (rates < LAGGING * rates.max(initial=0.0))
+    if wiring.kinds is None and lagging.any():
+        # Half of the steps focused tell how fast kinds move at any other share.
+        slow = lagging[of_edges]
+        half, _ = _Pilot(plan._replace(pace=Pace(0, FOCUS_OF // 2, slow, 0)), pilot).rates(PILOT_STEPS[-1])
+        for share in range(1, FOCUS_OF):
+            some = rates + (half - rates) * (2 * share / FOCUS_OF)
+            steps = _steps_for(switches, some[asks])
+            if steps < FOCUS_GAIN * needed and (some[asks] > 0).all():
+                focus, needed = share, steps
+    if still:
+        needed = 2**31 - FOCUS_OF
+    if wiring.walks:
+        needed = max(needed, LEAST_WALK_STEPS)
+    return Pace(whole_rounds(needed), focus, slow, int(sizes[still].sum()))
+
+
+def _steps_for(switches: float, rates: np.ndarray) -> int:
+    """Return the steps in which the slowest of some kinds makes its moves, from moves per edge and step."""
+    slowest = rates.min(initial=math.inf)
+    return math.ceil(switches / slowest) if slowest * 2**30 > switches else 2**30
+
+
+class _Pilot:
+    """Chains of another seed on the CPU, whose moves are counted by kind.
+
+    Args:
+      plan: with the pilot's own key; earlier: whose chains go on (``None``: they begin at the graph).
+    """
+
+    def __init__(self, plan: ChainPlan, earlier: _Pilot | None):
+        device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
+        wiring = plan.wiring
+        self._wiring, self._chains = wiring, Chains(plan, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
+        self._numbers = np.arange(self._chains.most, dtype=np.int32)
+        self._ends, self._done = (None, 0) if earlier is None else (earlier._ends, earlier._done)
+
+    def rates(self, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Run some steps, whole rounds: return the moves per edge and step of each kind, float64 ``[kinds]``, and how
+        often edges of each were seen to move."""
+        if self._wiring.kinds is None:
+            moved = self._run(steps)
+            kinds = np.broadcast_to(self._wiring.label_kinds, moved.shape)
+            seen = np.bincount(kinds.reshape(-1), moved.reshape(-1))
+            # Two edges make a move.
+            return seen / (2 * steps * np.bincount(kinds.reshape(-1))), seen
+        # Moves exchange the kinds of dyads: edges are looked at before each round, and whether they then move.
+        seen = total = np.zeros(1)
+        for _ in range(steps // TRIPLES_EVERY):
+            before = self._wiring.ends if self._ends is None else self._ends
+            kinds = np.broadcast_to(self._wiring.dyad_kinds(before), (self._numbers.size, self._wiring.labels))
+            moved = self._run(TRIPLES_EVERY) > 0
+            seen = seen + np.bincount(kinds.reshape(-1), moved.reshape(-1))
+            total = total + np.bincount(kinds.reshape(-1))
+        # What moves in a step with probability p moves in a round with 1 - (1 - p)^steps.
+        return (1 - (1 - seen / total) ** (1 / TRIPLES_EVERY)) / 2, seen
+
+    def _run(self, steps: int) -> np.ndarray:
+        """Go on for some steps: how often each label moved, int32 ``[chains, labels]``."""
+        lot = self._chains.run(self._numbers, self._ends, self._done, steps)
+        self._ends, self._done = lot.fetch(self._wiring).ends, self._done + steps
+        labels = self._wiring.labels
+        return np.asarray(lot.made.moved)[: lot.number * labels].reshape(lot.number, labels)
 
 
 def _has_cpu() -> bool:
@@ -142,6 +248,7 @@ class Drawn(NamedTuple):
     switches: np.ndarray
     triples: np.ndarray
     walked: np.ndarray
+    of_pairs: np.ndarray
 
     @property
     def moves(self) -> np.ndarray:
@@ -194,7 +301,7 @@ class Chains:
         later."""
         if not numbers.size:
             none = np.zeros(0, np.int64)
-            return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none)
+            return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none, none)
         parts = [
             self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
             for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
@@ -222,7 +329,8 @@ class Chains:
         which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
         rest = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
-            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device)
+            slow, focus = plan.pace.slow, plan.pace.focus
+            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, slow, focus)
         ends, made = run_chains(
             self._fixed[capacity], ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks
         )
@@ -247,11 +355,17 @@ class Lot(NamedTuple):
     @property
     def moves(self) -> np.ndarray:
         """All that each chain made, int64."""
-        return sum((x[: self.number].astype(np.int64) for x in jax.device_get(self.made)), np.zeros((), np.int64))
+        switches, triples, walked = (x[: self.number].astype(np.int64) for x in jax.device_get(self.made[:3]))
+        return switches + triples + walked
+
+    @property
+    def of_pairs(self) -> np.ndarray:
+        """How many of these were moves of pairs, int64."""
+        return np.asarray(self.made.of_pairs)[: self.number].astype(np.int64)
 
     def fetch(self, wiring: Wiring) -> Drawn:
         """The same on the host."""
-        ends, made = jax.device_get((self.ends, self.made))
+        ends, made = jax.device_get((self.ends, self.made[:4]))
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
         return Drawn(States(*used), *(x[: self.number].astype(np.int64) for x in made))
 
