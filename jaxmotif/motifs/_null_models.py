@@ -407,37 +407,32 @@ class Wiring:
 
         return np.searchsorted(np.unique(numbers(self.ends)), numbers(ends))
 
-    def cannot_move(self, members: np.ndarray) -> bool:
-        """Whether no edge of a kind has a switch with one of its like, even if all others made way.
+    def movable(self) -> np.ndarray:
+        """Return which labels belong to a kind whose degrees leave it a switch, bool ``[labels]``."""
+        kinds = self.label_kinds
+        can = [self._can_switch(np.flatnonzero(kinds == kind)) for kind in range(int(kinds.max(initial=-1)) + 1)]
+        return np.array(can, bool)[kinds]
 
-        Args:
-          members: int64, the labels of the kind.
-        """
-        like = np.flatnonzero(self.label_kinds == self.label_kinds[members[0]])
-        tail, head = (side[like].astype(np.int64) for side in self.ends)
+    def _can_switch(self, members: np.ndarray) -> bool:
+        """Whether some labels that exchange ends with each other alone have a switch, if all others made way."""
+        if members.size < 2:
+            return False
+        tail, head = (side[members].astype(np.int64) for side in self.ends)
         of_pairs, nodes = members[0] >= self.arcs, self.nodes.size
 
         def names(u: np.ndarray, v: np.ndarray) -> np.ndarray:
             return u * nodes + v if self.ordered else np.minimum(u, v) * nodes + np.maximum(u, v)
 
-        def kinds(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-            if self.kinds is None:
-                return np.zeros(u.shape, np.int64)
-            return _dyad_numbers(self.kinds, States(u, v), np.full(u.shape, of_pairs))
-
         held = np.unique(names(tail, head))
         turns = (False, True) if of_pairs and (self.groups is None or self.groups.turns[members[0]]) else (False,)
         # Of a large kind some speak for all.
         for one in np.random.default_rng(0).permutation(members)[:MOST_TRIED]:
-            u, v = (np.full(like.size, side[one], np.int64) for side in self.ends)
+            u, v = (np.full(members.size, side[one], np.int64) for side in self.ends)
             for other_tail, other_head in ((head, tail) if turned else (tail, head) for turned in turns):
                 free = (u != other_tail) & (v != other_head) & (u != other_head) & (v != other_tail)
-                free &= ~np.isin(names(u, other_head), held) & ~np.isin(names(other_tail, v), held)
-                old = np.sort([kinds(u, v), kinds(other_tail, other_head)], axis=0)
-                new = np.sort([kinds(u, other_head), kinds(other_tail, v)], axis=0)
-                if (free & (old == new).all(axis=0)).any():
-                    return False
-        return True
+                if (free & ~np.isin(names(u, other_head), held) & ~np.isin(names(other_tail, v), held)).any():
+                    return True
+        return False
 
     def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray, focus: int) -> Fixed:
         """Return what no move changes, with room for ``capacity`` labels, on a device.

@@ -49,6 +49,12 @@ LEAST_WALK_STEPS = 64
 PILOT_STEPS = (8, 16, 32, 64, 128)
 ENOUGH_SEEN = 24
 """Moves of each kind, at least, from which a pilot may end early."""
+FEW_MOVES = 2 / 3
+"""A kind that made less than this part of the moves asked for is told."""
+OF_PAIRS = "reciprocated pairs", "edges"
+"""What pairs are called: of a directed graph, and of an undirected one."""
+LEFT_BEHIND = 0.05
+"""Where blocks or distances are kept, the part of the edges whose kinds may make fewer moves than asked for."""
 LAGGING = 0.5
 """A kind that moves at less than this part of the fastest kind's pace may get steps of its own."""
 FOCUS_GAIN = 0.9
@@ -163,9 +169,15 @@ def _find_pace(plan: ChainPlan) -> Pace:
         # The first steps, from the graph itself, are not typical.
         if steps > PILOT_STEPS[0] and moves >= 1 and seen.min() >= ENOUGH_SEEN:
             break
-    # What has no other place to go asks for nothing.
-    asks = rates > 0
-    still = [kind for kind in np.flatnonzero(~asks) if not wiring.cannot_move(np.flatnonzero(of_edges == kind))]
+    if wiring.kinds is None:
+        # What has no other place to go asks for nothing.
+        asks, still = rates > 0, (rates == 0)[of_edges]
+        still = still & wiring.movable() if still.any() else still
+    else:
+        # Of many kinds of dyads some hold an edge or two, which hardly find others to exchange with.
+        asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, wiring.label_kinds) > 0)
+        still = (rates == 0)[of_edges]
+        still &= still.mean() > LEFT_BEHIND
     focus, slow = 0, np.zeros(wiring.labels, bool)
     needed = _steps_for(switches, rates[asks])
     lagging = asks & (rates < LAGGING * rates.max(initial=0.0))
@@ -178,11 +190,22 @@ def _find_pace(plan: ChainPlan) -> Pace:
             steps = _steps_for(switches, some[asks])
             if steps < FOCUS_GAIN * needed and (some[asks] > 0).all():
                 focus, needed = share, steps
-    if still:
-        needed = 2**31 - FOCUS_OF
+    if still.any() and wiring.kinds is None:
+        needed = 2**30
     if wiring.walks:
         needed = max(needed, LEAST_WALK_STEPS)
-    return Pace(whole_rounds(needed), focus, slow, int(sizes[still].sum()))
+    return Pace(whole_rounds(needed), focus, slow, int(still.sum()))
+
+
+def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray) -> np.ndarray:
+    """Return which kinds are to make all their moves, bool ``[kinds]``: of arcs all but the slowest kinds, which hold
+    ``LEFT_BEHIND`` of the arcs together, and of pairs likewise; none that does not move."""
+    asks = rates > 0
+    for alike in (of_pairs, ~of_pairs):
+        order = np.flatnonzero(alike)[np.argsort(rates[alike], kind="stable")]
+        held = np.cumsum(sizes[order])
+        asks[order[held <= LEFT_BEHIND * sizes[alike].sum()]] = False
+    return asks
 
 
 def _steps_for(switches: float, rates: np.ndarray) -> int:
@@ -239,6 +262,10 @@ def _has_cpu() -> bool:
         return bool(jax.local_devices(backend="cpu"))
     except RuntimeError:
         return False
+
+
+_BY_CHAIN = "numbers", "switches", "triples", "walked", "of_pairs"
+"""Fields of :class:`RandomGraphs` with an entry a chain."""
 
 
 class Drawn(NamedTuple):
@@ -386,8 +413,10 @@ class RandomGraphs(Sequence):
       attempts: pair switches tried per edge, in each chain.
       numbers: int32 ``[num]``, which graphs of the row of all they are.
       switches, triples, walked: int64 ``[num]``, pair switches, turns of three arcs, and moves of walks that were made.
+      of_pairs: int64 ``[num]``, how many of these were moves of pairs.
       ends: the states, int32 arrays ``[num, labels]`` (host).
       wiring: the given graph in the same form.
+      pace: which steps were focused on slow edges.
       notes: what to know of the chains, in words (that they could not move, or moved little).
     """
 
@@ -400,8 +429,10 @@ class RandomGraphs(Sequence):
     switches: np.ndarray
     triples: np.ndarray
     walked: np.ndarray
+    of_pairs: np.ndarray
     ends: States
     wiring: Wiring
+    pace: Pace
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -412,7 +443,7 @@ class RandomGraphs(Sequence):
 
     def __getitem__(self, index) -> Graph | RandomGraphs:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(index, slice | np.ndarray):
-            some = {name: getattr(self, name)[index] for name in ("numbers", "switches", "triples", "walked")}
+            some = {name: getattr(self, name)[index] for name in _BY_CHAIN}
             return dataclasses.replace(self, ends=self.ends.rows(index), **some)
         edges = np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
         nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
@@ -437,6 +468,11 @@ class RandomGraphs(Sequence):
         return float(self.moves.mean() / max(self.wiring.labels, 1))
 
     @property
+    def accepted_by_kind(self) -> dict[str, float]:
+        """Moves made for each edge of a kind, over all chains, by the kind's name."""
+        return moves_by_kind(self.wiring, self.moves, self.of_pairs)
+
+    @property
     def acceptance(self) -> float:
         """The part of the tried pair switches that were made, over all chains."""
         tried = self.attempts * self.wiring.labels * len(self)
@@ -448,14 +484,42 @@ class RandomGraphs(Sequence):
         return self.model.claim(self.wiring.walks)
 
 
-def chain_notes(plan: ChainPlan, moves: np.ndarray) -> tuple[str, ...]:
-    """What to say, and log, of chains that made so many moves each, int64 ``[num]``."""
+def moves_by_kind(wiring: Wiring, moves: np.ndarray, of_pairs: np.ndarray) -> dict[str, float]:
+    """Return the moves made for each arc, and for each pair, by the name of the kind.
+
+    Args:
+      moves, of_pairs: int64 ``[num]``, all moves of each chain and those of pairs; a kind of fewer than two edges is
+        left out, since it cannot move.
+    """
+    arcs, pairs = wiring.arcs, wiring.labels - wiring.arcs
+    two = wiring.both_ways and not wiring.ordered
+    names = "one-way arcs" if two else "arcs", OF_PAIRS[0 if two else 1]
+    made = (moves - of_pairs).mean(), of_pairs.mean()
+    return {
+        name: float(number / size) for name, number, size in zip(names, made, (arcs, pairs), strict=True) if size > 1
+    }
+
+
+def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tuple[str, ...]:
+    """Return, and log, what is to be known of chains.
+
+    Args:
+      moves, of_pairs: int64 ``[num]``, all moves that each chain made, and those of pairs.
+    """
     if not plan.steps and plan.wiring.pairs_a_step:  # none were asked for
         return ()
-    note, labels = "", max(plan.wiring.labels, 1)
+    note, labels, wiring = "", max(plan.wiring.labels, 1), plan.wiring
     accepted = moves.mean() / labels
+    kinds = moves_by_kind(wiring, moves, of_pairs)
+    few = {name: made for name, made in kinds.items() if made < FEW_MOVES * plan.switches}
     if not moves.any():
         note = "no chain could move: every random graph is the given one, which says nothing of how unusual it is"
+    elif plan.pace.still:
+        note = (
+            f"{plan.pace.still} edges hardly move: all that they might become is taken by others. The chains made "
+            f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and are uniform over what they reach; a larger "
+            "attempts= tries more"
+        )
     elif plan.bounded:
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
         note = (
@@ -464,10 +528,20 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray) -> tuple[str, ...]:
         )
     elif not moves.all():
         note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more with attempts="
+    elif few and (few := _not_for_want_of_places(plan, few)):
+        said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in few.items())
+        note = f"{said}, fewer than the {plan.switches:g} that let chains forget the graph: try more with attempts="
     if not note:
         return ()
     logging.getLogger("jaxmotif").warning("%s", note)
     return (note,)
+
+
+def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str, float]:
+    """Leave out the kinds that made few moves because the degrees leave many of their edges none."""
+    wiring, movable = plan.wiring, plan.wiring.movable()
+    parts = {name: movable[wiring.arcs :] if name in OF_PAIRS else movable[: wiring.arcs] for name in few}
+    return {name: made for name, made in few.items() if made < FEW_MOVES * plan.switches * float(parts[name].mean())}
 
 
 def random_graphs(
@@ -534,7 +608,7 @@ def random_graphs(
     if start is not None and (len(start) != num or start.model != plan.model or start.source is not graph):
         raise ValueError("start must hold the same number of graphs of the same source and keep")
     if start is not None and going_on:
-        plan = plan._replace(steps=start.steps, attempts=start.attempts)
+        plan = plan._replace(steps=start.steps, attempts=start.attempts, pace=start.pace)
     done = start.steps if start is not None else 0
     numbers = start.numbers if start is not None else first + np.arange(num, dtype=np.int32)
     selection = select_devices(devices)
@@ -550,7 +624,7 @@ def random_graphs(
 
     def identity() -> tuple:
         begun = () if start is None else (*start.ends, done)
-        options = plan.key, plan.model.identity, step, plan.steps, numbers
+        options = plan.key, plan.model.identity, step, plan.steps, plan.pace.focus, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
     store = store_for(None, selection.together, identity)
@@ -558,14 +632,15 @@ def random_graphs(
     drawn = [_unpacked(result.found, low) for low in sorted({int(name.split("/")[0]) for name in result.found})]
     whole = functools.partial(np.concatenate, axis=0)
     ends = States(*(whole([getattr(part.ends, side) for part in drawn]) for side in States._fields))
-    made = {name: whole([getattr(part, name) for part in drawn]) for name in ("switches", "triples", "walked")}
+    made = {name: whole([getattr(part, name) for part in drawn]) for name in _BY_CHAIN[1:]}
     if start is not None:
         made = {name: array + getattr(start, name) for name, array in made.items()}
-    notes = chain_notes(plan, sum(made.values(), np.zeros(num, np.int64)))
+    moves = made["switches"] + made["triples"] + made["walked"]
+    notes = chain_notes(plan, moves, made["of_pairs"])
     attempted = plan.attempts + (start.attempts if start is not None else 0.0)
     return RandomGraphs(
         graph, plan.model, step, done + plan.steps, attempted, numbers, made["switches"], made["triples"],
-        made["walked"], ends, plan.wiring, (*notes, *result.notes),
+        made["walked"], made["of_pairs"], ends, plan.wiring, plan.pace, (*notes, *result.notes),
     )  # fmt: skip
 
 

@@ -8,9 +8,6 @@ import jaxmotif
 from jaxmotif.arrays._present import counted
 from jaxmotif.motifs import Motifs
 
-_FAR = 4.0
-"""Standard errors of the difference at double length, from which chains are too short."""
-
 _CITATIONS = {
     "motifs": (
         "Milo, Shen-Orr, Itzkovitz, Kashtan, Chklovskii, Alon: Network motifs: simple building blocks of complex "
@@ -67,18 +64,18 @@ def mixing_in_words(found: Motifs) -> list[str]:
             "No count differs between them: the degrees alone decide it, and nothing is unusual.",
             *found.notes,
         ]
-    far = float(np.abs(mixing.double_length_z[varies]).max())
+    far = float(np.abs(mixing.longer_z[varies]).max())
     verdict = (
-        "as chance alone has it: the chains are long enough" if far < _FAR
+        "as chance alone has it: the chains are long enough" if not mixing.disagrees.any()
         else "farther than chance has it: the chains are too short, take more --switches"
     )  # fmt: skip
     said.append(
-        f"{counted(mixing.graphs, 'chain')} went on to double length. The mean counts of these differ from those at "
+        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. The mean counts of these differ from those at "
         f"full length by at most {far:.1f} standard errors, {verdict}."
     )
     least, most = float(mixing.effective_size[varies].min()), float(np.clip(mixing.lag_correlation[varies].max(), 0, 1))
     said.append(
-        f"The counts of a chain at full and at double length correlate by at most {most:.2f}, so that for every class "
+        f"The counts of a chain at these two lengths correlate by at most {most:.2f}, so that for every class "
         f"the random graphs are worth at least {least:,.0f} independent ones, by a cautious reckoning."
     )
     return [*said, *found.notes]

@@ -67,7 +67,7 @@ def test_feed_forward_loops_are_a_motif(graph):
     counts = [feed_forward_loops(longer[i]) for i in range(0, 40, 2)]
     differences = found.random_counts[::2, row] - counts
     wanted = differences.mean() / (differences.std(ddof=1) / np.sqrt(20))
-    np.testing.assert_allclose(found.mixing.double_length_z[row], wanted)
+    np.testing.assert_allclose(found.mixing.longer_z[row], wanted)
 
 
 @pytest.mark.more
@@ -180,7 +180,7 @@ def test_as_many_random_graphs_as_decide(graph, tmp_path, monkeypatch):
     resumed, before, after = interrupted(call, monkeypatch)
     assert sorted(before + after) == list(range(13))
     np.testing.assert_array_equal(resumed.random_counts, found.random_counts)
-    np.testing.assert_array_equal(resumed.mixing.double_length_z, found.mixing.double_length_z)
+    np.testing.assert_array_equal(resumed.mixing.longer_z, found.mixing.longer_z)
     monkeypatch.setattr(Until, "decided", lambda self, counts, random: np.ones(counts.size, bool))
     assert len(find_motifs(graph, 3, until, attempts=5).random_counts) == 6
 
