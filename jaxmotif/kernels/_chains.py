@@ -12,7 +12,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.kernels._switching import (
-    FOCUS_OF,
+    FOCUS_EVERY,
     TRIPLES_EVERY,
     Accepted,
     Ends,
@@ -63,7 +63,7 @@ def run_chains(
         ends, switches = carry
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
-        focused = (index + 1) * fixed.focus // FOCUS_OF > index * fixed.focus // FOCUS_OF
+        focused = fixed.focus & (index % FOCUS_EVERY == 0)
         ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], focused, step)
         return ends, switches + made.astype(jnp.int32)
 

@@ -48,7 +48,8 @@ Step = Literal["reject", "global"]
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # of either kind of triples
 SLOTS_PER_LABEL = 20  # hash slots: more of them, fewer chance rejections
-FOCUS_OF = 16  # steps among which the focused ones are spread evenly
+FOCUS_EVERY = 4  # steps of which one is focused, where some are
+TRIED_OF = 16  # proposals of which some are tried
 BLOCK_BITS = 15  # of a node's block: two of them in an int32
 
 
@@ -75,7 +76,7 @@ class Kinds(NamedTuple):
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "groups", "kinds"),
+    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "tried", "groups", "kinds"),
     meta_fields=("ordered",),
 )  # fmt: skip
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -87,7 +88,8 @@ class Fixed:
         each group begins.
       arcs, pairs, nodes: int32 scalars, how many there are.
       slow: bool ``[arcs or more]``, the labels of the kinds that move slowly; they alone are proposed in focused steps.
-      focus: int32 scalar, how many of ``FOCUS_OF`` steps are focused.
+      focus: bool scalar, whether one step of ``FOCUS_EVERY`` is focused.
+      tried: int32 scalar, how many of ``TRIED_OF`` proposals are tried, at most 15.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
       groups, kinds: what else is kept, ``None`` where it is nothing.
     """
@@ -99,6 +101,7 @@ class Fixed:
     nodes: Array
     slow: Array
     focus: Array
+    tried: Array
     ordered: bool
     groups: Groups | None = None
     kinds: Kinds | None = None
@@ -188,8 +191,14 @@ def switch_pairs(
     # The move exchanges heads: tails stay with their labels.
     other_tail, new_head = take(tail, partner), take(head, partner)
     loop = (tail == new_head) | (other_tail == head)
-    # One proposal in 16 is left out, so that a chain has no period.
-    idle = (where.label == across) | (coin & 15 == 0) | loop | (tail == other_tail) | (head == new_head)
+    # At least one proposal in 16 is left out, so that a chain has no period; more where proposals clash.
+    idle = (
+        (where.label == across)
+        | (coin % TRIED_OF < (TRIED_OF - fixed.tried).astype(jnp.uint32))
+        | loop
+        | (tail == other_tail)
+        | (head == new_head)
+    )
     proposed = where.live & ~idle & (~focused | take(fixed.slow, where.label))
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])

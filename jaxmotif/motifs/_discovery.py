@@ -18,7 +18,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
-from jaxmotif.arrays._present import Column
+from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._count import subgraph_census
@@ -53,6 +53,7 @@ from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, signi
 from jaxmotif.motifs._tables import motifs_line, motifs_table, plot_profile
 from jaxmotif.motifs._until import Until
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
+from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from chex import PRNGKey
@@ -284,7 +285,8 @@ def _counted(
             chains.key,
             chains.model.identity,
             chains.steps,
-            chains.pace.focus,
+            chains.pace.tried,
+            chains.pace.slow,
             stage.step,
         )
         # Which chains go on is part of it: the same numbers of random graphs may be the first of more.
@@ -454,8 +456,8 @@ class _Task:
         parts = [given, given + numbers.size]
         of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), parts)
         return _Batch(
-            classes[met], of_given, numbers.astype(np.int64), np.stack([drawn.moves, drawn.of_pairs], axis=1), of_sample, numbers[goes_on].astype(np.int64),
-            of_longer, *np.split(maps, parts),
+            classes[met], of_given, numbers.astype(np.int64), np.stack([drawn.moves, drawn.of_pairs], axis=1),
+            of_sample, numbers[goes_on].astype(np.int64), of_longer, *np.split(maps, parts),
         )  # fmt: skip
 
     def _drawn(
@@ -569,7 +571,8 @@ def _motifs(
     return Motifs(
         work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
         significance_of(counts, random_counts, mixing, noise), mixing, chains.model.claim(chains.wiring.walks),
-        chains.attempts, float(moves[:, 0].mean() / labels), moves_by_kind(chains.wiring, *moves.T), engine, notes, (graph.node_label_names, graph.edge_label_names),
+        chains.attempts, float(moves[:, 0].mean() / labels), moves_by_kind(chains.wiring, *moves.T), engine, notes,
+        (graph.node_label_names, graph.edge_label_names),
         work.estimate, decided, error, random_error,
     )  # fmt: skip
 

@@ -23,7 +23,7 @@ from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MOST_TRIED = 1000
+MOST_COMPARED = 1000
 """Labels of a kind that are tried against all others to see whether the degrees leave it any switch."""
 POSITION_BITS = 29
 """Of a coordinate: squares of differences, added over 16 axes, stay within 62 bits."""
@@ -386,8 +386,7 @@ class Wiring:
 
     @property
     def label_kinds(self) -> np.ndarray:
-        """The kind of every label that it has for ever, int64 ``[labels]``: 0 for arcs and 1 for pairs, or the number of
-        its group."""
+        """Kind that a label has for ever, int64 ``[labels]``: 0 for arcs and 1 for pairs, or the number of its group."""
         if self.groups is not None:
             return np.unique(self.groups.first, return_inverse=True)[1].reshape(-1)
         return (np.arange(self.labels) >= self.arcs).astype(np.int64)
@@ -426,7 +425,7 @@ class Wiring:
         held = np.unique(names(tail, head))
         turns = (False, True) if of_pairs and (self.groups is None or self.groups.turns[members[0]]) else (False,)
         # Of a large kind some speak for all.
-        for one in np.random.default_rng(0).permutation(members)[:MOST_TRIED]:
+        for one in np.random.default_rng(0).permutation(members)[:MOST_COMPARED]:
             u, v = (np.full(members.size, side[one], np.int64) for side in self.ends)
             for other_tail, other_head in ((head, tail) if turned else (tail, head) for turned in turns):
                 free = (u != other_tail) & (v != other_head) & (u != other_head) & (v != other_tail)
@@ -434,11 +433,12 @@ class Wiring:
                     return True
         return False
 
-    def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray, focus: int) -> Fixed:
+    def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray, tried: int) -> Fixed:
         """Return what no move changes, with room for ``capacity`` labels, on a device.
 
         Args:
-          slow: bool ``[labels]``, the labels that focused steps propose; focus: how many steps of ``FOCUS_OF`` are so.
+          slow: bool ``[labels]``, the labels that focused steps propose; if there is one, some steps are focused.
+          tried: how many of ``TRIED_OF`` proposals are tried.
         """
         tail = self.ends.tail[: self.arcs]
         # A label has two ends, and so there are at most twice as many nodes; past the last one groups are empty.
@@ -446,7 +446,7 @@ class Wiring:
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
-        focused = np.pad(slow, (0, capacity - self.labels)), np.int32(focus)
+        focused = np.pad(slow, (0, capacity - self.labels)), slow.any(), np.int32(tried)
         groups = kinds = None
         if self.groups is not None:
             room = capacity - self.labels
@@ -455,9 +455,8 @@ class Wiring:
             room = 2 * capacity - self.nodes.size
             place = np.pad(self.kinds.place, ((0, 0), (0, room)))
             kinds = put64(self.kinds._replace(place=place), device)
-        return Fixed(
-            *jax.device_put((by_tail, starts, *sizes, *focused), device), ordered=self.ordered, groups=groups, kinds=kinds
-        )  # fmt: skip
+        arrays = jax.device_put((by_tail, starts, *sizes, *focused), device)
+        return Fixed(*arrays, ordered=self.ordered, groups=groups, kinds=kinds)
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
         """Tails and heads ``[.., m]`` of the edges of states ``[.., labels]``: labels in order, then the pairs' other

@@ -25,7 +25,7 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._chains import run_chains
 from jaxmotif.kernels._switching import (
-    FOCUS_OF,
+    FOCUS_EVERY,
     SLOTS_PER_LABEL,
     TRIPLES_EVERY,
     Accepted,
@@ -57,8 +57,11 @@ LEFT_BEHIND = 0.05
 """Where blocks or distances are kept, the part of the edges whose kinds may make fewer moves than asked for."""
 LAGGING = 0.5
 """A kind that moves at less than this part of the fastest kind's pace may get steps of its own."""
-FOCUS_GAIN = 0.9
-"""A larger share of focused steps must shorten chains to this part, or it is not worth it."""
+MOST_TRIED, FEWER_TRIED = 15, 8
+"""Proposals tried of 16: where there is room, and where they clash (most of all those of hubs)."""
+CROWDED, WORTH_FEWER = 0.15, 0.8
+"""Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
+leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows."""
 _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
 """What pilots of a graph have found, by null model, step and moves asked for."""
 
@@ -73,12 +76,14 @@ class Pace(NamedTuple):
 
     Attributes:
       steps: that it takes until every kind of edge has made the moves asked for.
-      focus: how many of ``FOCUS_OF`` steps propose the slow labels alone; slow: which these are, bool ``[labels]``.
+      tried: how many of ``TRIED_OF`` proposals are tried in a step: fewer where they are in each other's way.
+      slow: bool ``[labels]``, edges of the kinds that move slowly; if there are any, one step of ``FOCUS_EVERY``
+        proposes these alone.
       still: how many edges are of kinds that made no move in the pilot, though their degrees leave them some.
     """
 
     steps: int
-    focus: int
+    tried: int
     slow: np.ndarray
     still: int
 
@@ -132,7 +137,7 @@ def plan_chains(
         and wiring.nodes.size**2 * 4 * bucket_size(labels) * max(CPU_LANES // max(labels, 1), 1) > 2**62
     ):
         raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
-    plain = Pace(0, 0, np.zeros(labels, bool), 0)
+    plain = Pace(0, MOST_TRIED, np.zeros(labels, bool), 0)
     plan = ChainPlan(graph, model, wiring, as_key(key), step, switches, 0, 0.0, False, plain)
     if not per_step:
         return plan
@@ -145,8 +150,10 @@ def plan_chains(
     pace, most = known[asked], math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
     steps = whole_rounds(min(pace.steps, most))
     # A focused step tries the slow labels alone.
-    share = 1 - pace.focus / FOCUS_OF * (1 - pace.slow.mean())
-    return plan._replace(steps=steps, attempts=steps * per_step * share, bounded=pace.steps > most, pace=pace)
+    share = 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
+    return plan._replace(
+        steps=steps, attempts=steps * per_step * share * pace.tried / MOST_TRIED, bounded=pace.steps > most, pace=pace
+    )
 
 
 def _find_pace(plan: ChainPlan) -> Pace:
@@ -178,23 +185,21 @@ def _find_pace(plan: ChainPlan) -> Pace:
         asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, wiring.label_kinds) > 0)
         still = (rates == 0)[of_edges]
         still &= still.mean() > LEFT_BEHIND
-    focus, slow = 0, np.zeros(wiring.labels, bool)
+    pace = Pace(0, MOST_TRIED, np.zeros(wiring.labels, bool), int(still.sum()))
+    slowest = rates[asks].min(initial=math.inf)
+    if slowest < CROWDED:
+        pilot, fewer = pilot.at(pace._replace(tried=FEWER_TRIED))
+        if fewer[asks].min(initial=math.inf) >= WORTH_FEWER * slowest:
+            pace, rates = pace._replace(tried=FEWER_TRIED), fewer
+    slow = asks & (rates < LAGGING * rates.max(initial=0.0))
+    if slow.any() and wiring.kinds is None:
+        _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
+        if focused[asks].min() > rates[asks].min():
+            pace, rates = pace._replace(slow=slow[of_edges]), focused
     needed = _steps_for(switches, rates[asks])
-    lagging = asks & (rates < LAGGING * rates.max(initial=0.0))
-    if wiring.kinds is None and lagging.any():
-        # Half of the steps focused tell how fast kinds move at any other share.
-        slow = lagging[of_edges]
-        half, _ = _Pilot(plan._replace(pace=Pace(0, FOCUS_OF // 2, slow, 0)), pilot).rates(PILOT_STEPS[-1])
-        for share in range(1, FOCUS_OF):
-            some = rates + (half - rates) * (2 * share / FOCUS_OF)
-            steps = _steps_for(switches, some[asks])
-            if steps < FOCUS_GAIN * needed and (some[asks] > 0).all():
-                focus, needed = share, steps
     if still.any() and wiring.kinds is None:
         needed = 2**30
-    if wiring.walks:
-        needed = max(needed, LEAST_WALK_STEPS)
-    return Pace(whole_rounds(needed), focus, slow, int(still.sum()))
+    return pace._replace(steps=whole_rounds(max(needed, LEAST_WALK_STEPS * wiring.walks)))
 
 
 def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray) -> np.ndarray:
@@ -223,7 +228,7 @@ class _Pilot:
 
     def __init__(self, plan: ChainPlan, earlier: _Pilot | None):
         device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
-        wiring = plan.wiring
+        self._plan, wiring = plan, plan.wiring
         self._wiring, self._chains = wiring, Chains(plan, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
         self._numbers = np.arange(self._chains.most, dtype=np.int32)
         self._ends, self._done = (None, 0) if earlier is None else (earlier._ends, earlier._done)
@@ -247,6 +252,11 @@ class _Pilot:
             total = total + np.bincount(kinds.reshape(-1))
         # What moves in a step with probability p moves in a round with 1 - (1 - p)^steps.
         return (1 - (1 - seen / total) ** (1 / TRIPLES_EVERY)) / 2, seen
+
+    def at(self, pace: Pace) -> tuple[_Pilot, np.ndarray]:
+        """Go on at another pace: return that pilot, and the moves per edge and step of each kind."""
+        other = _Pilot(self._plan._replace(pace=pace), self)
+        return other, other.rates(PILOT_STEPS[-1])[0]
 
     def _run(self, steps: int) -> np.ndarray:
         """Go on for some steps: how often each label moved, int32 ``[chains, labels]``."""
@@ -356,8 +366,7 @@ class Chains:
         which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
         rest = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
-            slow, focus = plan.pace.slow, plan.pace.focus
-            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, slow, focus)
+            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow, plan.pace.tried)
         ends, made = run_chains(
             self._fixed[capacity], ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks
         )
@@ -624,7 +633,7 @@ def random_graphs(
 
     def identity() -> tuple:
         begun = () if start is None else (*start.ends, done)
-        options = plan.key, plan.model.identity, step, plan.steps, plan.pace.focus, numbers
+        options = plan.key, plan.model.identity, step, plan.steps, plan.pace.tried, plan.pace.slow, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
     store = store_for(None, selection.together, identity)

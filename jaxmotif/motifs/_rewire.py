@@ -13,7 +13,7 @@ from jax import lax
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import FOCUS_OF, Ends, Fixed, mix, whole_rounds
+from jaxmotif.kernels._switching import Ends, Fixed, mix, whole_rounds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 from jaxmotif.motifs._null_models import NULL_MODELS, null_model_of
 
@@ -143,8 +143,10 @@ def _rewired(
     starts = jnp.searchsorted(tails, jnp.arange(2 * rows + 1, dtype=jnp.int32)).astype(jnp.int32)
     # No pilot can say here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone, in
     # which no proposed arc is in their way.
-    focus = jnp.where((pairs >= 2) & (arcs > 2 * pairs), FOCUS_OF // 4, 0)
-    fixed = Fixed(by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, ordered=ordered)
+    focus = (pairs >= 2) & (arcs > 2 * pairs)
+    fixed = Fixed(
+        by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, jnp.int32(15), ordered=ordered
+    )
     one = jnp.zeros(1, jnp.int32)
     walks = nodes <= WALK_NODES and rows <= WALK_LABELS
     ends, _ = run_chains(
