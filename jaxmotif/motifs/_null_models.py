@@ -386,10 +386,10 @@ class Wiring:
 
     @property
     def label_kinds(self) -> np.ndarray:
-        """Kind that a label has for ever, int64 ``[labels]``: 0 for arcs and 1 for pairs, or the number of its group."""
-        if self.groups is not None:
-            return np.unique(self.groups.first, return_inverse=True)[1].reshape(-1)
-        return (np.arange(self.labels) >= self.arcs).astype(np.int64)
+        """Kind that a label has for ever, int64 ``[labels]``, numbered from 0: arc or pair, or its group."""
+        of_pairs = np.arange(self.labels) >= self.arcs
+        kinds = of_pairs if self.groups is None else self.groups.first
+        return np.unique(kinds, return_inverse=True)[1].reshape(-1)
 
     def dyad_kinds(self, ends: States) -> np.ndarray:
         """Return the kinds of the dyads that states hold, int64 ``[.., labels]``, numbered from 0 without gaps.
@@ -402,7 +402,7 @@ class Wiring:
             return np.broadcast_to(labels, ends.tail.shape)
 
         def numbers(ends: States) -> np.ndarray:
-            return _dyad_numbers(self.kinds, ends, labels == 1) * 2 + labels
+            return _dyad_numbers(self.kinds, ends, np.arange(self.labels) >= self.arcs) * 2 + labels
 
         return np.searchsorted(np.unique(numbers(self.ends)), numbers(ends))
 

@@ -147,13 +147,13 @@ def plan_chains(
     known, asked = _paces.setdefault(graph, {}), (model, step, switches)
     if asked not in known:
         known[asked] = _find_pace(plan)
-    pace, most = known[asked], math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
-    steps = whole_rounds(min(pace.steps, most))
+    pace = known[asked]
     # A focused step tries the slow labels alone.
     share = 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
-    return plan._replace(
-        steps=steps, attempts=steps * per_step * share * pace.tried / MOST_TRIED, bounded=pace.steps > most, pace=pace
-    )
+    per_step *= share * pace.tried / MOST_TRIED
+    most = math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
+    steps = whole_rounds(min(pace.steps, most))
+    return plan._replace(steps=steps, attempts=steps * per_step, bounded=pace.steps > most, pace=pace)
 
 
 def _find_pace(plan: ChainPlan) -> Pace:
@@ -182,7 +182,7 @@ def _find_pace(plan: ChainPlan) -> Pace:
         still = still & wiring.movable() if still.any() else still
     else:
         # Of many kinds of dyads some hold an edge or two, which hardly find others to exchange with.
-        asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, wiring.label_kinds) > 0)
+        asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, np.arange(wiring.labels) >= wiring.arcs) > 0)
         still = (rates == 0)[of_edges]
         still &= still.mean() > LEFT_BEHIND
     pace = Pace(0, MOST_TRIED, np.zeros(wiring.labels, bool), int(still.sum()))
@@ -196,7 +196,8 @@ def _find_pace(plan: ChainPlan) -> Pace:
         _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
         if focused[asks].min() > rates[asks].min():
             pace, rates = pace._replace(slow=slow[of_edges]), focused
-    needed = _steps_for(switches, rates[asks])
+    # One round shows that nothing moves, where nothing can.
+    needed = _steps_for(switches, rates[asks]) if asks.any() else TRIPLES_EVERY
     if still.any() and wiring.kinds is None:
         needed = 2**30
     return pace._replace(steps=whole_rounds(max(needed, LEAST_WALK_STEPS * wiring.walks)))
@@ -526,8 +527,8 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
     elif plan.pace.still:
         note = (
             f"{plan.pace.still} edges hardly move: all that they might become is taken by others. The chains made "
-            f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and are uniform over what they reach; a larger "
-            "attempts= tries more"
+            f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the graph; a "
+            "larger attempts= tries more"
         )
     elif plan.bounded:
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"

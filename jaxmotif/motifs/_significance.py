@@ -26,7 +26,8 @@ class Mixing:
       lag_correlation: between a chain's counts at full and at that length, over these chains (0 where constant).
       effective_size: random graphs times (1 - c) / (1 + c), c the lag correlation where positive: the
         independent draws that the counts are worth, by a cautious reckoning (the chains themselves are independent).
-      longer_z: mean of all chains at full length minus mean of those that went on, in standard errors of the difference.
+      longer_z: mean of all chains at full length minus mean of those that went on, in standard errors of their
+        difference.
       times: the longer length, in full lengths.
     """
 

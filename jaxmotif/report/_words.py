@@ -70,8 +70,8 @@ def mixing_in_words(found: Motifs) -> list[str]:
         else "farther than chance has it: the chains are too short, take more --switches"
     )  # fmt: skip
     said.append(
-        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. The mean counts of these differ from those at "
-        f"full length by at most {far:.1f} standard errors, {verdict}."
+        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. The mean counts of these "
+        f"differ from those at full length by at most {far:.1f} standard errors, {verdict}."
     )
     least, most = float(mixing.effective_size[varies].min()), float(np.clip(mixing.lag_correlation[varies].max(), 0, 1))
     said.append(

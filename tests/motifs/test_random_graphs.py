@@ -182,10 +182,11 @@ def test_same_bits_however_divided(nodes, monkeypatch):
 def test_chains_are_as_long_as_it_takes():
     graph = Graph.from_edges(np.random.default_rng(0).integers(0, 60, (240, 2)), 60, directed=True)
     sample = random_graphs(graph, 20, 0)
-    assert sample.accepted == pytest.approx(15, rel=0.1)
+    # Pairs are few and slow here: they decide.
+    assert min(sample.accepted_by_kind.values()) == pytest.approx(15, rel=0.25)
     assert sample.notes == ()
     shorter = random_graphs(graph, 20, 0, switches=5)
-    assert shorter.accepted == pytest.approx(5, rel=0.2)
+    assert min(shorter.accepted_by_kind.values()) == pytest.approx(5, rel=0.3)
     assert shorter.steps < sample.steps
     assert random_graphs(graph, 3, 0, start=random_graphs(graph, 3, 0, switches=5)).steps == 2 * shorter.steps
 
