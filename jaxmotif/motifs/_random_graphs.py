@@ -527,14 +527,15 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
     elif plan.pace.still:
         note = (
             f"{plan.pace.still} edges hardly move: all that they might become is taken by others. The chains made "
-            f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the graph; a "
-            "larger attempts= tries more"
+            f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the "
+            "graph; a larger attempts= tries more"
         )
     elif plan.bounded:
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
+        said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in (few or kinds).items())
         note = (
-            f"chains made {accepted:.2g} moves per edge in the {plan.attempts:.0f} switches per edge that are tried at "
-            f"most, fewer than asked for: most are refused {why}; a larger attempts= tries more"
+            f"{said} in the {plan.attempts:.0f} switches per edge that are tried at most, fewer than asked for: most "
+            f"are refused {why}; a larger attempts= tries more"
         )
     elif not moves.all():
         note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more with attempts="
