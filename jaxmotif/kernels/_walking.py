@@ -74,8 +74,8 @@ class _Walk(NamedTuple):
 
 
 def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> tuple[Ends, Array]:
-    """One walk of every chain, from words ``[chains, 4]``: new states, and how many moves of arcs and of pairs each made,
-    int32 ``[2, chains]``."""
+    """Walk once in every chain, from random words ``[chains, 4]``: return the new states, and the moves of arcs and of
+    pairs that each chain made, int32 ``[2, chains]``."""
     chains = salts.shape[0]
     chain = jnp.arange(chains, dtype=jnp.int32)
     labels = fixed.arcs + fixed.pairs
