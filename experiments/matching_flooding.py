@@ -29,7 +29,7 @@ from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._target import index_target
 from jaxmotif.matching.planner._plan import make_plan
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import Progress, advance
+from jaxmotif.search import DeviceReport, advance
 from jaxmotif.search._layout import SearchWords
 
 SCHEDULES = ("fill", "deepest", "blocks")
@@ -60,7 +60,7 @@ def search(plan, schedule, threads, seconds):
         while True:
             stop = np.int32(min(last, steps))
             state, report = advance(operands, state, stop, sizes=stage.sizes, ordered=schedule != "fill")
-            now = Progress.read(np.asarray(report), stage.sizes)
+            now = DeviceReport.read(np.asarray(report), stage.sizes)
             taken = time.perf_counter() - started
             if now.drained or steps >= last or taken > limit:
                 return now, taken

@@ -19,13 +19,13 @@ from figure_data import FIGURES, backend, machine, write_figure
 from networks import instance, parse_with_data
 
 from jaxmotif.matching import count_matches
-from jaxmotif.matching._host_search import _Small
+from jaxmotif.matching._host_search import HostSearch
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
-from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._ask import constrain_query
 from jaxmotif.matching.planner._order import choose_order
-from jaxmotif.matching.planner._reduce import filtered, reduced
+from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
 from jaxmotif.patterns import Pattern
 
 OPEN = (
@@ -43,20 +43,20 @@ OPEN = (
 )
 
 
-class _Probes(_Small):
+class _Probes(HostSearch):
     """Many probes at once, each a row; ``laid`` is how many candidates each had."""
 
-    def laid_out(self, asks, shortest):
-        row, w, which = super().laid_out(asks, shortest)
+    def lay_out_candidates(self, asks, shortest):
+        row, w, which = super().lay_out_candidates(asks, shortest)
         self.laid = np.bincount(row, minlength=self.rows.shape[1])
         return row, w, which
 
 
 def prepare(query, target, options):
     """Return what a search goes by."""
-    asked = ask(query, options)
-    kept = filtered(target, asked, None, options)
-    lists, measured = reduced(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
+    asked = constrain_query(query, options)
+    kept = filter_target(target, asked, None, options)
+    lists, measured = reduce_and_measure(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
     return asked, choose_order(asked, measured, options.search, closed_form=not options.induced), lists, measured
 
 
@@ -69,7 +69,7 @@ def probe(prepared, rng, probes):
     found = np.zeros((len(order.core), 2, probes))
     for level, x in enumerate(order.core):
         asks = search.asks([x])
-        row, w = search.tested_one_by_one(asks, search.shortest(asks))
+        row, w = search.test_candidates(asks, search.shortest(asks))
         left = np.bincount(row, minlength=len(alive))
         found[level, 1, alive] = weights * search.laid
         # Of each probe's partial matches one, drawn uniformly: they stand together, row by row.

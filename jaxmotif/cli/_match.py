@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> Report:
     )  # fmt: skip
     if listing:
         return _listing(args, queries, target, options)
-    results = _counts(args, queries, target, options)
+    results = _count_stack(args, queries, target, options)
     if args.report is not None or args.svg is not None:
         _show(args, queries, target, results, options["wildcard"])
     return _counted(args.format, results)
@@ -96,9 +96,9 @@ def _show(
     results: dict[str, MatchCount], wildcard: int | None,
 ) -> None:  # fmt: skip
     """Drawings of the queries, and the page."""
-    from jaxmotif.matching._checks import checked_query
+    from jaxmotif.matching._checks import check_query
 
-    patterns = {name: checked_query(query, target, wildcard, args.per) for name, query in queries.items()}
+    patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
     write_drawings(args, patterns, (target.node_label_names, target.edge_label_names))
     matched = [(patterns[name], results[name], getattr(query, "names", ())) for name, query in queries.items()]
     given = network_name(args.graph), target, dict(zip(queries, matched, strict=True)), args.induced, args.per, wildcard
@@ -148,7 +148,7 @@ def query_paths(text: str) -> list[Path]:
     return found
 
 
-def _counts(
+def _count_stack(
     args: argparse.Namespace, queries: dict[str, Graph | Pattern | Query], target: Graph, options: dict[str, Any]
 ) -> dict[str, MatchCount]:
     from jaxmotif.matching import count_matches, count_queries

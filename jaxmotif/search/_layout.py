@@ -52,8 +52,8 @@ class TableWords(NamedTuple):
 
     Attributes:
       anchors: :class:`PairWords` that allow candidates: the new node must fulfil all, and is taken from the shortest.
-      apart, below: slots whose nodes the new one must differ from, or exceed.
-      strangers: :class:`PairWords` that the new node must not fulfil.
+      distinct_from, below: slots whose nodes the new one must differ from, or exceed.
+      non_neighbours: :class:`PairWords` that the new node must not fulfil.
       columns: slots to append to the next table.
       base, room: the table's first entry, and the rows it has room for; ``next_base``, ``next_room``: the next one's.
       is_last: whether matches are counted here instead of appended.
@@ -66,12 +66,12 @@ class TableWords(NamedTuple):
 
     num_anchors: Word
     anchors: Word
-    num_apart: Word
-    apart: Word
+    num_distinct_from: Word
+    distinct_from: Word
     num_below: Word
     below: Word
-    num_strangers: Word
-    strangers: Word
+    num_non_neighbours: Word
+    non_neighbours: Word
     num_columns: Word
     columns: Word
     base: Word
@@ -230,10 +230,10 @@ class Sizes(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Where a table's columns start: the first, and how far they are apart (read once, outside of loops)."""
+    """Where a table's columns start: the first, and the stride between them (read once, outside of loops)."""
 
     first: Any
-    apart: Any
+    stride: Any
 
     @classmethod
     def of(cls, head: TableWords) -> Columns:
@@ -265,7 +265,7 @@ class Reader(NamedTuple):
 
     def column(self, columns: Columns, slot: jax.Array, row: jax.Array, where: jax.Array) -> Any:
         """Column ``slot`` of some rows; lanes left out have any node."""
-        return self.load(self.table, columns.first + slot * columns.apart + row, where)
+        return self.load(self.table, columns.first + slot * columns.stride + row, where)
 
     def column_or(self, columns: Columns, slot: jax.Array, row: jax.Array, new: jax.Array, where: jax.Array) -> Any:
         """The same, or the ``new`` node where the slot is -1."""

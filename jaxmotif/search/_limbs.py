@@ -73,7 +73,7 @@ class LimbCounts:
     def multiply(self, x: Limbs, y: Limbs) -> Limbs:
         """Limb by limb, as on paper; what is beyond the last limb is left out."""
         # What is beyond the last limb is left out: all is modulo 2^(32 limbs).
-        parts = [(*[jnp.zeros_like(y[i])] * i, *self._times(x[: self.limbs - i], y[i])) for i in range(len(y))]
+        parts = [(*[jnp.zeros_like(y[i])] * i, *self._scale(x[: self.limbs - i], y[i])) for i in range(len(y))]
         return functools.reduce(self.add, parts)
 
     def add(self, x: Limbs, y: Limbs) -> Limbs:
@@ -88,7 +88,7 @@ class LimbCounts:
     def scaled(self, x: Limbs, factor: jax.Array) -> Limbs:
         """Times int32 factors; negative ones are anything, of products that are 0."""
         # Nonnegative: the same bits unsigned.
-        return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
+        return self._scale(x, lax.bitcast_convert_type(factor, jnp.uint32))
 
     def sums(self, x: Limbs) -> list[jax.Array]:
         """Sums along the last axis, a uint32 array for each limb."""
@@ -103,7 +103,7 @@ class LimbCounts:
     def low_words(self, x: Limbs) -> list[jax.Array]:
         return list(x[:2])
 
-    def _times(self, x: Limbs, limb: jax.Array) -> Limbs:
+    def _scale(self, x: Limbs, limb: jax.Array) -> Limbs:
         """Times one limb: a product of two and a carry fit 64 bits."""
         with jax.enable_x64(True):
             limb = limb.astype(jnp.uint64)

@@ -20,7 +20,7 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
 from jaxmotif.search._parts import MOST_PART, Prefixes
 from jaxmotif.search._run import ReadySearch, Run, Stage
 
@@ -95,7 +95,7 @@ class Ordered:
         static: dict[str, Any] = {"most": MOST_PART, "sizes": stage.sizes, "ordered": True}
         return advance_part(operands, state, self._rows, part, stop, work, **static)
 
-    def ended(self, now: Progress) -> str | None:
+    def ended(self, now: DeviceReport) -> str | None:
         # Matches wait in the table that no step expands.
         self.held = int(now.rows[0, self._tables])
         left = now.rows[1] < now.rows[0]

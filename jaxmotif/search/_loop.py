@@ -53,7 +53,7 @@ class SearchState:
     tally: Any
 
 
-class Progress(NamedTuple):
+class DeviceReport(NamedTuple):
     """A report on a search, read on the host: all of a state but table and tally.
 
     Attributes:
@@ -70,7 +70,7 @@ class Progress(NamedTuple):
     work: int
 
     @classmethod
-    def read(cls, report: np.ndarray, sizes: Sizes) -> Progress:
+    def read(cls, report: np.ndarray, sizes: Sizes) -> DeviceReport:
         numbers = 2 * (_limbs(sizes) + 2)  # matches, positions and work, each of two words
         rows, steps = report[: -numbers - 1].view(np.int32).reshape(3, -1), int(report[-1])
         *limbs, positions, work = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
@@ -297,9 +297,16 @@ def _advance(
 
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
-    op: Operands, state: SearchState, stop_step: Any, enough: Any = None, work: Any = MOST_WORK, *, sizes: Sizes,
-    ordered: bool = False, once: bool = False,
-) -> tuple[SearchState, jax.Array]:  # fmt: skip
+    op: Operands,
+    state: SearchState,
+    stop_step: Any,
+    enough: Any = None,
+    work: Any = MOST_WORK,
+    *,
+    sizes: Sizes,
+    ordered: bool = False,
+    once: bool = False,
+) -> tuple[SearchState, jax.Array]:
     """Search on until nothing is left, all that is allowed is done, or the table of listed matches is full.
 
     Args:
@@ -313,7 +320,7 @@ def advance(
       once: static; stop when there is a match.
 
     Returns:
-      The state, and a report for :meth:`Progress.read`, uint32.
+      The state, and a report for :meth:`DeviceReport.read`, uint32.
     """
     if enough is None:
         wanted = _until_a_match if once else _until_all
@@ -324,9 +331,17 @@ def advance(
 
 @partial(jit64, static_argnames=("most", "sizes", "ordered"), donate_argnames=("state",))
 def advance_part(
-    op: Operands, state: SearchState, rows: Any, part: Any, stop_step: Any, work: Any, *, most: int, sizes: Sizes,
+    op: Operands,
+    state: SearchState,
+    rows: Any,
+    part: Any,
+    stop_step: Any,
+    work: Any,
+    *,
+    most: int,
+    sizes: Sizes,
     ordered: bool = False,
-) -> tuple[SearchState, jax.Array]:  # fmt: skip
+) -> tuple[SearchState, jax.Array]:
     """Take a part, and :func:`advance`.
 
     Args:

@@ -14,7 +14,7 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
-from jaxmotif.search._loop import MOST_WORK, Allowance, Progress, SearchState, advance, begin, start_state
+from jaxmotif.search._loop import MOST_WORK, Allowance, DeviceReport, SearchState, advance, begin, start_state
 from jaxmotif.search._program import Program
 from jaxmotif.search._sizes import step_sizes, table_entries
 
@@ -73,7 +73,7 @@ class ReadySearch:
     prefixes: Callable[[], Stage] | None = None
 
 
-class Standing(NamedTuple):
+class SearchProgress(NamedTuple):
     """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it; and
     at the end the tally, uint64 ``[cells]`` modulo 2^64, of a search that has one."""
 
@@ -84,7 +84,7 @@ class Standing(NamedTuple):
     tally: np.ndarray | None = None
 
 
-RUNNING, NOTHING = Standing(0, 0, 0, "running"), Standing(0, 0, 0, "done")
+RUNNING, NOTHING = SearchProgress(0, 0, 0, "running"), SearchProgress(0, 0, 0, "done")
 
 
 class Driver(Protocol):
@@ -100,7 +100,7 @@ class Driver(Protocol):
         """
         ...
 
-    def ended(self, now: Progress) -> str | None:
+    def ended(self, now: DeviceReport) -> str | None:
         """Why there is nothing more to dispatch, in words, or ``None``; ``"done"`` if all is searched."""
         ...
 
@@ -120,7 +120,7 @@ class Whole:
         limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
         return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
 
-    def ended(self, now: Progress) -> str | None:
+    def ended(self, now: DeviceReport) -> str | None:
         found = "found a match" if self._once and now.matches else None
         return "done" if now.drained else found
 
@@ -188,11 +188,11 @@ class Run:
         self._compiled = compile_seconds() - self._compiled
         return report
 
-    def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
+    def receive(self, report: np.ndarray, seconds: float) -> SearchProgress | None:
         """Return where the search stands after a slice that took some seconds; ``None`` if it starts again."""
-        now = Progress.read(report, self._stage.sizes)
+        now = DeviceReport.read(report, self._stage.sizes)
         self._steps = now.steps
-        standing = Standing(now.matches, now.positions, now.steps, "running")
+        standing = SearchProgress(now.matches, now.positions, now.steps, "running")
         if (status := self._driver.ended(now)) is not None:
             return standing._replace(status=status)
         if self._steps >= self._last:
@@ -202,7 +202,7 @@ class Run:
         self._work = max(1, min(MOST_WORK, int(now.work * pace)))
         return standing if self._stage.most_steps is None else self._next_stage(standing)
 
-    def _next_stage(self, standing: Standing) -> Standing | None:
+    def _next_stage(self, standing: SearchProgress) -> SearchProgress | None:
         last, looking = self._stages.pop(0), None
         # What the first steps found decides: many candidates for each match are mostly dead ends.
         if self._ahead is not None and FEW * standing.count < standing.positions:
@@ -220,7 +220,7 @@ class Run:
         return None
 
 
-def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[Standing]:
+def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[SearchProgress]:
     """Search to the end, or to a deadline; the last standing is the result."""
     before = time.perf_counter()
     while True:
@@ -243,7 +243,7 @@ def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[Standing]:
 
 def run_searches(
     searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
-) -> list[tuple[Standing, float]]:
+) -> list[tuple[SearchProgress, float]]:
     """Run several searches on one device, the first slices of some of them together.
 
     Args:

@@ -96,7 +96,7 @@ def table_memory(memory: int | None, device: jax.Device) -> int:
 
 @functools.cache
 def _host_memory(device: jax.Device) -> int:
-    """Asked once: to read what the operating system says takes as long as to plan a small search."""
+    """QueryConstraints once: to read what the operating system says takes as long as to plan a small search."""
     return default_memory(device)
 
 

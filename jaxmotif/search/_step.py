@@ -107,9 +107,10 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
         # The others are not walked, but tested for each candidate of this one.
         shorter = length < best[0]
         return (
-            jnp.where(shorter, length, best[0]), jnp.where(shorter, start, best[1]),
+            jnp.where(shorter, length, best[0]),
+            jnp.where(shorter, start, best[1]),
             jnp.where(shorter, number, best[2]),
-        )  # fmt: skip
+        )
 
     # Longer than any list.
     length, start, anchor = loop(head.num_anchors, look, (zero + 2**30, zero, zero))
@@ -122,13 +123,18 @@ def filter_lanes(
 ) -> Any:
     """Which candidates w extend their rows, int32 0 or 1; lists hold none that does not exceed what it must."""
     head = io.of_table(table)
-    columns, apart, anchors, strangers = Columns.of(head), head.apart, head.anchors, head.strangers
+    columns, distinct_from, anchors, non_neighbours = (
+        Columns.of(head),
+        head.distinct_from,
+        head.anchors,
+        head.non_neighbours,
+    )
 
     def column(slot, mask):
         return io.column(columns, slot, row, mask)
 
     def differs(number, ok):
-        return ok & (column(io.word(apart + number), where) != w).astype(jnp.int32)
+        return ok & (column(io.word(distinct_from + number), where) != w).astype(jnp.int32)
 
     def adjacent(number, ok):
         pair = io.record(PairWords, anchors, number)
@@ -137,16 +143,16 @@ def filter_lanes(
         return ok & (there | (anchor == number).astype(jnp.int32))
 
     def stranger(number, ok):
-        pair = io.record(PairWords, strangers, number)
+        pair = io.record(PairWords, non_neighbours, number)
         test = ok > 0
         return ok & (1 - io.adjacent(column(pair.slot, test), w, pair, test))
 
     # The cheap test first: the others look at the lanes it leaves.
-    ok = loop(head.num_apart, differs, where.astype(jnp.int32))
+    ok = loop(head.num_distinct_from, differs, where.astype(jnp.int32))
     count = head.num_anchors
     # A single anchor's list is where w comes from: nothing is left to test.
     ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
-    ok = loop(head.num_strangers, stranger, ok)
+    ok = loop(head.num_non_neighbours, stranger, ok)
     if not io.sizes.ahead:
         return ok
     factors = head.ahead
@@ -189,15 +195,26 @@ def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes)
     inputs = (jnp.stack(window), table, op)
     vector, tile = jax.ShapeDtypeStruct((sizes.window,), jnp.int32), pl.BlockSpec((lanes,), lambda i: (i,))
     return kernel_call(
-        kernel, lanes=lanes, grid=(sizes.window // lanes,), out_shape=RowLists(*[vector] * 3),
-        in_specs=jax.tree.map(lambda _: whole(), inputs), out_specs=RowLists(*[tile] * 3), name="prepare_window",
-    )(*inputs)  # fmt: skip
+        kernel,
+        lanes=lanes,
+        grid=(sizes.window // lanes,),
+        out_shape=RowLists(*[vector] * 3),
+        in_specs=jax.tree.map(lambda _: whole(), inputs),
+        out_specs=RowLists(*[tile] * 3),
+        name="prepare_window",
+    )(*inputs)
 
 
 def extend(
-    op: Operands, table: jax.Array, tally: jax.Array, window: Window, lists: RowLists, block: jax.Array,
-    held: jax.Array, sizes: Sizes,
-) -> Extended:  # fmt: skip
+    op: Operands,
+    table: jax.Array,
+    tally: jax.Array,
+    window: Window,
+    lists: RowLists,
+    block: jax.Array,
+    held: jax.Array,
+    sizes: Sizes,
+) -> Extended:
     """Test the first flat positions of a window; append the survivors to the next table, or count.
 
     Args:
@@ -315,9 +332,15 @@ def _after(counts: jax.Array, tally: jax.Array) -> jax.Array:
 
 
 def _add_up(
-    op: Operands, table: jax.Array, tally: jax.Array, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes,
+    op: Operands,
+    table: jax.Array,
+    tally: jax.Array,
+    window: Window,
+    flat: _Flat,
+    lists: RowLists,
+    lanes: _Lanes,
     sizes: Sizes,
-) -> jax.Array:  # fmt: skip
+) -> jax.Array:
     """The tally with the matches that lanes complete: those of nodes of the rows by row, those of the new node each."""
     if not sizes.cells:
         return tally
@@ -394,10 +417,17 @@ def _fused_inputs(
     # Searched once for all tiles, outside of the kernel.
     tiles = ex.lists_at(flat.starts, firsts)
     return _Inputs(
-        table, jnp.zeros(1, jnp.int32), jnp.stack(window), jnp.stack([flat.total, held]), tiles, flat.starts,
+        table,
+        jnp.zeros(1, jnp.int32),
+        jnp.stack(window),
+        jnp.stack([flat.total, held]),
+        tiles,
+        flat.starts,
         # Where a row's list is, less where its positions start: one addition and one load find a candidate.
-        lists.places - flat.starts, lists.anchors, op,
-    )  # fmt: skip
+        lists.places - flat.starts,
+        lists.anchors,
+        op,
+    )
 
 
 def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
@@ -462,16 +492,21 @@ def _extend_fused(
 
     inputs = _fused_inputs(op, table, window, flat, lists, held, sizes)
     shapes = _Outputs(
-        jax.ShapeDtypeStruct(table.shape, jnp.int32), jax.ShapeDtypeStruct((1,), jnp.int32),
+        jax.ShapeDtypeStruct(table.shape, jnp.int32),
+        jax.ShapeDtypeStruct((1,), jnp.int32),
         jax.ShapeDtypeStruct((programs, limbs), jnp.uint32),
-    )  # fmt: skip
+    )
     specs = _Outputs(whole(), whole(), pl.BlockSpec((1, limbs), lambda i: (i, 0)))
     table, added, counts = kernel_call(
-        kernel, lanes=LANES, grid=(programs,), out_shape=shapes, out_specs=specs,
+        kernel,
+        lanes=LANES,
+        grid=(programs,),
+        out_shape=shapes,
+        out_specs=specs,
         in_specs=(jax.tree.map(lambda _: whole(), inputs),),
         input_output_aliases={0: 0, 1: 1},  # table and added, first in both
         name="extend",
-    )(inputs)  # fmt: skip
+    )(inputs)
     return table, added[0], counts, inputs.tiles[-1]
 
 
@@ -512,10 +547,14 @@ def _test_fused(
     words = 2 * bool(sizes.cells)
     each = pl.BlockSpec((LANES,), lambda i: (i,))
     index, nodes, ok, counts, *ways = kernel_call(
-        kernel, lanes=LANES, grid=(programs,), in_specs=(jax.tree.map(lambda _: whole(), inputs),),
+        kernel,
+        lanes=LANES,
+        grid=(programs,),
+        in_specs=(jax.tree.map(lambda _: whole(), inputs),),
         out_shape=(*[signed] * 3, jax.ShapeDtypeStruct((programs, limbs), jnp.uint32), *[unsigned] * words),
-        out_specs=(*[each] * 3, pl.BlockSpec((1, limbs), lambda i: (i, 0)), *[each] * words), name="test",
-    )(inputs)  # fmt: skip
+        out_specs=(*[each] * 3, pl.BlockSpec((1, limbs), lambda i: (i, 0)), *[each] * words),
+        name="test",
+    )(inputs)
     return _Lanes(index, nodes, ok, _low_words(*ways) if words else None, counts), inputs.tiles[-1]
 
 
