@@ -8,7 +8,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # for type checkers: importing typing is most of the time in which Ctrl-C is not heard yet
 if TYPE_CHECKING:
     from jaxmotif import datasets as datasets
-    from jaxmotif.arrays._kept import keep_compiled as keep_compiled
+    from jaxmotif.arrays._program_cache import keep_compiled as keep_compiled
     from jaxmotif.features import pattern_features as pattern_features
     from jaxmotif.graph import Graph as Graph
     from jaxmotif.graph import read_graph as read_graph
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "keep_compiled": "arrays._kept",
+    "keep_compiled": "arrays._program_cache",
     "pattern_features": "features",
     "Graph": "graph",
     "read_graph": "graph",

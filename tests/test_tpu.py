@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import sys
 
 import jax
 import numpy as np
@@ -75,9 +76,9 @@ class Programs:
 def programs(tpu, monkeypatch):
     recorded = Programs(tpu[0], jax.jit)
     monkeypatch.setattr(jax, "jit", recorded)
-    # Nothing is left to NumPy.
+    # Nothing is left to NumPy, or to numba.
     monkeypatch.setattr("jaxmotif.matching.planner._plan.most_candidates", lambda *_: -1)
-    monkeypatch.setattr("jaxmotif.graphlets._five_given.row_lists", lambda *_: None)
+    monkeypatch.setitem(sys.modules, "jaxmotif.graphlets.five.cpu", None)  # as where numba is not installed
     # A platform of its own: what other tests compiled for a TPU's form is not met again.
     with compiling_for(Target("tpu")):
         yield recorded

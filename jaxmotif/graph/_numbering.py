@@ -33,7 +33,7 @@ class Numbering:
         """The numbers of words, int64, one word at a time."""
         known, following, found = self.known, self._next, []
         for word in words:
-            code = known.setdefault(word.decode(), following)
+            code = known.setdefault(word.decode(errors="surrogatepass"), following)
             following += code == following
             found.append(code)
         self._next = following

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxmotif.arrays._present import counted
 from jaxmotif.graph._attributes import Attributes, from_words
+from jaxmotif.graph._build import LabelConflict
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._formats import READABLE, UnusedOption, read_contents
 from jaxmotif.graph._formats._base import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
@@ -52,10 +53,14 @@ def read_graph(
     formats, or one that is known and not read, is refused with what to do. A table whose first row ``n m`` is followed
     by exactly m rows of ids below n is taken for ORCA's, with a note. Name the format of METIS from a pipe.
 
+    A file that says whether it is directed is read so, and interactions of a kind that has no direction by convention
+    (``pp`` of Cytoscape) are edges; everything else is undirected, with a note that names ``directed=True``.
+
     Tables of edges may start with a row of column names: one with usual names (source and target, from and to, ...),
     one of words above a row with numbers, or one that an option names; a comment above may name them, too. What is
     passed over, such as weights, times and attributes, is named in ``report.notes`` and in the log, and so is a first
-    row that may be a header or an edge.
+    row that may be a header or an edge. A first column that numbers the rows is passed over with a note, and a table
+    without a row is refused.
 
     Ids of a table are integers if those of the first row are, else text, and text if they begin with zeros. Nodes of a
     table are numbered in the order of their ids, text by code point; ``node_names`` of the result holds names or ids
@@ -64,8 +69,8 @@ def read_graph(
 
     Args:
       path: the file; gzip is known by its first bytes, not by its name.
-      directed: ``None`` for what the file says, undirected if it says nothing. An edge of a file that says
-        undirected becomes two arcs if True; arcs of a file that says directed lose their direction if False.
+      directed: ``None`` for what the file says, undirected if it says nothing. An edge of which the file says that it
+        is undirected becomes two arcs if True; arcs of a file that says directed lose their direction if False.
       format: a format's name, or ``"auto"``.
       columns: for tables, which two columns are the ends, and perhaps a third that is an edge label; numbers
         counted from 0, or names in the first row. The first two columns, or the usual names, if not given.
@@ -115,9 +120,12 @@ def read_graph(
     nodes = _nodes(file.path, contents, isolated)
     edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
     rows = np.arange(len(edges))
-    if directed and contents.directed is False:
-        rows = np.append(rows, np.flatnonzero(edges[:, 0] != edges[:, 1]))
-        edges, edge_labels = _doubled(edges, edge_labels)
+    if directed and contents.directed is not True:
+        back = _without_direction(contents, edges)
+        rows = np.append(rows, back)
+        edges = np.concatenate([edges, edges[back][:, ::-1]])
+        if edge_labels is not None:
+            edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
     directed = bool(contents.directed if directed is None else directed)
     if node_labels is not None:
         labels = _labels_from(node_labels, nodes, options, notes)
@@ -130,6 +138,8 @@ def read_graph(
             duplicates=duplicates, reverse=reverse, isolated=isolated or "keep", node_names=nodes.names, pad=pad,
             device=device,
         )  # fmt: skip
+    except LabelConflict as error:
+        raise _conflict(error, file.path, edges, nodes.names, edge_labels, directed) from error
     except ValueError as error:
         raise _placed(error, file.path) from error
     report = graph.report and dataclasses.replace(
@@ -196,12 +206,12 @@ def _named(names: NodeNames, ids: np.ndarray) -> np.ndarray:
     return names(ids) if callable(names) else names[ids]
 
 
-def _doubled(edges: np.ndarray, labels: LabelColumn | None) -> tuple[np.ndarray, LabelColumn | None]:
-    """Both arcs of each undirected edge."""
-    back = edges[:, 0] != edges[:, 1]
-    if labels is not None:
-        labels = labels._replace(values=np.concatenate([labels.values, labels.values[back]]))
-    return np.concatenate([edges, edges[back][:, ::-1]]), labels
+def _without_direction(contents: Contents, edges: np.ndarray) -> np.ndarray:
+    """Return the rows that are arcs both ways in a directed graph: edges of which the file says no direction."""
+    rows = np.arange(len(edges))
+    if contents.directed is None:
+        rows = rows[:0] if contents.undirected is None else np.flatnonzero(contents.undirected)
+    return rows[edges[rows, 0] != edges[rows, 1]]
 
 
 def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, notes: list[str]) -> LabelColumn:
@@ -234,6 +244,20 @@ def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, 
         if others:
             notes.append(f"{file.path}: {others} rows for nodes that are not in the graph (or a header)")
     return options.labels().of(known)
+
+
+def _conflict(
+    error: LabelConflict, path: str, edges: np.ndarray, names: np.ndarray | None, labels: LabelColumn | None,
+    directed: bool,
+) -> ValueError:  # fmt: skip
+    """Return the error of two rows that give one edge two labels, by the names and words of the file."""
+    first, second = ([node if names is None else names[node] for node in edges[row].tolist()] for row in error.rows)
+    values = error.labels if labels is None or labels.names is None else [labels.names[x] for x in error.labels]
+    remedy = "keep one of them"
+    if not directed and first == second[::-1]:
+        remedy = "these are arcs of two directions: directed=True (--directed) keeps both"
+    shown = f"{first[0]} and {first[1]} are joined twice, with the labels {values[0]!r} and {values[1]!r}"
+    return GraphFileError(f"{path}: {shown}; {remedy}", path)
 
 
 def _placed(error: ValueError, path: str) -> ValueError:

@@ -55,10 +55,11 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
         with open(partial, "xb") as file:
             np.savez(file, **{_HEADER: _json(header)}, **given)
         os.replace(partial, path)
-    except BaseException:
+    except OSError as error:  # a full disk does not say of which file
+        raise OSError(error.errno, error.strerror, path) from error
+    finally:
         if os.path.exists(partial):
             os.unlink(partial)
-        raise
 
 
 def read(path: str | os.PathLike[str]) -> Saved:

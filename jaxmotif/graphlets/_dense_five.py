@@ -1,7 +1,8 @@
 """Five-node orbits of small graphs, thousands at a time, from adjacency matrices.
 
 With at most 128 nodes every sum over a neighbourhood is below 128^3 = 2^21, so float32 holds it and one matrix product
-gives it; and every orbit is below 2^28, which is all that 32-bit arithmetic needs (:mod:`jaxmotif.graphlets._homs`).
+gives it; and every orbit is below 2^28, which is all that 32-bit arithmetic needs
+(:mod:`jaxmotif.graphlets.five.equations`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import target
-from jaxmotif.graphlets._homs import Arcs, Rims, Sums, edge_orbits, node_orbits
 from jaxmotif.graphlets._units import join
+from jaxmotif.graphlets.five.equations import Arcs, Rims, Sums, edge_orbits, node_orbits
 
 MAX_DENSE_NODES_5 = 128
 """Largest node capacity."""

@@ -26,10 +26,10 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._order import DegreeOrder
-from jaxmotif.graphlets._hubs import Blocks, within
 from jaxmotif.graphlets._sparse import Statistics
 from jaxmotif.graphlets._tuning import Detail, fixed_bytes
 from jaxmotif.graphlets._units import join, times, units
+from jaxmotif.graphlets.five.hubs import HubBatch, batches_between
 
 MOST_NODES = 46_340
 """Of a graph that is counted by products, with its padding: cells of its matrix have 32-bit numbers."""
@@ -109,9 +109,9 @@ def _rounded(width: int) -> int:
     return max(_LEAST_WIDTH, bucket_size(width) if width <= 1024 else -(-width // 256) * 256)
 
 
-def batches(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
+def batches(lengths: np.ndarray, first: int, cells: int) -> list[HubBatch]:
     """Nodes ``first, first + 1, ..`` by how many higher neighbours they have, those of about one number together."""
-    found: list[Blocks] = []
+    found: list[HubBatch] = []
     left = lengths >= 3  # a 4-clique has three higher ones
     while left.any():
         largest = int(lengths[left].max())
@@ -120,7 +120,7 @@ def batches(lengths: np.ndarray, first: int, cells: int) -> list[Blocks]:
         least = 3 * largest // 4 if width > 512 else largest // 2
         chosen = left & (lengths > (least if width > _LEAST_WIDTH else 0))
         ids = np.flatnonzero(chosen).astype(np.int32) + first
-        found.append(Blocks.of(width, ids, max(1, min(cells // width**2, bucket_size(ids.size)))))
+        found.append(HubBatch.of(width, ids, max(1, min(cells // width**2, bucket_size(ids.size)))))
         left &= ~chosen
     return found
 
@@ -297,7 +297,7 @@ class Cliques:
 
     def step(self, span: Span) -> None:
         add = edge_cliques if self._per_edge else count_cliques
-        for b in within(self._batches, span.first + self._first, span.stop + self._first):
+        for b in batches_between(self._batches, span.first + self._first, span.stop + self._first):
             self._found = add(self._found, self.order, self.X, b.ids, b.steps, width=b.size)
         jax.block_until_ready(self._found)
 

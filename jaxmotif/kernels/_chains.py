@@ -1,4 +1,4 @@
-"""Chains of degree-preserving moves: all moves of :mod:`_switching` and :mod:`_walking`, step after step."""
+"""Chains of degree-preserving moves, which take all moves of :mod:`_switching` and :mod:`_walking` step by step."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def run_chains(
     """
     chains = which.shape[0]
     where = lanes_of(fixed, lanes, used)
-    # Chains that begin are all at the one state given; those that go on each at its own.
+    # Chains that begin may all start at the same state; those that go on have states of their own.
     start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
     ends = Ends(*(take(x, start) for x in ends))
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def salts_of(index: Array) -> Array:
-        # By a step's own number: the same words however a run is divided into calls.
+        # The words depend on the number of the step alone, and not on how a run is divided into calls.
         return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
 
     def switched(index: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
@@ -63,14 +63,14 @@ def run_chains(
         ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], step)
         return ends, switches + made.astype(jnp.int32)
 
-    # A round's steps are a loop of known length, which a GPU runs without asking the host; a branch taken every fourth
-    # step would copy the states in the three others.
+    # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
+    # every fourth step would copy the states in the three other steps.
     def round_(number: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
         ends, switches, triples, walked = carry
         begin = number * TRIPLES_EVERY
         ends, switches = lax.fori_loop(0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, carry), (ends, switches))
         salts = salts_of(begin + TRIPLES_EVERY - 1)
-        # Word 2 salts the hashes of both; each other word serves one kind of move.
+        # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
         ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
         if not walks:
             return ends, switches, triples + turns, walked

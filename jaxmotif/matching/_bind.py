@@ -14,7 +14,7 @@ from jaxmotif.arrays._bits import words_for
 from jaxmotif.graph import Graph
 from jaxmotif.graph._attributes import Attributes, pair_keys
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
-from jaxmotif.language._compare import agree, canonical, fulfils
+from jaxmotif.language._compare import agree, canonical, fulfils, mismatch
 from jaxmotif.language._query import Element, Place
 from jaxmotif.matching.planner._ask import FEW_NODES
 from jaxmotif.matching.planner._order import fewest_candidates
@@ -93,6 +93,8 @@ class _Columns:
 
     def fulfils(self, column: np.ndarray, clause: Clause) -> np.ndarray:
         """Which values of a column fulfil a clause."""
+        if problem := mismatch(column, clause.operator, clause.value):
+            raise QueryError(f"attribute {clause.key!r} {problem}", clause.place, self.query.text)
         # Text is compared once for each different value.
         found = self.held.distinct(column)
         if found is None:

@@ -10,6 +10,7 @@ from typing import Literal
 import jax
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
@@ -42,7 +43,7 @@ def participation_counts(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> np.ndarray:
-    """In how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
+    """Count in how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
 
     The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
     of matches take the work of far fewer.
@@ -56,9 +57,10 @@ def participation_counts(
       search: likewise, without ``max_steps``.
 
     Returns:
-      int64 ``[n, k]``: every column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of
-      edges, int64 ``[E, e]``: rows as in ``target.edge_list()``, columns the query's edges in ascending order (a < b
-      where edges have no direction; then it does not matter which end is which).
+      Integers ``[n, k]``, int64 or, where the sum of all needs more than 63 bits, Python's (dtype ``object``): every
+      column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of edges, ``[E, e]``: rows
+      as in ``target.edge_list()``, columns the query's edges in ascending order (a < b where edges have no direction;
+      then it does not matter which end is which).
 
     Raises:
       TimeoutError: if ``time_limit`` passed before all matches were counted.
@@ -93,7 +95,7 @@ def participation_counts(
     for orbit, column in found:
         column = _scale(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]
-    return counts
+    return with_exact_sums(counts)
 
 
 Columns = Iterator[tuple[list[Part], np.ndarray]]

@@ -133,6 +133,10 @@ def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]
     writer = _WRITERS[path.suffix.lower()](partial, size)
     waiting, held = np.empty((size, ROWS), np.int32), 0
 
+    def write_named(nodes: np.ndarray) -> None:
+        with checkpoint.naming(path):
+            writer.write(nodes)
+
     def write(nodes: np.ndarray) -> None:
         nonlocal held
         done = 0
@@ -142,22 +146,23 @@ def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]
             # Chunks of one size however blocks come: the same rows are the same bytes.
             done, held = done + more, held + more
             if held == ROWS:
-                writer.write(waiting)
+                write_named(waiting)
                 held = 0
 
     try:
         try:
             yield write
             if held:
-                writer.write(waiting[:, :held])
+                write_named(waiting[:, :held])
         except BaseException:
             writer.drop()
             raise
-        writer.close()
-        # On the disk before it has its name: no crash leaves a file that is there but empty.
-        with open(partial, "rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
+        with checkpoint.naming(path):
+            writer.close()
+            # On the disk before it has its name: no crash leaves a file that is there but empty.
+            with open(partial, "rb") as stream:
+                os.fsync(stream.fileno())
+            os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -194,16 +199,17 @@ class Pieces:
         """More of a stretch."""
         path = self._piece(block.stretch)
         partial = path.with_suffix(".part")
-        if self._open is None:
-            self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
-        self._open.write(np.ascontiguousarray(block.nodes.T).data)
-        if block.ends:
-            # On the disk before it has its name, as all that has it counts as done.
-            self._open.flush()
-            os.fsync(self._open.fileno())
-            self._close()
-            os.replace(partial, path)
-            self._tail = None
+        with checkpoint.naming(path):
+            if self._open is None:
+                self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
+            self._open.write(np.ascontiguousarray(block.nodes.T).data)
+            if block.ends:
+                # On the disk before it has its name, as all that has it counts as done.
+                self._open.flush()
+                os.fsync(self._open.fileno())
+                self._close()
+                os.replace(partial, path)
+                self._tail = None
 
     def _close(self) -> None:
         if self._open is not None:

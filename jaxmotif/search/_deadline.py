@@ -10,8 +10,7 @@ import time
 import jax
 
 SLICE_SECONDS = 0.1
-"""The time that a device is given work for at once. A stop is noticed that late, and to ask takes well below a
-millisecond."""
+"""Seconds of work that a device gets at once. A stop is noticed that late; asking takes well below a millisecond."""
 
 
 class TimeIsUp(Exception):
@@ -43,12 +42,12 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether the time is over."""
+        """True once the time is over."""
         return self._ends <= time.perf_counter()
 
     @property
     def status(self) -> str:
-        """What a result that the deadline has cut short says of itself."""
+        """Status of a result that the deadline has cut short."""
         return "done" if self._limit is None else f"stopped at time_limit={self._limit:g} s"
 
     def check(self) -> None:

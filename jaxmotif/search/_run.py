@@ -1,4 +1,4 @@
-"""Running a search: in dispatches of limited length, so that limits and interrupts are noticed."""
+"""Runs of a search, in dispatches of limited length, so that limits and interrupts are noticed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,22 @@ MOST_STEPS = 2**31 - 1
 """Steps of a search without a limit of its own."""
 
 MOST_GROWTH = 8.0
-"""A slice may have been quick for want of work: the next one has at most that many times as much."""
+"""Most growth of the work from one slice to the next, as a slice may have been quick for want of work."""
 
 FEW = 16
-"""A search that tests so many candidates for each match is better off looking ahead."""
+"""Candidates tested for each match above which a search looks ahead."""
 
 
 class Stage(NamedTuple):
-    """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps to
-    go over to the next stage (``None``: never), which goes on if it has the same program and else starts again."""
+    """A search by steps of one size.
+
+    Attributes:
+      program: the program of the search.
+      code: the same on the device.
+      sizes: the static sizes of the search.
+      most_steps: after how many steps the next stage takes over, or ``None`` for never. The next stage goes on if it
+        has the same program, and else starts again.
+    """
 
     program: Program
     code: jax.Array
@@ -39,16 +46,16 @@ class Stage(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """Of its tables."""
+        """Number of entries of all tables."""
         return table_entries(self.program.entries)
 
     @property
     def tables(self) -> int:
-        """That a state has room for: one of few, so that searches share compilations."""
+        """Number of tables that a state has room for: one of a few, so that searches share compilations."""
         return power_of_four(self.program.tables, 16)
 
     def new_state(self, operands: Operands) -> SearchState:
-        """A search that has not begun, made where the operands lie, as later states are: all share a compilation."""
+        """Return a search that has not begun, where the operands lie, as later states do: all share a compilation."""
         (device,) = operands.offsets.devices()
         with jax.default_device(device):
             state = start_state(entries=self.entries, tables=self.tables, sizes=self.sizes)
@@ -57,13 +64,13 @@ class Stage(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ReadySearch:
-    """A search ready to run, where its operands lie.
+    """A search that is ready to run, where its operands lie.
 
     Attributes:
-      operands: what it reads.
+      operands: the arrays that it reads.
       stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
-      ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand (``None``: there is
-        nothing to look ahead to); ``None`` if it must not be used.
+      ahead: makes a last stage that looks ahead, and the operands it needs, from those at hand; it returns ``None``
+        where there is nothing to look ahead to. ``None`` if look-ahead must not be used.
       prefixes: makes a stage that lists the partial matches of the first nodes, into the last of its tables.
     """
 
@@ -74,8 +81,15 @@ class ReadySearch:
 
 
 class SearchProgress(NamedTuple):
-    """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it; and
-    at the end the tally, uint64 ``[cells]`` modulo 2^64, of a search that has one."""
+    """The progress of a count, on the host.
+
+    Attributes:
+      count: the matches so far.
+      positions: candidates tested.
+      steps: steps taken.
+      status: ``"running"``, ``"done"`` or what stopped the search.
+      tally: at the end, the tally of a search that has one, uint64 ``[cells]`` modulo 2^64.
+    """
 
     count: int
     positions: int
@@ -88,25 +102,31 @@ RUNNING, NOTHING = SearchProgress(0, 0, 0, "running"), SearchProgress(0, 0, 0, "
 
 
 class Driver(Protocol):
-    """How a :class:`Run` does a dispatch, and when it has come to an end. A driver belongs to one run."""
+    """The dispatches of a :class:`Run`, and when they end. A driver belongs to one run."""
 
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        """Dispatch as much as is allowed, from the start if there is no state. Return the state, and the report on it.
+        """Dispatch as much as is allowed, from the start where the state is ``None``.
 
         Args:
+          operands: the search's arrays.
+          state: the search so far.
+          stage: the stage of the search.
           allowed: Python integers.
+
+        Returns:
+          The state, and the report on it.
         """
         ...
 
-    def ended(self, now: DeviceReport) -> str | None:
-        """Why there is nothing more to dispatch, in words, or ``None``; ``"done"`` if all is searched."""
+    def end_reason(self, now: DeviceReport) -> str | None:
+        """Return why there is nothing more to dispatch, ``"done"`` if all is searched, or ``None`` to go on."""
         ...
 
 
 class Whole:
-    """All at one go; or, with ``once``, until there is a match."""
+    """The driver of a search that runs at one go, with ``once`` until there is a match."""
 
     def __init__(self, once: bool = False):
         self._once = once
@@ -114,26 +134,28 @@ class Whole:
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        if state is None and allowed.stop_step == stage.most_steps:  # as its program says: one dispatch for both
+        if state is None and allowed.stop_step == stage.most_steps:  # one dispatch makes the state and takes the steps
             return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, once=self._once)
         state = state or stage.new_state(operands)
         limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
         return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
 
-    def ended(self, now: DeviceReport) -> str | None:
-        found = "found a match" if self._once and now.matches else None
-        return "done" if now.drained else found
+    def end_reason(self, now: DeviceReport) -> str | None:
+        if now.drained:
+            return "done"
+        return "found a match" if self._once and now.matches else None
 
 
 class Run:
-    """A search on the device where the operands lie, a slice at a time: what :meth:`dispatch` returns goes, once on
-    the host, to :meth:`receive`.
+    """A search on the device where the operands lie, one slice at a time.
+
+    The report that :meth:`dispatch` returns goes to :meth:`receive` once it is on the host.
 
     Args:
       search: what to run.
-      driver: how; by default the whole search.
+      driver: its dispatches, and when they end; by default those of the whole search.
       max_steps: stop after that many steps.
-      part_of_first: the first slice, whose pace is not known yet, has this part of the usual first work.
+      part_of_first: the part of the usual first work that the first slice has, whose pace is not known yet.
     """
 
     def __init__(
@@ -154,81 +176,86 @@ class Run:
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
         self._operands = self._operands._replace(program=stage.code)
-        self._steps, self._work, self._compiled = 0, self._first, 0.0
+        self._steps, self._work, self._compile_seconds = 0, self._first, 0.0
 
     @property
     def entries(self) -> int:
-        """Entries of the tables that the next dispatch works on."""
+        """Number of entries of the tables that the next dispatch works on."""
         return self._stage.entries
 
     @property
     def table(self) -> jax.Array:
-        """The tables as the last dispatch leaves them, until the next one takes them."""
+        """Entries of all tables as the last dispatch leaves them, until the next one overwrites them."""
         if self._state is None:
             raise ValueError("there are no tables before the first dispatch")
         return self._state.table
 
     @property
     def tally(self) -> np.ndarray | None:
-        """As the last dispatch leaves it, if there is one."""
+        """Tally as the last dispatch leaves it, or ``None`` for a search without one."""
         return None if self._state is None or not self._stage.sizes.cells else np.asarray(self._state.tally)
 
     def release(self) -> None:
-        """It is at an end: its memory is free for other searches."""
+        """Free the memory of the tables for other searches, at the end of the run."""
         self._state = None
 
     def dispatch(self) -> jax.Array:
-        """Search on; return what :meth:`receive` asks for."""
+        """Search on, and return the report that :meth:`receive` takes."""
         (device,) = self._operands.offsets.devices()
         allowed = Allowance(min(self._last, self._stage.most_steps or MOST_STEPS), self._work)
-        state, self._state = self._state, None  # it is given away
-        self._compiled = compile_seconds()
+        state, self._state = self._state, None  # the dispatch overwrites it
+        self._compile_seconds = compile_seconds()
         with jax.default_device(device):
             self._state, report = self._driver.send(self._operands, state, self._stage, allowed)
-        self._compiled = compile_seconds() - self._compiled
+        self._compile_seconds = compile_seconds() - self._compile_seconds
         return report
 
     def receive(self, report: np.ndarray, seconds: float) -> SearchProgress | None:
-        """Return where the search stands after a slice that took some seconds; ``None`` if it starts again."""
+        """Return the progress after a slice that took some seconds, or ``None`` if the search starts again."""
         now = DeviceReport.read(report, self._stage.sizes)
         self._steps = now.steps
         standing = SearchProgress(now.matches, now.positions, now.steps, "running")
-        if (status := self._driver.ended(now)) is not None:
+        if (status := self._driver.end_reason(now)) is not None:
             return standing._replace(status=status)
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
-        # By the pace of the slice that ended, so that the next takes about the time that it should.
-        pace = min(MOST_GROWTH, SLICE_SECONDS / max(seconds - self._compiled, 1e-6))
+        # The next slice should take about SLICE_SECONDS at the pace of the one that ended.
+        pace = min(MOST_GROWTH, SLICE_SECONDS / max(seconds - self._compile_seconds, 1e-6))
         self._work = max(1, min(MOST_WORK, int(now.work * pace)))
         return standing if self._stage.most_steps is None else self._next_stage(standing)
 
     def _next_stage(self, standing: SearchProgress) -> SearchProgress | None:
-        last, looking = self._stages.pop(0), None
-        # What the first steps found decides: many candidates for each match are mostly dead ends.
+        """Go over to the next stage, and return ``None`` if the search starts again."""
+        last, look_ahead = self._stages.pop(0), None
+        # Many candidates for each match in the first steps mean that most are dead ends.
         if self._ahead is not None and FEW * standing.count < standing.positions:
-            looking = self._ahead(self._operands)
-        if looking is None and last.program is self._stage.program:  # larger steps in the same tables: it goes on
+            look_ahead = self._ahead(self._operands)
+        if look_ahead is None and last.program is self._stage.program:  # it goes on in the same tables
             self._stage = last
             return standing
-        if looking is None and 4 * self._steps < (self._stage.most_steps or 0):
-            # Steps of so much work that few of the first ones were done gain nothing from being larger.
+        if look_ahead is None and 4 * self._steps < (self._stage.most_steps or 0):
+            # Where few of the first steps were done, a step is so much work that larger ones gain nothing.
             self._stage = self._stage._replace(most_steps=None)
             return standing
-        if looking is not None:
-            self._operands, last = looking
+        if look_ahead is not None:
+            self._operands, last = look_ahead
         self._start(last)
         return None
 
 
 def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[SearchProgress]:
-    """Search to the end, or to a deadline; the last standing is the result."""
+    """Search to the end, or to a deadline.
+
+    Yields:
+      The progress after each slice; the last one is the result.
+    """
     before = time.perf_counter()
     while True:
         values = jax.device_get(run.dispatch())
         now = time.perf_counter()
         standing = run.receive(values, now - before)
         before = now
-        # It starts again with another program or other tables: what has been counted is dropped.
+        # The search starts again with another program or other tables, and what was counted is dropped.
         if standing is None:
             continue
         if standing.status == "running" and deadline.passed:
@@ -244,35 +271,39 @@ def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[SearchProgres
 def run_searches(
     searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
 ) -> list[tuple[SearchProgress, float]]:
-    """Run several searches on one device, the first slices of some of them together.
+    """Run several searches on one device.
+
+    The first slices run together, as many as have tables of ``memory`` bytes at most. Searches that are not done then
+    go on one after another.
 
     Args:
-      searches: ``None`` where there is nothing to search.
-      memory: bytes that the tables of searches that run together take at most.
-      time_limit: seconds that each may take; planned: those of them that each has already taken.
+      searches: the searches; ``None`` where there is nothing to search.
+      memory: bytes for the tables of all searches that run together.
+      time_limit: seconds for each search.
+      planned: seconds of the limit that each search has taken already.
 
     Returns:
-      For each search where it ended, and its seconds.
+      The result of each search, and the seconds that it took.
     """
     results = [(NOTHING, 0.0)] * len(searches)
-    # From the end, so that pop takes them in their order.
+    # The list is reversed, so that `pop` takes the searches in their order.
     todo = [(i, Run(search)) for i, search in enumerate(searches) if search is not None][::-1]
     while todo:
         some, entries = [todo.pop()], 0
-        # Dispatches are sent without waiting: all their tables are in memory at the same time.
+        # The host does not wait between dispatches, so their tables are in memory at the same time.
         while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
             entries += some[-1][1].entries
             some.append(todo.pop())
         clock = working_time()
         values = jax.device_get([run.dispatch() for _, run in some])
-        taken = working_time() - clock
+        seconds = working_time() - clock
         for (i, run), value in zip(some, values, strict=True):
-            standing = run.receive(value, taken) or RUNNING
-            # They ran together: each is said to have taken an equal share.
-            spent = taken / len(some)
+            standing = run.receive(value, seconds) or RUNNING
+            # The searches ran together, and each is said to have taken an equal share of the time.
+            spent = seconds / len(some)
             if standing.status == "running":
                 clock = working_time()
-                # The rest one after another, each with all of the device.
+                # The rest runs one search after another, each with all of the device.
                 *_, standing = finish(run, Deadline(time_limit, planned[i] + spent))
                 spent += working_time() - clock
             run.release()

@@ -27,6 +27,10 @@ def table(content, mark=None):
     if ends_named or (others_named and not {"source", "target"} <= set(cells[0])):
         cells = cells[1:]  # column names
     ends = (0, 1)
+    top, numbers = cells[:8], [row[0] for row in cells[:8]]
+    words = all(len(row) > 2 and not any(map(_value, row[1:3])) for row in top)
+    if words and all(map(str.isdigit, numbers)) and len(set(numbers)) == len(numbers):
+        ends = (1, 2)  # numbers of the rows, or refused
     if {"source", "target"} <= set(cells[0]):
         ends = cells[0].index("source"), cells[0].index("target")
         cells = cells[1:]
@@ -40,6 +44,10 @@ def _words(line):
 
 def _number(word):
     return word.replace(".", "0", 1).isdigit()
+
+
+def _value(word):
+    return _number(word) or word.lower() in ("", "na", "nan", "null", "none", "inf", "-inf", "-", ".", "?")
 
 
 def _integer(word):
@@ -89,7 +97,7 @@ def _sif(content):
     lines = [line for line in content.decode().split("\n") if line.strip() and line[0] not in "#%"]
     mark = "\t" if "\t" in content.decode() else None
     rows = [[cell.strip(" \t\r\v\f") for cell in (line.split(mark) if mark else _words(line))] for line in lines]
-    return True, [(row[0], target) for row in rows for target in row[2:]]
+    return None, [(row[0], target) for row in rows for target in row[2:]]
 
 
 def _adjlist(content):

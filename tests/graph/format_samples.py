@@ -73,7 +73,17 @@ def text_samples():
         "labelled": Sample(rows((4, 4, 0), "C", "N", "C", "O", *[(*e, "-") for e in EDGES]), "labelled", EDGES, False),
         "gff": Sample(rows(["#g"], [4], "C", "N", "C", "O", [4], *EDGES), "gff", EDGES, False, ".gff"),
         "lad": Sample(rows([4], *[(d, *row) for d, row in zip(degrees, neighbours, strict=True)]), "lad", EDGES, False),
-        "sif": Sample(rows(*relations, mark="\t"), "sif", ARCS, True),
+        "numbered": Sample(
+            b"id\tA\tB\tscore\n" + rows(*[(7 * i, *arc, 0.5) for i, arc in enumerate(ARCS)], mark="\t"), "tsv", ARCS),
+        "cytoscape-table": Sample(
+            b"SUID,source,target,interaction\n" + rows(*[(90 + i, *arc, "pp") for i, arc in enumerate(ARCS)], mark=","),
+            "csv", ARCS),
+        "sif-pp": Sample(rows(*[(u, "pp", v) for u, v in ARCS]), "sif", ARCS, False),
+        "cyjs-pp": Sample(json.dumps({"elements": {
+            "nodes": [{"data": {"id": name}} for name in GENES],
+            "edges": [{"data": {"source": u, "target": v, "interaction": "pp"}} for u, v in ARCS]}}).encode(),
+            "cyjs", ARCS, False, ".cyjs"),
+        "sif": Sample(rows(*relations, mark="\t"), "sif", ARCS),
         "adjlist": Sample(
             b"#x.py\n# GMT Sun Nov 22 05:13:42 2026\n#\nTP53 MDM2\nMDM2 TP53\nMYC TP53 MDM2\nE2F1 MYC TP53\n",
             "adjlist", ARCS),

@@ -199,11 +199,85 @@ def test_named_format_wins(write):
     assert (graph.m, graph.node_labels[:3].tolist()) == (3, [2, 2, 2])
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only comments\n% here\n", "source{}target\n", "% sym unweighted\n"])
+@pytest.mark.parametrize("text", ["", "\n\n", "# only comments\n% here\n", "% sym unweighted\n"])
+@pytest.mark.parametrize("format", ["auto", "edges", "csv", "tsv", "sif", "adjlist", "fanmod"])
+def test_files_without_a_row_are_refused(text, format, write):
+    with pytest.raises(GraphFileError, match="holds no edges: the file is empty, but for blank lines and comments"):
+        read_graph(write(text), format=format)
+
+
 @pytest.mark.parametrize(("format", "mark"), [("auto", ";"), ("edges", " "), ("csv", ","), ("tsv", "\t")])
-def test_empty_lists(text, format, mark, write):
-    graph = read_graph(write(text.format(mark)), format=format)
+def test_a_row_of_names_alone_is_a_table_of_no_edges(format, mark, write):
+    graph = read_graph(write(f"source{mark}target\n"), format=format)
     assert (graph.n, graph.m) == (0, 0)
+
+
+GENE_PAIRS = {("MDM2", "MDM4"), ("MDM2", "TP53")}
+# Tables whose first column is no node: text, the edges.
+NUMBERED_ROWS = {
+    "a column called id": ("id\tA\tB\tscore\n7\tTP53\tMDM2\t0.9\n3\tMDM2\tMDM4\t0.8\n", GENE_PAIRS),
+    "without a score": ("id,A,B\n1,TP53,MDM2\n2,MDM2,MDM4\n", GENE_PAIRS),
+    "numbers from 1": ("1\tTP53\tMDM2\t0.9\n2\tMDM2\tMDM4\t0.8\n", GENE_PAIRS),
+    "numbers from 0": ("0 A B\n1 C D\n", {("A", "B"), ("C", "D")}),
+    "pandas": (",a,b\n0,5,6\n1,6,7\n", {(5, 6), (6, 7)}),
+    "Cytoscape with ends": ("SUID,source,target\n123,A,B\n125,B,C\n", {("A", "B"), ("B", "C")}),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERED_ROWS)
+def test_numbers_of_rows_are_no_nodes(name, write):
+    text, edges = NUMBERED_ROWS[name]
+    graph = read_graph(write(text))
+    assert {tuple(sorted(edge)) for edge in edge_set(graph)} == edges
+    if "source" not in text:
+        assert any("the first column numbers the rows" in note for note in graph.report.notes)
+
+
+def test_named_columns_are_the_ends_whatever_they_hold(write):
+    text = "17\tapples\tred\n17\tpears\tgreen\n18\tapples\tred\n"
+    assert edge_set(read_graph(write(text), columns=(0, 1))) == {("17", "apples"), ("17", "pears"), ("18", "apples")}
+
+
+CYTOSCAPE_TABLE = (
+    '"SUID","interaction","name","selected","shared interaction","shared name"\n'
+    '"123","pp","A (pp) B","false","pp","A (pp) B"\n"124","pp","A (pp) C","false","pp","A (pp) C"\n'
+)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("17\tTP53\tMDM2\t0.9\n25\tMDM2\tMDM4\t0.8\n", r"numbers of the rows, or nodes\? .*--columns 1,2"),
+    (CYTOSCAPE_TABLE, "a table of Cytoscape, .* export the network"),
+])  # fmt: skip
+def test_tables_whose_ends_nothing_tells_are_refused(text, message, write):
+    with pytest.raises(GraphFileError, match=message):
+        read_graph(write(text))
+
+
+def test_relations_without_direction(write):
+    """A relation that has no direction by convention makes edges, in SIF and in JSON alike; others are told of."""
+    rows = [("A", "pp", "B"), ("B", "act", "C")]
+    for kinds, directed in ((("pp", "pp"), False), (("pp", "act"), None), (("act", "act"), None)):
+        own = [(u, kind, v) for (u, _, v), kind in zip(rows, kinds, strict=True)]
+        document = {"elements": {
+            "nodes": [{"data": {"id": name}} for name in "ABC"],
+            "edges": [{"data": {"source": u, "target": v, "interaction": kind}} for u, kind, v in own],
+        }}  # fmt: skip
+        for content in ("".join("\t".join(row) + "\n" for row in own), json.dumps(document)):
+            graph = read_graph(write(content))
+            assert not graph.directed
+            assert any("--directed" in note for note in graph.report.notes) == (directed is None)
+            both = {(v, u) for u, kind, v in own if kind == "pp"}
+            assert edge_set(read_graph(write(content), directed=True)) == {(u, v) for u, _, v in own} | both
+
+
+def test_two_signs_on_a_pair_of_nodes_name_the_remedy(write):
+    path = write("TP53\tact\tMDM2\nMDM2\tinh\tTP53\n")
+    message = "MDM2.*TP53.* are joined twice, with the labels 'act' and 'inh'; .*--directed.* keeps both"
+    with pytest.raises(GraphFileError, match=message.replace("MDM2.*TP53", "TP53 and MDM2")):
+        read_graph(path, edge_label="relation")
+    assert read_graph(path, edge_label="relation", directed=True).m == 2
+    with pytest.raises(GraphFileError, match="the labels 'act' and 'inh'; keep one of them"):
+        read_graph(write("A act B\nA inh B\nB inh C\n"), edge_label="relation", directed=True)
 
 
 # What is wrong: text, format, line of the mistake, words of the message.

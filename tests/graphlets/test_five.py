@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from functools import partial
 from itertools import combinations
 from math import comb
@@ -14,27 +15,15 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
+from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import _by_columns as by_columns
-from jaxmotif.graphlets import _by_lists as by_lists
-from jaxmotif.graphlets import _by_matrices as by_matrices
-from jaxmotif.graphlets import _by_rows as by_rows
-from jaxmotif.graphlets import (
-    _cells,
-    _five_given,
-    _five_results,
-    _five_sums,
-    _twins,
-    dense_edge_columns,
-    dense_graphlet_counts,
-    dense_node_orbits,
-)
-from jaxmotif.graphlets import _five as five
-from jaxmotif.graphlets import _five_on_host as on_host
-from jaxmotif.graphlets import _giants as giants
-from jaxmotif.graphlets._five import five_node_orbits
-from jaxmotif.graphlets._homs import product
+from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
+from jaxmotif.graphlets.five import engine, giants, plan, results, tuning
+from jaxmotif.graphlets.five.cpu import CpuLoops, LoopTask
+from jaxmotif.graphlets.five.equations import product
+from jaxmotif.graphlets.five.matrices import HubMatrices, HubSumTask
+from jaxmotif.graphlets.five.orbits import five_node_counts, five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
 from tests.more import more
@@ -42,6 +31,7 @@ from tests.more import more
 PAD = (64, 1024)  # as small graphs are padded by the front doors
 OF_FIVE = NAMES_5[17:]
 ONE = Selection((jax.devices()[0],))
+MATRICES = tuning.CPU._replace(loops=False)
 GRAPH = Graph.from_edges(np.argwhere(np.triu(np.random.default_rng(0).random((14, 14)) < 0.6, 1)), 14, pad=PAD)
 
 
@@ -87,18 +77,32 @@ def by_sets(graph: nx.Graph) -> dict[str, int]:
     return found
 
 
+def check_against_orca(graph: nx.Graph, made: Graph, chosen: tuning.FiveTuning = tuning.CPU) -> None:
+    """Node orbits and edge orbits are ORCA's, and the counts of the graph are what its node orbits add up to."""
+    found = five_node_orbits(made, ONE, edges=True, tuning=chosen)
+    assert np.array_equal(np.asarray(found.nodes)[: len(graph)], by_orca(graph))
+    assert np.array_equal(np.asarray(found.edges), edges_by_orca(graph, made.edge_list()))
+    assert results.totals_of_edges(found.edges).tolist() == results.totals(found.nodes).tolist()
+    counts, _ = five_node_counts(made, ONE, tuning=chosen)
+    assert counts.tolist() == all_counts(np, np.array(made.n, object), results.totals(found.nodes)).tolist()
+
+
+@pytest.mark.parametrize("chosen", [tuning.CPU, MATRICES], ids=["loops", "matrices"])
 @pytest.mark.parametrize("seed", [0, 3, 4, *more(1, 2, *range(5, 12))])
-def test_orbits_are_orcas(monkeypatch, seed):
-    """Row by row, and by tables of all pairs, as where several devices work."""
+def test_orbits_are_orcas(seed, chosen):
     graph = random_graph(seed)
-    built_graph = built(graph)
-    at_nodes, at_edges, _ = five_node_orbits(built_graph, ONE, edges=True)
-    assert np.array_equal(np.asarray(at_nodes)[: len(graph)], by_orca(graph))
-    assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, built_graph.edge_list()))
-    assert _five_results.totals_of_edges(at_edges).tolist() == _five_results.totals(at_nodes).tolist()
-    monkeypatch.setattr(_five_given, "row_lists", lambda *of: None)
-    for found, expected in zip(five_node_orbits(built_graph, ONE, edges=True)[:2], (at_nodes, at_edges), strict=True):
-        assert np.array_equal(np.asarray(found), np.asarray(expected))
+    check_against_orca(graph, built(graph), chosen)
+
+
+@pytest.mark.parametrize("seed", [*range(20), *more(*range(20, 200))])
+def test_loops_on_graphs_of_all_densities(seed):
+    """Leaves, nodes without edges, dense neighbourhoods, whose rows are bits, and sparse ones, whose rows are lists."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 60))
+    graph = nx.gnp_random_graph(n, rng.uniform(0.02, 0.9), seed=seed)
+    graph.add_edges_from((int(rng.integers(n)), n + i) for i in range(int(rng.integers(1, 8))))
+    graph = nx.convert_node_labels_to_integers(graph)
+    check_against_orca(graph, built(graph, (128, 4096)))
 
 
 @pytest.mark.parametrize("graph", [
@@ -125,7 +129,7 @@ def test_small_graphs_under_vmap():
         np.testing.assert_array_equal(edges[i][: made[i].m], edges_by_orca(graph, made[i].edge_list()))
         assert not edges[i][made[i].m :].any()
         orbits = by_orca(graph).astype(object)
-        assert counts[i].tolist() == all_counts(np, np.array(len(graph), object), _five_results.totals(orbits)).tolist()
+        assert counts[i].tolist() == all_counts(np, np.array(len(graph), object), results.totals(orbits)).tolist()
     with pytest.raises(ValueError, match="of up to 128 nodes"):
         dense_node_orbits(built(nx.path_graph(3), (130, 256)), size=5)
 
@@ -142,28 +146,25 @@ def test_the_largest_small_graph():
 def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     """Nodes of more core neighbours than a hub may have, among hubs; the least memory holds half of the rows of tables.
 
-    Two devices share all, each with tables of its own, and go through them block of rows by block of rows."""
+    Two devices share all, each with tables of its own, and go through them block of rows by block of rows; a hash index
+    tells them who is adjacent, as where bits would take too much.
+    """
     graph = nx.barabasi_albert_graph(60, 5, seed=1)
     graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
-    made = built(graph)
-    monkeypatch.setitem(_five_given.GIANT, "cpu", 16)
-    monkeypatch.setitem(_five_results.TOGETHER, "cpu", 100)
+    made, chosen = built(graph), MATRICES._replace(giant=16, edges_together=100)
     with pytest.raises(ValueError, match="allow at least") as refused:
-        five_node_orbits(made, ONE, edges, memory=1)
+        five_node_orbits(made, ONE, edges, memory=1, tuning=chosen)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    detail = "edge" if edges else "node"
-    given = _five_given.given_of((made.out_offsets, made.out_targets), made, detail, least, ONE.main)[0]
-    assert given.giants > 5
-    assert given.sparse
+    prepared = plan.prepare_graph(made, "edge" if edges else "node", least, ONE.main, chosen)
+    assert prepared.plan.giants > 5
+    assert prepared.plan.sparse
     asked = []  # what giants beside each other may take
     choose = giants.choose_tuning
     monkeypatch.setattr(giants, "choose_tuning", lambda *of: asked.append(of[3]) or choose(*of))
     on = ONE
     if devices == 2:
-        on, least = Selection(tuple(jax.devices()[:2])), 2 * least
-        # An index tells who is adjacent, as where bits would take too much.
-        monkeypatch.setattr(_five_given, "adjacency_bytes", lambda size, arcs, bits: 2**30 if bits else 0)
-    nodes, at_edges, _ = five_node_orbits(made, on, edges, memory=least)
+        on, least, chosen = Selection(tuple(jax.devices()[:2])), 2 * least, chosen._replace(bit_rows=False)
+    nodes, at_edges, _ = five_node_orbits(made, on, edges, memory=least, tuning=chosen)
     assert len(asked) == 1
     assert asked[0] is not None
     assert np.array_equal(np.asarray(nodes)[:63], by_orca(graph))
@@ -171,139 +172,41 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
         assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
 
 
-@pytest.mark.parametrize(("bend", "exact"), [(0.0, 2.0**24), (100.0, 2.0**24), (100.0, 2.0)])
-def test_many_blocks_of_rows_in_cache(monkeypatch, bend, exact):
-    """Three rows at a time at most, and long rows, triangles, bends, matrices, pairs and edges in portions, most of
-    whose products XLA is given; all of it lists, or matrices, in float32 or not."""
-    for module, name, value in (
-        (_cells, "MOST", 500), (by_rows, "TABLE", 3 * 96), (by_lists, "TABLE", 3 * 96), (by_lists, "_BEND", bend),
-        (by_matrices, "_EXACT", exact), (by_matrices, "_CELLS", 3000), (by_matrices, "_PAIRS", 400),
-        (by_matrices, "_ALONE", 10_000), (on_host, "_PART", 64), (on_host, "_BLOCK", 16),
-    ):  # fmt: skip
-        monkeypatch.setattr(module, name, value)
-    graph = nx.gnp_random_graph(70, 0.5, seed=2)
-    graph.add_edges_from([(0, 70), (0, 71), (7, 72)])  # leaves
-    made = built(graph, (80, 3000))
-    found, at_edges, _ = five_node_orbits(made, ONE, edges=True)
-    assert np.array_equal(np.asarray(found)[:73], by_orca(graph))
-    assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
-    counts, _ = five.five_node_counts(made, ONE)
-    assert counts.tolist() == all_counts(np, np.array(73, object), _five_results.totals(found)).tolist()
+def test_hubs_with_sparse_neighbourhoods():
+    """Rows of L L come from lists of paths, with chords and 4-cliques among few neighbours, and leaves beside them."""
+    graph = nx.disjoint_union(nx.wheel_graph(60), nx.star_graph(40))
+    graph.add_edges_from([(1, 3), (2, 4), (1, 4), (5, 9), (0, 61), (61, 62), (0, 60), (60, 5), (63, 64)])
+    check_against_orca(graph, built(graph, (128, 1024)))
 
 
-def test_sums_too_large_to_share_a_number(monkeypatch):
-    """Edge orbits then take tables of some rows at a time."""
-    monkeypatch.setattr(by_rows, "all_sums", None)
-    monkeypatch.setattr(by_rows, "MOST_WALKS", 2 * comb(9, 2))
-    graph = nx.complete_graph(10)
-    made = built(graph)
-    found = five_node_orbits(made, ONE, edges=True, nodes=False).edges
-    assert np.array_equal(np.asarray(found), edges_by_orca(graph, made.edge_list()))
-
-
-@pytest.mark.parametrize("bits", [8, *more(16)])
-def test_codegrees_that_are_cut(monkeypatch, bits):
-    """Of hubs, adjacent and not, that have 255 and more neighbours in common, and of a node with itself."""
-    if bits == 16:
-        monkeypatch.setattr(by_columns, "_CUT", 2**20)
-        monkeypatch.setitem(by_columns.LARGEST, 16, 200)
-    graph = nx.complete_multipartite_graph(1, 1, 300)
-    graph.add_edges_from([(302, x) for x in range(2, 257)] + [(302, 303), (303, 0), (2, 3), (3, 4), (0, 304)])
-    layouts, layout = [], by_rows.layout
-    monkeypatch.setattr(by_rows, "layout", lambda *of: layouts.append(layout(*of)) or layouts[-1])
-    found = five_node_orbits(built(graph, (512, 2048)), ONE).nodes
-    assert np.array_equal(np.asarray(found)[: len(graph)], by_orca(graph))
-    assert [x.bits for x in layouts] == [bits]
-
-
-@pytest.mark.parametrize(("bend", "room"), [(0.0, True), *more((100.0, True), (0.0, False))])
-def test_hubs_with_few_adjacent_neighbours(monkeypatch, bend, room):
-    """Neighbourhoods as lists, of all hubs, giants among them; or of those alone where that takes less, beside
-    matrices. Without room for that giants are none of the hubs."""
-    monkeypatch.setattr(by_lists, "_BEND", bend)
-    monkeypatch.setattr(by_lists, "_ARC", 0.0)
-    monkeypatch.setitem(_five_given.GIANT, "cpu", 16 if bend == 0 else 1536)
-    graph = nx.disjoint_union(nx.gnp_random_graph(40, 0.5, seed=3), nx.wheel_graph(30))
-    graph.add_edges_from([(5, 40), (0, 70), (0, 71), (45, 72), (70, 71)])
-    made = built(graph, (96, 1600 if bend == 0 else 2112))
-    given = _five_given.given_of((made.out_offsets, made.out_targets), made, "node", None, ONE.main)[0]
-    lists = _five_given.row_lists(given, ONE.main)
-    assert lists is not None
-    if bend == 0:
-        assert given.giants > 5
-        assert len(lists.few.hubs) == 72
-        assert not lists.matrices
-    else:
-        assert 20 < len(lists.few.hubs) < 40
-        assert max(lists.few.lengths) == 30
-    found = five_node_orbits(made, ONE, edges=True)
-    assert np.array_equal(np.asarray(found.nodes)[: len(graph)], by_orca(graph))
-    assert np.array_equal(np.asarray(found.edges), edges_by_orca(graph, made.edge_list()))
-    assert not found.notes
-    counts, _ = five.five_node_counts(made, ONE)
-    expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found.nodes))
-    assert counts.tolist() == expected.tolist()
-    if room:
-        return
-    failed = []
-
-    def full(*of, **how):
-        failed.append(of)
-        raise MemoryError
-
-    monkeypatch.setattr(by_rows, "all_sums", full)
-    again = five_node_orbits(made, ONE)
-    assert len(failed) == 1
-    assert again.notes
-    assert np.array_equal(np.asarray(again.nodes), np.asarray(found.nodes))
-
-
-@pytest.mark.parametrize(("bend", "largest"), [(0.0, 2), *more((100.0, 255))])
-def test_nodes_with_the_same_neighbours(monkeypatch, bend, largest):
-    """Twins of hubs and of nodes of 5-cliques, leaves and nodes without edges among them, as lists and as matrices;
-    most codegrees are cut, or none."""
-    monkeypatch.setitem(by_columns.LARGEST, 8, largest)
-    monkeypatch.setattr(by_lists, "_BEND", bend)
-    monkeypatch.setattr(_twins, "_LESS", 1.0)
-    monkeypatch.setattr(_twins, "_FEWER", 0)
-    rng, seen = np.random.default_rng(0), []
-    classes_of = _twins.classes_of
-    monkeypatch.setattr(_five_given, "classes_of", lambda *of: seen.append(classes_of(*of)) or seen[-1])
+def test_many_nodes_with_the_same_neighbours():
+    """Twins of hubs, of nodes of 5-cliques, of leaves and of nodes without edges."""
+    rng = np.random.default_rng(0)
     some = nx.gnp_random_graph(12, 0.6, seed=1)
     some.add_edges_from((i, 12 + i) for i in range(3))
     for _ in range(4):
         copies = np.repeat(np.arange(15), rng.integers(1, 5, 15))
         graph = nx.empty_graph(len(copies) + 2)
         graph.add_edges_from((i, j) for j in range(len(copies)) for i in range(j) if some.has_edge(*copies[[i, j]]))
-        made = built(graph, (64, 2048))
-        found = five_node_orbits(made, ONE).nodes
-        assert np.array_equal(np.asarray(found)[: len(graph)], by_orca(graph))
-        counts, _ = five.five_node_counts(made, ONE)
-        expected = all_counts(np, np.array(len(graph), object), _five_results.totals(found))
-        assert counts.tolist() == expected.tolist()
-    assert counts[NAMES_5.index("5-clique")] > 10
-    assert all(x is not None and len(x.members) == 16 for x in seen)
+        check_against_orca(graph, built(graph, (64, 2048)))
 
 
-def test_rows_that_only_look_alike_are_no_twins(monkeypatch):
-    """Whatever random numbers say."""
-    monkeypatch.setattr(_twins, "_FEWER", 0)
-    monkeypatch.setattr(_twins.np.random, "default_rng", lambda seed: AllTheSame())
-    graph = nx.complete_bipartite_graph(2, 9)
-    graph.add_edges_from([(2, 3), (4, 5), (6, 11), (7, 11)])
-    made = built(graph)
-    found = _twins.classes_of(np.asarray(made.out_offsets), np.asarray(made.out_targets))
-    assert found is not None
-    groups = {tuple(np.flatnonzero(found.of[: len(graph)] == x).tolist()) for x in set(found.of[: len(graph)].tolist())}
-    near = {x: tuple(sorted(graph[x])) for x in graph}
-    alike = {tuple(sorted(x for x in graph if near[x] == near[y])) for y in graph}
-    assert groups <= {g for whole in alike for g in (whole, *((x,) for x in whole))}
-    assert any(len(g) > 1 for g in groups)
+def test_hubs_with_hundreds_of_common_neighbours():
+    """Adjacent and not, with codegrees beyond 8 bits, and rows of bits of several words."""
+    graph = nx.complete_multipartite_graph(1, 1, 300)
+    graph.add_edges_from([(302, x) for x in range(2, 257)] + [(302, 303), (303, 0), (2, 3), (3, 4), (0, 304)])
+    check_against_orca(graph, built(graph, (512, 2048)))
+    graph = nx.disjoint_union(nx.gnp_random_graph(150, 0.8, seed=3), nx.star_graph(3))
+    graph.add_edges_from([(0, 151), (5, 152)])
+    check_against_orca(graph, built(graph, (256, 2**15)))
 
 
-class AllTheSame:
-    def integers(self, low, high, size, dtype):
-        return np.ones(size, dtype)
+@pytest.mark.parametrize(("parts", "largest"), [((2, 2300), 2**40), ((3, 3, 400), 2**31)])
+def test_counts_beyond_32_and_40_bits(parts, largest):
+    """ORCA's counts are of 64 bits; homomorphisms are up to 24 times as many."""
+    graph = nx.convert_node_labels_to_integers(nx.complete_multipartite_graph(*parts))
+    check_against_orca(graph, built(graph, (2560, 2**14)))
+    assert by_orca(graph).max() > largest
 
 
 @pytest.mark.parametrize("seed", [4])
@@ -328,41 +231,73 @@ def test_the_front_doors_agree_on_karate():
         assert sum(rows) == nodes.counts[g.name] * len(g.edges)
 
 
+@pytest.mark.parametrize(("task", "loops"), [(LoopTask, True), (HubSumTask, False)], ids=["loops", "matrices"])
 @pytest.mark.parametrize("devices", [1, *more(2)])
-def test_a_killed_run_goes_on(devices, tmp_path, monkeypatch):
+def test_a_killed_run_goes_on(devices, task, loops, tmp_path, monkeypatch):
     karate = jaxmotif.datasets.load("karate")
     expected = node_orbits(karate, size=5)
-    steps, step = [], _five_sums.Hand.step
+    chosen = tuning.CPU._replace(units=8, loops=loops)
+    store = store_for(tmp_path, False, lambda: ("karate",))
+    steps, step = [], task.step
 
-    def killed(hand, span):
+    def step_until_killed(self, span):
         if len(steps) == 3:
             raise RuntimeError("killed")
         steps.append(span)
-        step(hand, span)
+        step(self, span)
 
-    monkeypatch.setattr(_five_sums, "_UNITS", 8)
-    monkeypatch.setattr(_five_sums.Hand, "step", killed)
+    monkeypatch.setattr(task, "step", step_until_killed)
     with pytest.raises(RuntimeError, match="killed"):
-        node_orbits(karate, size=5, checkpoint=tmp_path)
+        five_node_orbits(karate, ONE, store=store, tuning=chosen)
     left = []
-    monkeypatch.setattr(_five_sums.Hand, "step", lambda hand, span: (left.append(span), step(hand, span)))
-    found = node_orbits(karate, size=5, checkpoint=tmp_path, devices=devices)
-    assert np.array_equal(found.to_numpy(), expected.to_numpy())
-    assert found.counts == expected.counts
+    monkeypatch.setattr(task, "step", lambda self, span: (left.append(span), step(self, span)))
+    on = Selection(tuple(jax.devices()[:devices]))
+    found = five_node_orbits(karate, on, store=store, tuning=chosen)
+    assert np.array_equal(np.asarray(found.nodes)[:34], expected.to_numpy())
+    assert left
     assert not set(left) & set(steps)
 
 
-def test_bad_input(monkeypatch):
+@pytest.mark.parametrize("devices", [1, 2])
+def test_loops_are_shared_out(devices):
+    """A run of many units, by threads where there are several devices, gives the same bits."""
+    on = Selection(tuple(jax.devices()[:devices]))
+    found = five_node_orbits(GRAPH, on, edges=True, tuning=tuning.CPU._replace(unit_steps=100))
+    expected = five_node_orbits(GRAPH, ONE, edges=True)
+    assert np.array_equal(np.asarray(found.nodes), np.asarray(expected.nodes))
+    assert np.array_equal(np.asarray(found.edges), np.asarray(expected.edges))
+
+
+def test_bad_input():
     karate = jaxmotif.datasets.load("karate")
     with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
         graphlet_counts(karate, size=6)
-    monkeypatch.setattr(_five_given, "LARGEST_RESULT", 2.0**10)
-    with pytest.raises(OverflowError, match="a node of degree 17"):
-        node_orbits(karate, size=5)
+    for chosen in (tuning.CPU, MATRICES):
+        with pytest.raises(OverflowError, match="a node of degree 17"):
+            five_node_orbits(karate, ONE, tuning=chosen._replace(largest=2.0**10))
 
 
-# Of the larger star one count passes 64 bits.
-@pytest.mark.parametrize("leaves", [*more(1 << 14), pytest.param(1 << 17, marks=pytest.mark.slow)])
+def test_a_budget_without_room_for_triangles_takes_matrices():
+    graph = nx.barabasi_albert_graph(60, 5, seed=1)
+    made = built(graph)
+    room = CpuLoops(made, "node", ONE.main, tuning.CPU).bytes
+    kinds = [engine.choose_engine(made, ONE, "node", memory, tuning.CPU)[0] for memory in (room, room - 1)]
+    assert [type(kind) for kind in kinds] == [CpuLoops, HubMatrices]
+
+
+def test_without_numba_matrices_are_taken_and_a_note_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jaxmotif.graphlets.five.cpu", None)  # as where an import fails
+    karate = jaxmotif.datasets.load("karate")
+    found = node_orbits(karate, size=5)
+    assert [note for note in found.notes if 'pip install "jaxmotif[cpu]"' in note]
+    assert graphlet_counts(karate, size=5).notes == found.notes
+    monkeypatch.undo()
+    expected = node_orbits(karate, size=5)
+    assert np.array_equal(found.to_numpy(), expected.to_numpy())
+    assert not expected.notes
+
+
+@pytest.mark.parametrize("leaves", [1 << 14, 1 << 17])  # of the larger star one count passes 64 bits
 def test_a_star_of_many_leaves(leaves):
     star = Graph.from_edges(np.stack([np.zeros(leaves, int), np.arange(1, leaves + 1)], 1))
     found = node_orbits(star, size=5)
@@ -381,18 +316,15 @@ def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
     high = [(x - y) >> 61 for x, y in zip(counts, low, strict=True)]
     for many, kind in ((4, np.int64), (6, object)):
         with jax.enable_x64(True):
-            found = _five_results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).held(narrow=False)
+            found = results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).as_integers(narrow=False)
         assert found.tolist() == [counts[:many]]
         assert found.dtype == kind
 
 
-def test_counts_in_two_limbs_are_the_same(monkeypatch):
-    monkeypatch.setattr(five, "ONE_LIMB", 0.0)
-    found = edge_graphlets(GRAPH, size=5)
+@pytest.mark.parametrize("chosen", [tuning.CPU, MATRICES], ids=["loops", "matrices"])
+def test_counts_in_two_limbs_are_the_same(chosen):
     graph = nx.Graph(GRAPH.edge_list().tolist())
-    assert np.array_equal(found.to_numpy(), edges_by_orca(graph, GRAPH.edge_list()))
-    counts = all_counts(np, np.array(GRAPH.n, object), _five_results.totals(by_orca(graph).astype(object)))
-    assert list(found.counts.values()) == counts.tolist()
+    check_against_orca(graph, GRAPH, chosen._replace(one_limb=0.0))
 
 
 @pytest.mark.parametrize("edges", [0, 1, 2])
@@ -444,14 +376,3 @@ def test_products_of_integers_are_exact():
             found = product(jax.numpy, weights, jax.numpy.array(rows), small)
         assert found.dtype == np.int64
         assert np.array_equal(found, expected)
-
-
-def test_a_table_made_row_by_row_takes_less_memory_than_all_tables(monkeypatch):
-    graph = nx.barabasi_albert_graph(60, 4, seed=2)
-    monkeypatch.setattr(_five_given.Given, "rows", lambda given, device: 32)
-    made, taken = built(graph), []
-    layout = by_rows.layout
-    monkeypatch.setattr(by_rows, "layout", lambda *of: taken.append(of) or layout(*of))
-    found = five_node_orbits(made, ONE).nodes
-    assert len(taken) == 1
-    assert np.array_equal(np.asarray(found)[:60], by_orca(graph))

@@ -40,11 +40,13 @@ def test_macros_are_written_out():
     assert [(e.source, e.target) for e in query.edges] == [(0, 1), (1, 0), (1, 2), (2, 3), (3, 2), (3, 0)]
     named = [edge for edge in query.edges if edge.clauses]
     assert [(e.source, e.target, *(c[:3] for c in e.clauses)) for e in named] == [
-        (1, 2, ("w", "<=", -1500.0), ("t", "contains", "q")), (3, 0, ("w", "<=", -1500.0), ("t", "contains", "q")),
-    ]  # fmt: skip
+        (1, 2, ("w", "<=", -1500.0), ("t", "contains", "q")),
+        (3, 0, ("w", "<=", -1500.0), ("t", "contains", "q")),
+    ]
     assert [(node, *clause[:3]) for node, clause in query.clauses] == [
-        (0, "s", "!in", (1, "two", True)), (2, "s", "!in", (1, "two", True)),
-    ]  # fmt: skip
+        (0, "s", "!in", (1, "two", True)),
+        (2, "s", "!in", (1, "two", True)),
+    ]
 
 
 @pytest.mark.parametrize(

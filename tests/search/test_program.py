@@ -77,9 +77,9 @@ def test_limbs(limbs):
     a, b, c = (rng.integers(0, 2**31, 16, dtype=np.int32) for _ in range(3))
 
     def compute(a, b, c):
-        product = numbers.scaled(numbers.scaled(numbers.of(jnp.int32(3) + 0 * a), a), b)
-        square = numbers.multiply(product, numbers.of(c)) if limbs > 2 else product
-        less = numbers.scaled(numbers.of(0 * a - 1), b)  # minus b
+        product = numbers.scale(numbers.scale(numbers.from_int32(jnp.int32(3) + 0 * a), a), b)
+        square = numbers.multiply(product, numbers.from_int32(c)) if limbs > 2 else product
+        less = numbers.scale(numbers.from_int32(0 * a - 1), b)  # minus b
         return numbers.sums(numbers.add(square, less))
 
     words = jit64(compute)(a, b, c)
@@ -92,7 +92,7 @@ def test_limbs(limbs):
 def test_negative_terms_wrap_back():
     numbers = LimbCounts(4)
     x = np.array([7], np.int32)
-    words = jit64(lambda x: numbers.sums(numbers.add(numbers.of(0 * x - 5), numbers.of(x))))(x)
+    words = jit64(lambda x: numbers.sums(numbers.add(numbers.from_int32(0 * x - 5), numbers.from_int32(x))))(x)
     assert [int(word) for word in words] == [2, 0, 0, 0]
 
 

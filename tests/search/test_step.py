@@ -112,11 +112,12 @@ def tallied_path(near, cells):
 @pytest.mark.parametrize(
     "target",
     [
-        XLA, pytest.param(INTERPRETED, marks=pytest.mark.more),
+        XLA,
+        pytest.param(INTERPRETED, marks=pytest.mark.more),
         pytest.param(emulated.TARGET, marks=[emulated.NEEDS, pytest.mark.more]),
     ],
     ids=lambda x: x.kernels,
-)  # fmt: skip
+)
 def test_matches_are_added_up_by_nodes_and_pairs(target):
     near = adjacency(4)
     pairs, degree = np.argwhere(near), near.sum(axis=1)
@@ -139,11 +140,12 @@ def test_matches_are_added_up_by_nodes_and_pairs(target):
 @pytest.mark.parametrize(
     ("target", "bitmap"),
     [
-        (INTERPRETED, True), *more((INTERPRETED, False)),
+        (INTERPRETED, True),
+        *more((INTERPRETED, False)),
         pytest.param(emulated.TARGET, False, marks=[emulated.NEEDS, pytest.mark.more]),
         pytest.param(emulated.TARGET, True, marks=[emulated.NEEDS, pytest.mark.more]),
     ],
-)  # fmt: skip
+)
 def test_a_fused_step_appends_in_any_order(target, bitmap):
     """Triangles u < v < w: lists that begin behind a node, tests of adjacency, programs that append as they come."""
     near = adjacency(6)

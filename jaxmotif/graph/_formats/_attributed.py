@@ -89,6 +89,13 @@ class AttributedGraph:
         arcs = [directed if kind is None else kind for kind in self._kinds]
         notes = notes if self.options.attributes else (*notes, *self._notes())
         columns = self._columns("edge")
+        undirected = np.array([kind is False for kind in arcs], bool)
+        if None in arcs:  # edges of known and of unknown kinds
+            contents = Contents(
+                pairs, len(self.ids), None, self._names(), node_labels, edge_labels, self._columns("node"), columns,
+                tuple(notes),
+            )  # fmt: skip
+            return contents.with_undirected(undirected)
         if len(set(arcs)) > 1:
             pairs, back, note = both_ways(pairs, np.array([not kind for kind in arcs], bool))
             notes = (*notes, note)

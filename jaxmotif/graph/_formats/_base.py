@@ -68,7 +68,7 @@ class Labels:
 
     def of(self, words: Sequence[str]) -> LabelColumn:
         """The labels of words."""
-        return self.column(self.numbering.codes([word.encode() for word in words]))
+        return self.column(self.numbering.codes([word.encode(errors="surrogatepass") for word in words]))
 
 
 class Contents(NamedTuple):
@@ -78,6 +78,8 @@ class Contents(NamedTuple):
       edges: int64 ``[m, 2]``.
       num_nodes: the declared number of nodes, with ids 0..num_nodes-1; ``None``: the nodes are the ids that occur.
       directed: whether the file says directed; ``None`` when it does not say.
+      undirected: bool ``[m]``, the edges of a file that does not say of which the kind is known to have no direction;
+        ``None`` for none of them.
       names: the name of each id, where it is not the id itself.
       node_labels, edge_labels: one an id and one an edge.
       node_columns, edge_columns: all attributes, likewise, if they were asked for: text or values, ``None`` or ``""``
@@ -96,6 +98,13 @@ class Contents(NamedTuple):
     edge_columns: Mapping[str, Sequence[Any]] | None = None
     notes: tuple[str, ...] = ()
     format: str = ""
+    undirected: np.ndarray | None = None
+
+    def with_undirected(self, undirected: np.ndarray) -> Contents:
+        """Return these contents with the edges marked whose kind has no direction: where all are, the file says so."""
+        if undirected.all() and len(undirected):
+            return self._replace(directed=False)
+        return self._replace(undirected=undirected if undirected.any() else None)
 
 
 class Sample:
@@ -177,6 +186,17 @@ def passed_over(what: str, names: Sequence[str], remedy: str = "") -> tuple[str,
         return ()
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     return (f"passed over: {what} {shown}{remedy}",)
+
+
+_UNDIRECTED = {"pp", "interacts-with", "in-complex-with", "neighbor-of", "reacts-with"}
+
+
+def is_undirected(kind: object) -> bool:
+    """Tell whether interactions of a kind have no direction by convention.
+
+    These are Cytoscape's ``pp`` (protein with protein) and the undirected kinds of Pathway Commons' SIF.
+    """
+    return isinstance(kind, str) and kind.lower() in _UNDIRECTED
 
 
 def one_based(ids: np.ndarray) -> np.ndarray:

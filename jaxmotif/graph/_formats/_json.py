@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from jaxmotif.graph._formats._attributed import AttributedGraph
-from jaxmotif.graph._formats._base import Contents, Format, Options, Sample
+from jaxmotif.graph._formats._base import Contents, Format, Options, Sample, is_undirected
 from jaxmotif.graph._textscan import TextFile
 
 _ENDS = (("source", "target"), ("from", "to"))
@@ -58,7 +58,7 @@ def _graph(
         ends = next((ends for ends in _ENDS if ends[0] in edge or ends[1] in edge), _ENDS[0])
         own = {key: value for key, value in edge.items() if key not in (*ends, "id", "key", "SUID")}
         source, target = (_name(file, edge, end, "edge") for end in ends)
-        graph.edge(source, target, own)
+        graph.edge(source, target, own, False if directed is None and is_undirected(own.get("interaction")) else None)
     return graph.contents(directed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -30,21 +30,32 @@ HEADER_ROWS = 8
 MISSING = {b"", b"na", b"nan", b"null", b"none", b"inf", b"-inf", b"-", b".", b"?"}
 _TWO = "(node|id|protein|gene)"
 _SOURCE = re.compile(
-    rf"source|src|from|pre|from(node)?id|regulator|tf|pre(pt)?rootid|bodyidpre|{_TWO}[1a]|.*interactora"
+    rf"source|src|from|u|pre|from(node)?id|regulator|tf|pre(pt)?rootid|bodyidpre|{_TWO}[1a]|.*interactora"
 )
 _TARGET = re.compile(
-    rf"target|tgt|dst|to|post|to(node)?id|targetgene|post(pt)?rootid|bodyidpost|{_TWO}[2b]|.*interactorb"
+    rf"target|tgt|dst|to|v|post|to(node)?id|targetgene|post(pt)?rootid|bodyidpost|{_TWO}[2b]|.*interactorb"
 )
 _LEADING_ZERO = re.compile(rb"0\d+")
 _QUOTED = re.compile(rb'"[^"]*"')
+_ROW_NUMBER = re.compile(r"|id|index|row(id)?|key|no|nr|num(ber)?|#|suid|edge(id)?|interactionid|unnamed:0")
+"""Usual names of a column that numbers the rows; what pandas and R write has none."""
 
 
 class Layout(NamedTuple):
-    """The columns of an edge list: names of a header row, or ``None``; the ends; the edge label, or ``None``."""
+    """The columns of an edge list.
+
+    Attributes:
+      header: the names in a header row, or ``None``.
+      ends: the columns of the two ends.
+      label: the column of the edge label, or ``None``.
+      first: what the first column is where it holds another whole number in each row and the next two hold the ends:
+        ``"numbers"`` of the rows, or ``"unclear"``; else ``""``.
+    """
 
     header: list[str] | None
     ends: tuple[int | str, int | str]
     label: int | str | None
+    first: Literal["", "numbers", "unclear"] = ""
 
     @property
     def chosen(self) -> list[int | str]:
@@ -143,14 +154,17 @@ def looks_like_konect(line: bytes) -> bool:
 def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
     """The rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
     rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
+    if not rows:
+        raise no_rows(file)
     if options.columns is None and _is_titled_matrix(rows):
         raise _matrix_error(file)
     layout = layout_of(rows, options)
+    _check_ends(file, layout, rows)
     data = rows
     if layout.header is not None:
         file.data_line()
         data = rows[1:]
-    elif rows and len(above := fields_of(file.comment.lstrip(b"#% "), delimiter)) == len(rows[0]):
+    elif len(above := fields_of(file.comment.lstrip(b"#% "), delimiter)) == len(rows[0]):
         titled = layout_of([above], options)  # a comment that names the columns, as BioGRID's
         layout = layout if titled.header is None else titled
     if not data:
@@ -182,12 +196,43 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         edge_columns=columns if options.attributes else None,
         notes=() if options.attributes else _unread(layout.header, sample, chosen),
     )  # fmt: skip
+    if layout.first:
+        note = "the first column numbers the rows: the next two are the ends; columns= (--columns 0,1) takes the first"
+        contents = contents._replace(notes=(*contents.notes, note))
     if names is None:
         if options.columns is None and options.edge_label is None and _is_matrix(data, len(table), width):
             raise _matrix_error(file)
         return contents
     notes = (*contents.notes, *_first_row_notes(layout, contents.edges, names.known, sample, chosen))
     return sorted_names(contents._replace(notes=notes), names.known)
+
+
+def no_rows(file: TextFile) -> GraphFileError:
+    """Return the error of a table in which nothing stands, which is seldom what somebody meant to read."""
+    return file.error("holds no edges: the file is empty, but for blank lines and comments")
+
+
+def _check_ends(file: TextFile, layout: Layout, rows: list[list[bytes]]) -> None:
+    """Refuse tables whose first two columns are not the ends of edges, though they could be read so.
+
+    Raises:
+      GraphFileError: a table of Cytoscape, which holds the ends as one text, or a first column of numbers whose meaning
+        nothing tells.
+    """
+    names = [name.lower() for name in layout.header or ()]
+    if layout.ends == (0, 1) or layout.first:
+        titles = names or [field.decode().lower() for field in rows[0]]
+        if "suid" in titles and {"name", "shared name"} & set(titles):
+            raise file.error(
+                "this is a table of Cytoscape, whose nodes and edges are one text each, such as 'A (pp) B'; export the "
+                "network instead (File, Export, Network to File) as SIF, GraphML or cyjs, or name two columns of ends "
+                "with columns= (--columns SOURCE,TARGET)"
+            )
+    if layout.first == "unclear":
+        raise file.error(
+            "the first column holds another number in each row and the next two hold words: numbers of the rows, or "
+            "nodes? columns= (--columns 1,2 or --columns 0,1) says which two are the ends"
+        )
 
 
 def _is_matrix(rows: list[list[bytes]], count: int, width: int) -> bool:
@@ -279,6 +324,7 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
     usual = [next((i for i, field in enumerate(low) if names.fullmatch(field)), None) for names in (_SOURCE, _TARGET)]
     titles = {rows[0][i] for i in usual if i is not None}
     has_usual = None not in usual and not any(field in titles for row in rows[1:] for field in row)
+    first_column: Literal["", "numbers", "unclear"] = ""
 
     def place(column: int | str) -> int | str:
         return fields.index(column) if isinstance(column, str) and column in fields else column
@@ -288,11 +334,38 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
     elif has_usual:
         ends = (usual[0] or 0, usual[1] or 0)
     else:
-        first, second, *_ = [i for i in range(max(3, len(fields))) if i != (None if label is None else place(label))]
-        ends = (first, second)
+        left = [i for i in range(max(4, len(fields))) if i != (None if label is None else place(label))]
+        first_column = "" if options.text_ids else _first_column(rows, low, left)
+        ends = (left[1], left[2]) if first_column else (left[0], left[1])
     found = all(column in fields for column in named)
     is_header = bool(fields) and found and (bool(named) or has_usual or _words_above_numbers(rows, ends, options))
-    return Layout(fields if is_header else None, ends, None if label is None else place(label))
+    return Layout(fields if is_header else None, ends, None if label is None else place(label), first_column)
+
+
+def _first_column(rows: list[list[bytes]], titles: list[str], columns: list[int]) -> Literal["", "numbers", "unclear"]:
+    """Tell whether the first of some columns numbers the rows of a table, so that the next two are its ends.
+
+    Args:
+      rows: the first rows, of which the first may be a header.
+      titles: the fields of the first row in small letters, without blanks and marks.
+      columns: the columns that may be ends, in order.
+    """
+    first, *ends = columns[:3]
+    if len(titles) <= ends[1]:
+        return ""
+    titled = not rows[0][first].isdigit()
+    body = [row for row in rows[titled:] if len(row) == len(rows[0])]
+    if not body or not all(row[first].isdigit() for row in body):
+        return ""
+    numbers = [row[first] for row in body]
+    if len(set(numbers)) < len(numbers):
+        return ""
+    counts = int(numbers[0]) in (0, 1) and numbers == [b"%d" % (int(numbers[0]) + i) for i in range(len(body))]
+    words = not any(is_number(row[end]) or row[end].lower() in MISSING for row in body for end in ends)
+    named = titled and _ROW_NUMBER.fullmatch(titles[first]) is not None
+    if words:
+        return "numbers" if named or counts else "unclear"
+    return "numbers" if named and counts and all(row[end].isdigit() for row in body for end in ends) else ""
 
 
 def _words_above_numbers(rows: list[list[bytes]], ends: tuple[int | str, int | str], options: Options) -> bool:

@@ -15,6 +15,7 @@ from jaxmotif.graph._formats._base import (
     Options,
     Sample,
     chosen_format,
+    is_undirected,
     passed_over,
 )  # fmt: skip
 from jaxmotif.graph._formats._lists import (
@@ -24,6 +25,7 @@ from jaxmotif.graph._formats._lists import (
     fields_of,
     is_number,
     layout_of,
+    no_rows,
     sorted_names,
 )
 from jaxmotif.graph._numbering import Numbering
@@ -47,8 +49,11 @@ def read_sif(file: TextFile, options: Options) -> Contents:
         codes = numbering.codes([fields[0], *fields[2:]]).tolist()
         edges += [(codes[0], target) for target in codes[1:]]
         relations += fields[1:2] * (len(fields) - 2)
-    edge_array = np.array(edges, np.int64).reshape(-1, 2)
-    contents = sorted_names(Contents(edge_array, len(numbering.known), True), numbering.known)
+    if not numbering.known:
+        raise no_rows(file)
+    undirected = np.array([is_undirected(relation.decode()) for relation in relations], bool)
+    contents = Contents(np.array(edges, np.int64).reshape(-1, 2), len(numbering.known))
+    contents = sorted_names(contents.with_undirected(undirected), numbering.known)
     if options.edge_label is not None:
         return contents._replace(edge_labels=labels.column(labels.numbering.codes(relations)))
     return contents._replace(notes=_relation_note(relations))
@@ -68,6 +73,8 @@ def read_adjacency_list(file: TextFile, options: Options) -> Contents:
         numeric = numeric and all(re.fullmatch(rb"0|[1-9][0-9]{0,17}", field) for field in fields)
         source, *targets = numbering.codes(fields).tolist()
         edges += [(source, target) for target in targets]
+    if not numbering.known:
+        raise no_rows(file)
     contents = Contents(np.array(edges, np.int64).reshape(-1, 2), len(numbering.known))
     if not numeric:
         return sorted_names(contents, numbering.known)
@@ -79,7 +86,9 @@ def read_adjacency_list(file: TextFile, options: Options) -> Contents:
 def read_fanmod(file: TextFile, options: Options) -> Contents:
     """FANMOD: ``u v`` of integers, perhaps the colors of u and v, perhaps the color of the edge."""
     rows = file.first_rows(1)
-    width = len(rows[0].split()) if rows else 2
+    if not rows:
+        raise no_rows(file)
+    width = len(rows[0].split())
     if not 2 <= width <= 5:
         raise file.error("expected two ends, perhaps their two colors, and perhaps the edge's", file.line + 1, rows[0])
     first_line = file.line + 1
@@ -122,7 +131,8 @@ def _table(sample: Sample) -> list[list[bytes]]:
         return []
     delimiter = delimiter_of(sample.lines[0])
     rows = [fields_of(line, delimiter) for line in sample.lines]
-    return [] if layout_of(rows[:HEADER_ROWS], Options()).header is not None else rows
+    layout = layout_of(rows[:HEADER_ROWS], Options())
+    return [] if layout.header is not None or layout.first == "numbers" else rows
 
 
 def _is_sif(sample: Sample) -> bool:
@@ -201,7 +211,7 @@ def _is_tgf(sample: Sample) -> bool:
 
 FORMATS = (
     Format(
-        "sif", "``source relation target [target ...]`` (Cytoscape), directed", "the names in the file", read_sif,
+        "sif", "``source relation target [target ...]`` (Cytoscape)", "the names in the file", read_sif,
         _is_sif, (".sif",), looks="rows",
     ),
     Format(

@@ -28,8 +28,8 @@ class _Elements:
         self.text: list[str] = []
         self.parser = expat.ParserCreate("UTF-8")
         self.parser.buffer_text = True
-        self.parser.StartDoctypeDeclHandler = self._refuse
-        self.parser.EntityDeclHandler = self._refuse
+        self.parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self.parser.EntityDeclHandler = self._refuse_entity
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self.text.append
@@ -67,8 +67,11 @@ class _Elements:
             raise self.error(f"expected {name} to be {' or '.join(choices)}, found {value[:30]!r}")
         return choices[value]
 
-    def _refuse(self, *_) -> None:
-        raise self.error("a document type or entity declaration, which may expand without limit: take it out")
+    def _refuse_doctype(self, *_) -> None:
+        raise self.error("a document type declaration (<!DOCTYPE>), which no graph needs: take it out")
+
+    def _refuse_entity(self, *_) -> None:
+        raise self.error("an entity declaration (<!ENTITY>), which may expand without limit: take it out")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         tag = name.rpartition(":")[2]

@@ -1,0 +1,49 @@
+"""Folders for compiled code that nobody but this user, or root, can write to."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+
+def user_cache_folder() -> Path:
+    """Return jaxmotif's folder in ``XDG_CACHE_HOME`` or ``~/.cache``; it need not exist.
+
+    Raises:
+      RuntimeError: the user has no home folder.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "jaxmotif"
+
+
+def make_private(folder: Path) -> None:
+    """Make each level of a folder that is missing, with mode 0700 whatever the umask."""
+    for level in (*reversed(folder.parents), folder):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(level, 0o700)
+
+
+def why_not_private(folder: Path) -> str | None:
+    """Say why code that lies in a folder could be somebody else's; ``None`` where only this user, or root, wrote it.
+
+    Nobody else may enter the folder, write to a level above it (unless that is sticky, as ``/tmp`` is, where nobody can
+    rename what is another's), or own a file in it.
+    """
+    if not hasattr(os, "geteuid"):  # Windows gives each user a cache folder of their own
+        return None
+    trusted = (0, os.geteuid())
+    real = folder.resolve()  # links are followed once, so that each level is looked at as it is
+    for level in (real, *real.parents):
+        status = os.lstat(level)
+        shared_but_sticky = status.st_mode & stat.S_ISVTX and level != real
+        if status.st_uid not in trusted:
+            return f"{level} belongs to another user"
+        if status.st_mode & 0o022 and not shared_but_sticky:
+            return f"others may write to {level}"
+    if os.lstat(real).st_mode & 0o077:
+        return f"others may read {real}"
+    for entry in real.rglob("*"):  # what was put there while the folder was open stays dangerous
+        if os.lstat(entry).st_uid not in trusted:
+            return f"{entry} belongs to another user"
+    return None

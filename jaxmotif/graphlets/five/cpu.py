@@ -1,0 +1,813 @@
+"""Five-node orbits on a CPU: loops over the rows of a graph, compiled by numba (``pip install "jaxmotif[cpu]"``).
+
+Each loop is the definition of what it adds up (:class:`jaxmotif.graphlets.five.equations.Sums` names the sums). Nodes
+are numbered by degree, and an *arc* ``u -> v`` is a slot of the compressed rows. Every loop takes a stretch of nodes,
+so that a run is cut into units: for the progress meter, for Ctrl-C, for checkpoints and for several threads.
+
+Numba keeps compiled loops in files that it loads and runs. Whoever can write such a file can run code as this user, so
+the files lie in a folder of the user's own (``jaxmotif/loops`` in ``XDG_CACHE_HOME`` or ``~/.cache``, mode 0700), which
+is checked before anything is loaded from it. Where no such folder can be had, the loops are compiled in each process.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import jax
+import numba
+import numpy as np
+from numba import config, types
+from numba.extending import intrinsic
+
+from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
+from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Selection
+from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
+from jaxmotif.graphlets.five.results import (
+    Limbs,
+    Precision,
+    arcs_of_edges,
+    join_halves,
+    largest_count,
+    rims_of,
+    sum_halves,
+    with_leaves,
+)
+from jaxmotif.graphlets.five.tuning import FiveTuning
+from jaxmotif.patterns._orbits import Root, times24
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_logger = logging.getLogger("jaxmotif")
+
+
+# ---- compiling
+
+
+def folder_for_loops() -> Path | None:
+    """Return a folder that only this user can write to, made if it is missing; ``None`` where there is none."""
+    try:
+        folder = user_cache_folder() / "loops"
+        make_private(folder)
+        reason = why_not_private(folder)
+        if reason is None and not os.access(folder, os.W_OK):
+            reason = f"{folder} cannot be written to"
+    except (OSError, RuntimeError) as failure:
+        reason = str(failure)
+    else:
+        if reason is None:
+            return folder
+    _logger.warning("loops for five-node graphlets are compiled in each process, which takes seconds: %s", reason)
+    return None
+
+
+_FOLDER = folder_for_loops()
+
+
+def _loop(signature: Any) -> Callable[[F], F]:
+    """Compile a function for one signature, or load it from the folder of compiled loops."""
+
+    def compiled(function: F) -> F:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(_FOLDER or before)  # where numba looks first, read when a function is declared
+        try:
+            return numba.njit(signature, nogil=True, cache=_FOLDER is not None)(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return compiled
+
+
+@intrinsic
+def _count_bits(typing_context: Any, word: Any) -> Any:
+    """Return the number of bits of a word of 64 bits that are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+# ---- the graph
+
+
+class RankedRows(NamedTuple):
+    """A graph in compressed rows whose nodes are numbered by degree, with its triangles.
+
+    Attributes:
+      offsets: int64 ``[N + 1]``, the first arc of each node. heads: uint32 ``[S]``, ascending within each row.
+      back: uint32 ``[S]``, the reversed arc of each.
+      core, up: int64 ``[N]``, the first arc to a node of degree 2 or more, and to one of higher number. Neighbours of
+        degree 1, the leaves, lead every row; what they add is known in closed form.
+      degree, walks2: int64 ``[N]``, degrees and walks of length 2.
+      t, below, between: int64 ``[S]``, common neighbours of the two ends of each arc: all of them, those of lower
+        number than both ends, and those between these.
+      starts, around: int64 ``[S + 1]``, uint32 ``[sum of t]``. Of the arc ``a = u -> v``, ``around[starts[a] :
+        starts[a + 1]]`` are the arcs ``u -> w`` to the common neighbours ``w``, in ascending order. For the reversed
+        arc the same nodes ``w`` come in the same order.
+    """
+
+    offsets: np.ndarray
+    heads: np.ndarray
+    back: np.ndarray
+    core: np.ndarray
+    up: np.ndarray
+    degree: np.ndarray
+    walks2: np.ndarray
+    t: np.ndarray
+    below: np.ndarray
+    between: np.ndarray
+    starts: np.ndarray
+    around: np.ndarray
+
+
+# Loops only read the arrays of a graph, so that threads may share them.
+_INTS, _ARCS, _TABLE = types.int64[::1], types.uint32[::1], types.int64[:, ::1]
+_ROWS = types.NamedTuple((_INTS, _ARCS, _ARCS, *[_INTS] * 8, _ARCS), RankedRows)
+
+
+@_loop(types.void(_INTS, _ARCS, _ARCS, _ARCS, _INTS, _ARCS, _ARCS, _ARCS))
+def order_arcs(offsets, targets, order, rank, starts, heads, back, arc_of_slot):
+    """Write the rows of a graph whose nodes are numbered by ``rank``: heads, reversed arcs, and the arc of each slot.
+
+    Nodes are visited in their new order, and each is appended to the rows of its neighbours, which sorts the rows.
+    """
+    end = starts[:-1].copy()
+    for v in range(len(order)):
+        for slot in range(offsets[order[v]], offsets[order[v] + 1]):
+            w = rank[targets[slot]]
+            heads[end[w]] = v
+            arc_of_slot[slot] = end[w]
+            end[w] += 1
+    end[:] = starts[:-1]
+    for v in range(len(order)):
+        for a in range(starts[v], starts[v + 1]):
+            back[a] = end[heads[a]]
+            end[heads[a]] += 1
+    for slot in range(len(arc_of_slot)):
+        arc_of_slot[slot] = back[arc_of_slot[slot]]
+
+
+@_loop(types.void(_INTS, _ARCS, _INTS, _INTS, _INTS, _INTS))
+def count_triangles(offsets, heads, up, t, below, between):
+    """Count the triangles ``u < v < w`` at the upward arcs of their nodes, by where the third node is."""
+    arc_to = np.full(len(up), -1, np.int64)
+    for u in range(len(up)):
+        if offsets[u + 1] - up[u] < 2:
+            continue
+        for uw in range(up[u], offsets[u + 1]):
+            arc_to[heads[uw]] = uw
+        for uv in range(up[u], offsets[u + 1]):
+            v = heads[uv]
+            for vw in range(up[v], offsets[v + 1]):
+                uw = arc_to[heads[vw]]
+                if uw >= 0:
+                    t[uv] += 1
+                    t[uw] += 1
+                    t[vw] += 1
+                    between[uw] += 1
+                    below[vw] += 1
+        for uw in range(up[u], offsets[u + 1]):
+            arc_to[heads[uw]] = -1
+
+
+@numba.njit(inline="always")
+def _append(place, around, arc, other):
+    around[place[arc]] = other
+    place[arc] += 1
+
+
+@_loop(types.void(_INTS, _ARCS, _ARCS, _INTS, _INTS, _ARCS))
+def list_triangles(offsets, heads, back, up, place, around):
+    """Write :attr:`RankedRows.around`; ``place`` is where the list of each arc begins, and is moved to its end.
+
+    Triangles come in ascending order of their nodes, so that every list is filled in ascending order, too.
+    """
+    arc_to = np.full(len(up), -1, np.int64)
+    for u in range(len(up)):
+        if offsets[u + 1] - up[u] < 2:
+            continue
+        for uw in range(up[u], offsets[u + 1]):
+            arc_to[heads[uw]] = uw
+        for uv in range(up[u], offsets[u + 1]):
+            v = heads[uv]
+            for vw in range(up[v], offsets[v + 1]):
+                uw = arc_to[heads[vw]]
+                if uw >= 0:
+                    _append(place, around, uv, uw)
+                    _append(place, around, uw, uv)
+                    _append(place, around, back[uv], vw)
+                    _append(place, around, vw, back[uv])
+                    _append(place, around, back[uw], back[vw])
+                    _append(place, around, back[vw], back[uw])
+        for uw in range(up[u], offsets[u + 1]):
+            arc_to[heads[uw]] = -1
+
+
+# ---- sums at arcs
+
+
+OF_HUBS = ("l2", "degrees", "walks", "cube", "s", "k2", "kt", "c", "l3", "spread", "ls", "tip")
+OF_HUBS_AT_EDGES = ("squares", "dart", "middle", "tail", "rim")
+"""Sums that the neighbourhood of each node gives; the second are for edge orbits alone."""
+
+
+@_loop(types.void(types.int64, types.int64, types.boolean, _ROWS, _TABLE))
+def add_hub_sums(first, stop, edges, graph, out):
+    """Add what the neighbourhoods of nodes ``first .. stop - 1`` give, in the order of the two names above.
+
+    The neighbourhood graph L of a hub has the arcs of the hub as nodes. ``common`` is a row of L L. Two ways lead to
+    it: paths of two steps, t^2 at each arc of t triangles; or, where L has many edges, words of bits, degree^3 / 64.
+    """
+    offsets, heads, back, core = graph.offsets, graph.heads, graph.back, graph.core
+    starts, around, t, degree, walks2 = graph.starts, graph.around, graph.t, graph.degree, graph.walks2
+    widest = 0
+    for u in range(first, stop):
+        widest = max(widest, offsets[u + 1] - core[u])
+    common, is_beside, k = np.zeros(widest, np.int64), np.zeros(widest, np.bool_), np.empty(0, np.int64)
+    for u in range(first, stop):
+        base, end = core[u], offsets[u + 1]
+        d, begin = end - base, starts[base]
+        if starts[end] == begin:
+            continue
+        if len(k) < starts[end] - begin:
+            k = np.empty(starts[end] - begin, np.int64)  # of each entry of the lists of this hub: 4-cliques
+        paths = 0
+        for a in range(base, end):
+            paths += t[a] * t[a]
+            other = starts[back[a]] - starts[a]
+            for i in range(starts[a], starts[a + 1]):
+                b = around[i]
+                w = heads[b]
+                out[0, a] += t[b]
+                out[1, a] += degree[w]
+                out[2, a] += walks2[w]
+                out[3, a] += t[b] * t[b]
+                if edges:
+                    out[12, a] += degree[w] * degree[w]
+                    out[13, a] += t[b] * degree[w]
+                    out[14, a] += t[b] * t[around[i + other]]
+        words = (d + 63) >> 6
+        dense = d * (d * words // 2 + d) < 2 * paths
+        bits = np.zeros((d if dense else 0, words), np.uint64)
+        if dense:
+            for a in range(base, end):
+                for i in range(starts[a], starts[a + 1]):
+                    y = around[i] - base
+                    bits[a - base, y >> 6] |= np.uint64(1) << np.uint64(y & 63)
+        for a in range(base, end):
+            if t[a] == 0:
+                continue
+            if dense:
+                for y in range(d):
+                    total = 0
+                    for word in range(words):
+                        total += _count_bits(bits[a - base, word] & bits[y, word])
+                    common[y] = total
+            else:
+                for i in range(starts[a], starts[a + 1]):
+                    for j in range(starts[around[i]], starts[around[i] + 1]):
+                        common[around[j] - base] += 1
+            s = k2 = kt = tail = 0
+            for i in range(starts[a], starts[a + 1]):
+                b = around[i]
+                c = common[b - base]
+                k[i - begin] = c
+                s += c
+                k2 += c * c
+                kt += c * t[b]
+                if edges:
+                    tail += c * degree[heads[b]]
+            out[4, a], out[5, a], out[6, a] = s, k2, kt
+            if edges:
+                out[15, a] = tail
+                # Walks of length 3 along the edges of L, of which each is met once and has two arcs.
+                other = starts[back[a]] - starts[a]
+                for i in range(starts[a], starts[a + 1]):
+                    b = around[i]
+                    if b > a:
+                        break
+                    walks = 0
+                    for j in range(starts[b], starts[b + 1]):
+                        walks += common[around[j] - base]
+                    vw = around[i + other]
+                    out[16, vw] += walks
+                    out[16, back[vw]] += walks
+            closed = 0
+            if dense or out[0, a] > d:
+                for y in range(d):
+                    closed += common[y] * common[y]
+                    common[y] = 0
+            else:
+                for i in range(starts[a], starts[a + 1]):
+                    for j in range(starts[around[i]], starts[around[i] + 1]):
+                        y = around[j] - base
+                        closed += common[y] * common[y]
+                        common[y] = 0
+            out[7, a] = closed
+        for a in range(base, end):
+            tip = 0
+            for i in range(starts[a], starts[a + 1]):
+                b = around[i]
+                out[8, a] += out[0, b]
+                out[9, a] += out[1, b]
+                out[10, a] += out[4, b]
+                is_beside[b - base] = k[i - begin] > 0
+            if out[4, a]:
+                for i in range(starts[a], starts[a + 1]):
+                    b = around[i]
+                    if k[i - begin]:
+                        for j in range(starts[b + 1] - 1, starts[b] - 1, -1):
+                            if around[j] < b:  # each edge of L once
+                                break
+                            if is_beside[around[j] - base]:
+                                tip += k[j - begin]
+            for i in range(starts[a], starts[a + 1]):
+                is_beside[around[i] - base] = False
+            out[11, a] = 2 * tip
+
+
+OF_ROWS = ("w3", "wing", "far", "side", "arm", "chord")
+OF_ROWS_AT_EDGES = ("eave", "floor", "side_pairs")
+"""Sums that take the common neighbours of all pairs of nodes; the second are for edge orbits alone."""
+
+
+@_loop(types.void(types.int64, types.int64, types.boolean, _ROWS, _TABLE))
+def add_row_sums(first, stop, edges, graph, out):
+    """Add what the rows of nodes ``first .. stop - 1`` in tables over pairs give, in the order of the names above.
+
+    Of a row ``x`` all entries are made, read, and cleared. The table has, for each node ``y``: the common neighbours of
+    ``x`` and ``y``; the adjacent ordered pairs of these; walks of length 2, each counted as often as its first edge has
+    triangles; and the first again where ``x`` and ``y`` are adjacent. The last two are for edge orbits.
+    """
+    offsets, heads, back, core = graph.offsets, graph.heads, graph.back, graph.core
+    starts, around, t, degree = graph.starts, graph.around, graph.t, graph.degree
+    table = np.zeros((len(degree), 4), np.int64)
+    for x in range(first, stop):
+        if degree[x] < 2:
+            continue
+        for xu in range(offsets[x], offsets[x + 1]):
+            u = heads[xu]
+            for b in range(core[u], offsets[u + 1]):
+                table[heads[b], 0] += 1
+                if edges:
+                    table[heads[b], 2] += t[b]
+        if edges:
+            for xu in range(offsets[x], offsets[x + 1]):
+                table[heads[xu], 3] = table[heads[xu], 0]
+        # Triangles x, u, w with u < w: the arcs from u to w and back.
+        for xu in range(offsets[x], offsets[x + 1]):
+            ux = back[xu]
+            other = starts[xu] - starts[ux]
+            for i in range(starts[ux + 1] - 1, starts[ux] - 1, -1):
+                uw = around[i]
+                if heads[uw] < heads[xu]:
+                    break
+                codegrees = adjacent = 0
+                for j in range(starts[uw], starts[uw + 1]):
+                    y = heads[around[j]]
+                    table[y, 1] += 2
+                    codegrees += table[y, 0]
+                    if edges:
+                        adjacent += table[y, 3]
+                out[5, uw] += codegrees
+                out[5, back[uw]] += codegrees
+                if edges:
+                    out[6, ux] += codegrees
+                    out[6, back[around[i + other]]] += codegrees
+                    out[8, uw] += adjacent
+                    out[8, back[uw]] += adjacent
+        for xu in range(offsets[x], offsets[x + 1]):
+            u, ux = heads[xu], back[xu]
+            w3 = wing = far = core[u] - offsets[u]  # a leaf of u and x have u in common
+            side = arm = floor = 0
+            for b in range(core[u], offsets[u + 1]):
+                y = heads[b]
+                c = table[y, 0]
+                w3 += c
+                wing += c * c
+                far += c * degree[y]
+                side += c * t[b]
+                arm += table[y, 1]
+                if edges:
+                    floor += table[y, 2]
+            out[0, ux], out[1, ux], out[2, ux], out[3, ux], out[4, ux] = w3, wing, far, side, arm
+            if edges:
+                out[7, ux] = floor
+        for xu in range(offsets[x], offsets[x + 1]):
+            table[heads[xu], 3] = 0
+            for b in range(core[heads[xu]], offsets[heads[xu] + 1]):
+                table[heads[b], 0] = table[heads[b], 1] = table[heads[b], 2] = 0
+
+
+@_loop(types.void(types.int64, types.int64, _ROWS, _TABLE))
+def add_five_cycles(first, stop, graph, out):
+    """Add, at one of the two arcs of each edge, the 5-cycles whose node ``i`` is one of ``first .. stop - 1``.
+
+    Each cycle is found once: as a path i - j - k - l with k < j < i, k < l, and a common neighbour x of i and l below
+    the higher of them (:mod:`jaxmotif.graphlets.five.cycles`). Paths are grouped by their ends i and k: what k leads to
+    is looked at once for all j between. Choices of x or l that are on the path already are taken off again.
+    """
+    offsets, heads, core, up = graph.offsets, graph.heads, graph.core, graph.up
+    starts, around, t, below, between = graph.starts, graph.around, graph.t, graph.below, graph.between
+    cycles = out[0]
+    nodes = len(up)
+    closers, ends = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)  # choices of x, and paths, by node l
+    paths, closed = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)  # choices of j, and of l and x, by node k
+    is_near, is_lower = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)  # neighbours of i, and those below i
+    middles = np.empty(nodes, np.int64)
+    for i in range(first, stop):
+        # As k: paths over a j that is adjacent to l as well have x = j.
+        for kl in range(up[i], offsets[i + 1]):
+            for at in range(starts[kl], starts[kl + 1]):
+                j = heads[around[at]]
+                if j > i:
+                    cycles[kl] -= offsets[j + 1] - up[j] - (heads[kl] > j)
+        if up[i] == core[i]:
+            continue
+        for ix in range(core[i], offsets[i + 1]):
+            x = heads[ix]
+            is_near[x], is_lower[x] = 1, x < i
+            for xl in range(core[x] if x < i else up[x], offsets[x + 1]):
+                closers[heads[xl]] += 1
+        closers[i] = 0
+        count = 0
+        for ij in range(core[i], up[i]):
+            for jk in range(core[heads[ij]], up[heads[ij]]):
+                k = heads[jk]
+                if paths[k] == 0:
+                    middles[count] = k
+                    count += 1
+                paths[k] += 1
+        for m in range(count):
+            k = middles[m]
+            total = is_near[k]
+            for kl in range(up[k], offsets[k + 1]):
+                l = heads[kl]
+                some = closers[l] - is_near[k]
+                total += some
+                if closers[l]:
+                    cycles[kl] += (paths[k] - is_lower[l]) * some
+                    ends[l] += paths[k] - is_lower[l]
+            closed[k] = total
+        for ij in range(core[i], up[i]):
+            j = heads[ij]
+            for jk in range(core[j], up[j]):
+                k = heads[jk]
+                some = closed[k] - closers[j] + 2 * is_near[k] - (t[jk] - below[jk])
+                cycles[ij] += some
+                cycles[jk] += some
+        for ix in range(core[i], offsets[i + 1]):
+            x = heads[ix]
+            for xl in range(core[x] if x < i else up[x], offsets[x + 1]):
+                l = heads[xl]
+                if l == i:
+                    continue
+                some = ends[l]
+                if x < i:
+                    some -= below[xl]
+                    if x < l:
+                        some -= between[ix] - is_lower[l]
+                cycles[ix] += some
+                cycles[xl] += some
+        for ix in range(core[i], offsets[i + 1]):
+            x = heads[ix]
+            is_near[x] = is_lower[x] = 0
+            for xl in range(core[x] if x < i else up[x], offsets[x + 1]):
+                closers[heads[xl]] = ends[heads[xl]] = 0
+        for m in range(count):
+            paths[middles[m]] = 0
+
+
+@_loop(types.void(types.int64, types.int64, _ROWS, _TABLE))
+def add_five_cliques(first, stop, graph, out):
+    """Add, at both arcs of each edge, the 5-cliques whose lowest node is one of ``first .. stop - 1``.
+
+    The four others are among the higher neighbours, whose adjacency is rows of bits. For three of them, i < j < l, the
+    bits that all have in common are the fourth ones: each clique is found twice at an edge of its four, and three times
+    at an arc from its lowest node.
+    """
+    offsets, back, up, starts, around = graph.offsets, graph.back, graph.up, graph.starts, graph.around
+    for u in range(first, stop):
+        base, d = up[u], offsets[u + 1] - up[u]
+        if d < 4:
+            continue
+        words = (d + 63) >> 6
+        bits, edges = np.zeros((d, words), np.uint64), 0
+        for i in range(d):
+            for at in range(starts[base + i], starts[base + i + 1]):
+                j = around[at] - base
+                if j >= 0:
+                    bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                    edges += 1
+        if edges < 12:
+            continue
+        pairs, spokes, both = np.zeros((d, d), np.int64), np.zeros(d, np.int64), np.empty(words, np.uint64)
+        for i in range(d):
+            for at in range(starts[base + i], starts[base + i + 1]):
+                j = around[at] - base
+                if j <= i:
+                    continue
+                some = 0
+                for word in range(words):
+                    both[word] = bits[i, word] & bits[j, word]
+                    some += _count_bits(both[word])
+                if some < 2:
+                    continue
+                of_pair = 0
+                for word in range(j >> 6, words):
+                    left = both[word]
+                    if word == j >> 6:  # only l > j
+                        left &= ~((np.uint64(2) << np.uint64(j & 63)) - np.uint64(1))
+                    while left:
+                        l = 64 * word + _count_bits(~left & (left - np.uint64(1)))
+                        left &= left - np.uint64(1)
+                        count = 0
+                        for z in range(words):
+                            count += _count_bits(both[z] & bits[l, z])
+                        of_pair += count
+                        pairs[i, l] += count
+                        pairs[j, l] += count
+                        spokes[l] += count
+                pairs[i, j] += of_pair
+                spokes[i] += of_pair
+                spokes[j] += of_pair
+        for i in range(d):
+            uv = base + i
+            other = starts[back[uv]] - starts[uv]
+            out[0, uv] += spokes[i] // 3
+            out[0, back[uv]] += spokes[i] // 3
+            for at in range(starts[uv], starts[uv + 1]):
+                j = around[at] - base
+                if j > i:
+                    vw = around[at + other]
+                    out[0, vw] += pairs[i, j] // 2
+                    out[0, back[vw]] += pairs[i, j] // 2
+
+
+@_loop(types.void(_INTS, _ARCS, _INTS, _INTS))
+def sum_over_triangles(starts, around, values, out):
+    """Add, at each arc ``u -> v``, the sum over common neighbours ``w`` of the values at ``u -> w``."""
+    for a in range(len(values)):
+        for i in range(starts[a], starts[a + 1]):
+            out[a] += values[around[i]]
+
+
+# ---- equations
+
+
+def _product_signature(kind: Any) -> Any:
+    return types.void(kind[:, ::1], kind[:, ::1], kind[:, ::1])
+
+
+@_loop([_product_signature(types.int64), _product_signature(types.float64)])
+def multiply_sparse(weights, columns, out):
+    """Write the product of ``weights [R, H]``, of which most are 0, and ``columns [H, C]`` to ``out [C, R]``."""
+    together = 64
+    total = np.empty(together, columns.dtype)
+    for first in range(0, columns.shape[1], together):
+        count = min(together, columns.shape[1] - first)
+        for r in range(len(weights)):
+            total[:] = 0
+            for h in range(len(columns)):
+                weight = weights[r, h]
+                if weight != 0:
+                    for c in range(count):
+                        total[c] += weight * columns[h, first + c]
+            for c in range(count):
+                out[first + c, r] = total[c]
+
+
+# ---- the engine
+
+
+_ARC_BYTES = {"graph": 400, "node": 400, "edge": 560}
+"""Bytes for an arc: rows, sums (20 or 34 of 8 bytes), and arrays over arcs while equations are solved."""
+
+_SOLVED_TOGETHER = 2**12
+"""Nodes or edges whose equations are solved at a time: what is known of them stays in the cache."""
+
+Cast = Callable[[np.ndarray], np.ndarray]
+"""A cast of int64 numbers: none, or to float64 (:class:`jaxmotif.graphlets.five.results.Limbs`)."""
+
+
+class CpuLoops:
+    """The engine that runs compiled loops over the rows of a graph, in threads where a CPU is several devices.
+
+    It wins on every CPU: nothing is padded, memory is read in order, and a row of the tables over pairs stays in the
+    cache. Its cost is the sum over nodes of degree^2, about 10 ns each, and over edges of t^2, about 5 ns each, t being
+    the triangles on the edge; in neighbourhoods with many edges words of 64 pairs take the place of most of the latter.
+    It takes memory for the arcs and for six entries of each triangle.
+    """
+
+    def __init__(self, graph: Graph, detail: Detail, device: jax.Device, tuning: FiveTuning) -> None:
+        """Number the nodes of a graph by degree and count its triangles; results are put on the device."""
+        self._device, self._detail, self._tuning = device, detail, tuning
+        offsets = np.asarray(graph.out_offsets).astype(np.int64)
+        targets = np.asarray(graph.out_targets)[: offsets[-1]].astype(np.uint32)
+        degrees, nodes, arcs = np.diff(offsets), len(offsets) - 1, len(targets)
+        order = np.argsort(degrees, kind="stable").astype(np.uint32)
+        self._places = np.empty(nodes, np.int64)
+        self._places[order] = np.arange(nodes)
+        self._degrees = degrees[order]
+        starts = np.concatenate([[0], np.cumsum(self._degrees)])
+        heads, back, arc_of_slot = np.empty((3, arcs), np.uint32)
+        order_arcs(offsets, targets, order, self._places.astype(np.uint32), starts, heads, back, arc_of_slot)
+        tails = np.repeat(np.arange(nodes), self._degrees)
+        up = starts[:-1] + np.bincount(tails, heads < tails, nodes).astype(np.int64)
+        t, below, between = np.zeros((3, arcs), np.int64)
+        count_triangles(starts, heads, up, t, below, between)
+        t, below, between = (x + x[back] for x in (t, below, between))
+        # Each edge from its lower end, as the edge list has it.
+        owners = np.repeat(np.arange(nodes), degrees)
+        self._edges = arc_of_slot[owners < targets].astype(np.int64)
+        self._tails, self._arcs = tails, _arcs_of(starts, heads, tails, back)
+        self._walks2 = self._arcs.around(self._degrees)
+        self._graph = RankedRows(
+            offsets=starts,
+            heads=heads,
+            back=back,
+            core=starts[:-1] + np.bincount(tails, self._degrees[heads] == 1, nodes).astype(np.int64),
+            up=up,
+            degree=self._degrees,
+            walks2=self._walks2,
+            t=t,
+            below=below,
+            between=between,
+            starts=np.concatenate([[0], np.cumsum(t)]),
+            around=np.empty(0, np.uint32),
+        )
+        self._sums: dict[str, np.ndarray] = {}
+        self.largest = float(largest_count(np, self._arcs, self._degrees.astype(np.float64)))
+        self.most_neighbours = int(degrees.max())
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the engine takes beside the graph and the result."""
+        graph = self._graph
+        widest = int((graph.offsets[1:] - graph.up).max())
+        rows = 100 * len(self._degrees) + 8 * widest**2
+        return _ARC_BYTES[self._detail] * len(graph.heads) + 4 * int(graph.starts[-1]) + rows
+
+    @cached_property
+    def _rows(self) -> RankedRows:
+        """The graph with the lists of its triangles."""
+        graph = self._graph
+        around = np.empty(graph.starts[-1], np.uint32)
+        list_triangles(graph.offsets, graph.heads, graph.back, graph.up, graph.starts[:-1].copy(), around)
+        return graph._replace(around=around)
+
+    def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
+        """Add up the sums at all arcs, and return notes."""
+        rows, edges = self._rows, self._detail == "edge"
+        steps = np.concatenate([[0], np.cumsum(10 * rows.degree[rows.heads] + 5 * rows.t**2)])
+        work = steps[rows.offsets] + np.arange(len(rows.offsets))
+        units = int(work[-1] // self._tuning.unit_steps) + 1
+        if store is not None or selection.several:
+            units = max(units, self._tuning.units, 4 * len(selection.devices))
+        job = Job("graphlets-5-rows", work, units, added, "steps", "five nodes", divisible=True)
+        done = run_job(job, lambda device: LoopTask(rows, edges), workers_on(selection), selection, store, show)
+        self._sums = self._late_sums(_named(done.found, edges))
+        return done.notes
+
+    def _late_sums(self, sums: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the sums with those over triangles that take other sums."""
+        graph, arcs = self._rows, self._arcs
+        sums |= {"t": graph.t}
+        late = {"roof": sums["w3"]}
+        if self._detail == "edge":
+            late |= {"triples": arcs.head(arcs.out(graph.t)), "end": arcs.back(sums["l2"])}
+        for name, values in late.items():
+            sums[name] = np.zeros(len(graph.heads), np.int64)
+            sum_over_triangles(graph.starts, graph.around, values, sums[name])
+        return sums
+
+    def _with_leaves(self) -> Sums:
+        return with_leaves(np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums)
+
+    def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+        """Solve for the orbits at all nodes, ``[N, 73]``."""
+        sums, arcs, places = self._with_leaves(), self._arcs, self._places
+
+        def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
+            at = Sums(*map(cast, sums))
+            homs = all_homs(arcs, Nodes.of(arcs, cast(self._degrees), at), at)
+            for first in range(0, len(places), _SOLVED_TOGETHER):
+                yield [x[places[first : first + _SOLVED_TOGETHER]] for x in homs]
+
+        return self._solve("node", parts, len(places), precision)
+
+    def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+        """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
+        arcs, graph, edges = self._arcs, self._graph, self._edges
+        sums = self._with_leaves()
+        at = Nodes.of(arcs, self._degrees, sums)
+        rims = rims_of(np, arcs, self._degrees, at.tau, self._sums)
+
+        def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
+            nodes = Nodes(*map(cast, at))
+            for first in range(0, len(edges), _SOLVED_TOGETHER):
+                some = edges[first : first + _SOLVED_TOGETHER]
+                both = np.concatenate([some, graph.back[some]])
+                ends = arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
+                of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
+                yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
+
+        return self._solve("edge", parts, len(edges), precision)
+
+    def total_homs(self) -> np.ndarray:
+        """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
+        homs = total_homs(self._arcs, self._degrees, self._with_leaves(), self._arcs.out)
+        return join_halves(sum_halves(np, homs))
+
+    def _solve(
+        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: Precision
+    ) -> jax.Array | np.ndarray:
+        """Solve the equations of one part of the nodes or edges after the other."""
+        weights = times24(root)
+
+        def solve(cast: Cast) -> np.ndarray:
+            kind = cast(np.zeros(0, np.int64)).dtype
+            orbits, first = zeros_for_jax((count, len(weights)), np.uint32 if precision.narrow else kind), 0
+            for homs in parts(cast):
+                product = np.empty((len(homs[0]), len(weights)), kind)
+                multiply_sparse(weights.astype(kind), np.stack(homs), product)
+                orbits[first : first + len(product)] = divided(product)
+                first += len(product)
+            return orbits
+
+        if precision.wide:
+            return Limbs.of(solve, wide=True).as_integers(narrow=False)
+        return on_device(solve(lambda x: x), self._device)
+
+
+class LoopTask:
+    """The sums of one thread; an item of its job is a node."""
+
+    def __init__(self, rows: RankedRows, edges: bool) -> None:
+        """Begin with sums of nothing; ``edges``: whether those for edge orbits are wanted."""
+        self._rows, self._at_edges = rows, edges
+        self._clear()
+
+    def _clear(self) -> None:
+        arcs = len(self._rows.heads)
+        hubs = len(OF_HUBS) + len(OF_HUBS_AT_EDGES) * self._at_edges
+        rows = len(OF_ROWS) + len(OF_ROWS_AT_EDGES) * self._at_edges
+        counts = {"hubs": hubs, "rows": rows, "cycles": 1, "cliques": 1}
+        self._sums = {name: np.zeros((count, arcs), np.int64) for name, count in counts.items()}
+
+    def step(self, span: Span) -> None:
+        """Add what a stretch of nodes gives."""
+        add_hub_sums(*span, self._at_edges, self._rows, self._sums["hubs"])
+        add_row_sums(*span, self._at_edges, self._rows, self._sums["rows"])
+        add_five_cycles(*span, self._rows, self._sums["cycles"])
+        add_five_cliques(*span, self._rows, self._sums["cliques"])
+
+    def collect(self) -> Arrays:
+        """Hand in the sums, and begin anew."""
+        sums = self._sums
+        self._clear()
+        return sums
+
+    def halve(self) -> str | None:
+        """Say that there is no smaller step."""
+        return None
+
+
+def _named(sums: Arrays, edges: bool) -> dict[str, np.ndarray]:
+    """Return the sums of all tasks by their own names."""
+    hubs, rows = OF_HUBS, OF_ROWS
+    if edges:
+        hubs, rows = hubs + OF_HUBS_AT_EDGES, rows + OF_ROWS_AT_EDGES
+    by_name = dict(zip(hubs, sums["hubs"], strict=True)) | dict(zip(rows, sums["rows"], strict=True))
+    return by_name | {"cycles": sums["cycles"][0], "q": sums["cliques"][0]}
+
+
+def _arcs_of(starts: np.ndarray, heads: np.ndarray, tails: np.ndarray, back: np.ndarray) -> Arcs:
+    """Say how arrays over the nodes and arcs of a graph meet."""
+    heads, back = heads.astype(np.int64), back.astype(np.int64)
+    (some,) = np.nonzero(np.diff(starts))  # the nodes that arcs leave
+    first = starts[some]
+
+    def out(values: np.ndarray) -> np.ndarray:
+        sums = np.zeros(len(starts) - 1, values.dtype)
+        sums[some] = np.add.reduceat(values, first)
+        return sums
+
+    return Arcs(
+        tail=lambda x: x.take(tails),
+        head=lambda x: x.take(heads),
+        out=out,
+        back=lambda x: x.take(back),
+        both=lambda x: x + x.take(back),
+    )

@@ -1,0 +1,223 @@
+"""5-cycles at every arc by rank, for graphs of many nodes: work by 3-paths and wedges, memory by rows of two tables.
+
+Each cycle is found once: as a 3-path i - j - k - l with k < j < i, k < l, and a common neighbour x of i and l below the
+higher of them. T(i, l) counts these x, less those that are on the path; Q(i, l) counts the paths, less those through x.
+Both are dense rows, i by i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets.five.adjacency import Adjacency
+from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
+from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
+
+T = TypeVar("T")
+
+
+class PathLists(NamedTuple):
+    """The paths and wedges of a graph, laid out flat by arc, so that a block of table rows is a stretch of them.
+
+    Attributes:
+      lower: int32 ``[N]``, neighbours of lower rank, which lead every row.
+      wedges: for arcs i -> x: the neighbours l of x, those above x where x > i.
+      wedge_starts: int64 ``[S + 1]``, first position of each arc.
+      bends, bend_starts: for arcs i -> j, j < i: the neighbours k < j of j.
+      below, between: int64 ``[S]`` by arc: triangles whose third node is below both ends; between them.
+    """
+
+    lower: jax.Array
+    wedges: FlatWork
+    wedge_starts: jax.Array
+    bends: FlatWork
+    bend_starts: jax.Array
+    below: jax.Array
+    between: jax.Array
+
+
+def _starts(lengths: jax.Array) -> jax.Array:
+    return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
+
+
+def _adjacent(graph: DegreeOrderedGraph, edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Return 1 where core nodes are adjacent, else 0, int32; anything where the nodes are none of the core."""
+    return edges.adjacent(graph, *_in_core(graph, x, y))
+
+
+def _in_core(graph: DegreeOrderedGraph, *nodes: jax.Array) -> list[jax.Array]:
+    """Return the numbers of nodes in the core, 0 for nodes that are none of it."""
+    return [jnp.maximum(x - graph.core, 0) for x in nodes]
+
+
+def _loop(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:
+    return lax.fori_loop(jnp.int32(0), (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32), step, start)
+
+
+@partial(jit64, static_argnames=("block",))
+def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
+    """Lay out the paths and wedges of a graph.
+
+    Args:
+      later: int32 ``[N]``, how many neighbours of higher number each node has.
+      block: triangles a step.
+    """
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    degree = jnp.diff(graph.offsets)
+    lower = degree - later
+    real = graph.tails < nodes
+    tail, head = jnp.minimum(graph.tails, nodes - 1), jnp.minimum(graph.heads, nodes - 1)
+    down = real & (head < tail)
+    wedges = jnp.where(real & (graph.heads >= graph.core), jnp.where(down, degree[head], later[head]), 0)
+    bends = jnp.where(down, lower[head], 0)
+    # Triangles k < x < l: for arcs k -> l the arcs k -> x before them.
+    slot = jnp.arange(arcs, dtype=jnp.int32)
+    first = graph.offsets[tail] + lower[tail]
+    work = flat_work(jnp, jnp.where(real & ~down, slot - first, 0))
+
+    def triangles(number: jax.Array, sums: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        arc, offset, valid = expand(work, long(number) * block, work.total, block)
+        x, high = take(head, take(first, arc) + jnp.where(valid, offset, 0)), take(head, arc)
+        there = valid & (_adjacent(graph, edges, x, high) > 0)
+        place = edges.arc(graph, *_in_core(graph, x, high))
+        below, between = sums
+        one = there.astype(jnp.int64)
+        below = below.at[jnp.where(there, place, arcs)].add(one, mode="drop")
+        return below, between.at[jnp.where(there, arc, arcs)].add(one, mode="drop")
+
+    none = jnp.zeros(arcs, jnp.int64)
+    below, between = _loop(jnp.int64(0), work.total, block, triangles, (none, none))
+    # Known at the arcs that lead up; the same from either end.
+    below, between = (x + x[graph.back] for x in (below, between))
+    return PathLists(
+        lower, flat_work(jnp, wedges), _starts(wedges), flat_work(jnp, bends), _starts(bends), below, between
+    )
+
+
+@partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
+def add_five_cycles(
+    counts: jax.Array,
+    graph: DegreeOrderedGraph,
+    edges: Adjacency,
+    work: PathLists,
+    first: jax.Array,
+    stop: jax.Array,
+    *,
+    rows: int,
+    size: int,
+    block: int,
+) -> jax.Array:
+    """Add 5-cycles at one of the two arcs of each edge, int64 ``[S]``.
+
+    Their nodes i are those of the core from ``first`` on, ``rows`` of them, before ``stop``.
+
+    Args:
+      size: the columns of a row of the tables.
+      block: paths or wedges a step.
+    """
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    ends = jnp.minimum(jnp.stack([first, jnp.minimum(stop, first + rows)]) + graph.core, nodes)
+    bounds = take(graph.offsets, ends)
+
+    def cell(i: jax.Array, other: jax.Array, valid: jax.Array) -> jax.Array:
+        return jnp.where(valid, (i - graph.core - first) * size + other - graph.core, rows * size)
+
+    start, end = take(work.wedge_starts, bounds)
+
+    def wedge(number: jax.Array) -> tuple[jax.Array, ...]:
+        """Return wedges i - x - l: the arcs i -> x and x -> l, the nodes, and which wedges are there."""
+        arc, offset, valid = expand(work.wedges, start + long(number) * block, end, block)
+        i, x = take(graph.tails, arc), take(graph.heads, arc)
+        valid = valid & (i < nodes) & (x < nodes)
+        i, x = jnp.where(valid, i, 0), jnp.where(valid, x, 0)
+        on = take(graph.offsets, x) + jnp.where(x < i, 0, take(work.lower, x)) + jnp.where(valid, offset, 0)
+        on = jnp.where(valid, on, 0)
+        l = jnp.minimum(take(graph.heads, on), nodes - 1)
+        return arc, on, i, x, l, valid & (l != i) & (l >= graph.core)
+
+    def common(number: jax.Array, table: jax.Array) -> jax.Array:
+        _, _, i, _, l, valid = wedge(number)
+        return table.at[cell(i, l, valid)].add(jnp.ones_like(i), mode="drop")
+
+    none = jnp.zeros(rows * size, jnp.int32)
+    table = _loop(start, end, block, common, none)
+    counts, paths = _paths(counts, none, table, cell, graph, edges, work, bounds, block)
+
+    def close(number: jax.Array, counts: jax.Array) -> jax.Array:
+        arc, on, i, x, l, valid = wedge(number)
+        found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
+        # Less the paths through x: as their j, and as their k.
+        found -= jnp.where(x < i, take(work.below, on), 0)
+        also = (l < i) & (x < l) & (_adjacent(graph, edges, l, i) > 0)
+        found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
+        for place in (arc, on):
+            counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
+        return counts
+
+    return _loop(start, end, block, close, counts)
+
+
+def _paths(
+    counts: jax.Array,
+    paths: jax.Array,
+    table: jax.Array,
+    cell: Callable[..., jax.Array],
+    graph: DegreeOrderedGraph,
+    edges: Adjacency,
+    work: PathLists,
+    bounds: jax.Array,
+    block: int,
+) -> tuple[jax.Array, jax.Array]:
+    """Count paths i - j - k - l, and add the choices of x that close them to the counts of their arcs.
+
+    Args:
+      paths: int32, one table, to which each path is added at the cell of i and l.
+      table: int32, the other table, which has the choices of x.
+      cell: gives the place of i and l in the tables.
+      bounds: the first arc i -> j, and the one past the last.
+
+    Returns:
+      The counts and ``paths``.
+    """
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    start, end = take(work.bend_starts, bounds)
+    later = jnp.diff(graph.offsets) - work.lower
+
+    def bends(number: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        ij, offset, there = expand(work.bends, start + long(number) * block, end, block)
+        i, j = (jnp.where(there, take(ends, ij), 0) for ends in (graph.tails, graph.heads))
+        jk = jnp.where(there, take(graph.offsets, j) + offset, 0)
+        k = jnp.minimum(take(graph.heads, jk), nodes - 1)
+        onward = flat_work(jnp, jnp.where(there, take(later, k), 0))
+
+        def walk(number: jax.Array, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+            counts, paths, closed = state
+            w, offset, valid = expand(onward, long(number) * block, onward.total, block)
+            a, b, c = take(i, w), take(j, w), take(k, w)
+            kl = jnp.where(valid, take(graph.offsets, c) + take(work.lower, c) + offset, 0)
+            l = jnp.minimum(take(graph.heads, kl), nodes - 1)
+            valid = valid & (l != a) & (l != b)
+            place = cell(a, l, valid)
+            found = table.at[place].get(mode="fill", fill_value=0)
+            # Those x that are j, and k.
+            found = found - _adjacent(graph, edges, b, l) - _adjacent(graph, edges, c, a)
+            found = jnp.where(valid, found, 0).astype(jnp.int64)
+            counts = counts.at[jnp.where(valid, kl, arcs)].add(found, mode="drop")
+            return counts, paths.at[place].add(jnp.ones_like(a), mode="drop"), closed.at[w].add(found)
+
+        counts, paths = state
+        counts, paths, closed = _loop(
+            jnp.int64(0), onward.total, block, walk, (counts, paths, jnp.zeros(block, jnp.int64))
+        )
+        for place in (ij, jk):
+            counts = counts.at[jnp.where(there, place, arcs)].add(closed, mode="drop")
+        return counts, paths
+
+    return _loop(start, end, block, bends, (counts, paths))

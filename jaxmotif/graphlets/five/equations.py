@@ -1,0 +1,395 @@
+"""Orbits of 3, 4 and 5 nodes from sums over arcs: homomorphisms first, then the generated matrices.
+
+Eleven of the 21 connected graphs of five nodes are cones, a hub over a graph of four nodes: their homomorphisms are the
+four-node ones inside the neighbourhood of the hub. The other ten come from walks and common neighbours. Each value is
+an array over arcs ``u -> v`` or over nodes; :class:`Arcs` says how these are summed, so that the same equations serve
+dense matrices and padded lists of slots, in NumPy and JAX.
+
+All steps are linear with integer coefficients, and each stabilizer divides 24: in wrapping 64-bit arithmetic 24 times
+the induced counts is right whenever 24 times the true value is all that is asked modulo 2^64, so a result below 2^60 is
+exact however large the sums were. In 32 bits it is so below 2^28.
+
+References:
+  Pashanasangi & Seshadhri, "Efficiently counting vertex orbits of all 5-vertex subgraphs, by EVOKE", WSDM 2020.
+  Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._compile import target
+from jaxmotif.patterns import _orbits as orbits
+
+Array = Any  # NumPy or JAX
+
+
+class Arcs(NamedTuple):
+    """The operations between arrays over arcs and arrays over nodes.
+
+    Attributes:
+      tail, head: return the values of nodes at the tails (heads) of all arcs.
+      out: returns sums over the arcs that leave each node, where all arcs are there.
+      back: returns the values of the reversed arcs.
+      both: returns the sums of the values of the two arcs of each edge, for the edges that are wanted (or at all arcs).
+    """
+
+    tail: Callable[[Array], Array]
+    head: Callable[[Array], Array]
+    out: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+    both: Callable[[Array], Array]
+
+    def around(self, values: Array) -> Array:
+        """Return sums over the neighbours of each node."""
+        return self.out(self.head(values))
+
+
+class Nodes(NamedTuple):
+    """Sums at nodes, int64; of less than 2^31 arcs all are below 2^56.
+
+    Attributes:
+      d: degrees. p2, p3: walks of length 2 and 3. tau, gamma: closed walks of length 3, and walks that end in w3.
+      q2, near_tau: sums over neighbours, of the degree squared and of tau.
+      T2, td, delta, S: over arcs u -> v, of t squared, t times the degree of v, l2 of the reversed arc, and s.
+    """
+
+    d: Array
+    p2: Array
+    p3: Array
+    q2: Array
+    near_tau: Array
+    tau: Array
+    gamma: Array
+    T2: Array
+    td: Array
+    delta: Array
+    S: Array
+
+    @classmethod
+    def of(cls, arcs: Arcs, d: Array, s: Sums) -> Nodes:
+        """Return the sums at nodes of degrees ``d``."""
+        p2, tau, out = arcs.around(d), arcs.out(s.t), arcs.out
+        return cls(
+            d=d,
+            p2=p2,
+            p3=arcs.around(p2),
+            q2=arcs.around(d * d),
+            near_tau=arcs.around(tau),
+            tau=tau,
+            gamma=out(s.w3),
+            T2=out(s.t * s.t),
+            td=out(s.t * arcs.head(d)),
+            delta=out(arcs.back(s.l2)),
+            S=out(s.s),
+        )
+
+
+class Sums(NamedTuple):
+    """Sums over the neighbourhoods of a graph, int64 at each arc ``u -> v``.
+
+    With ``C`` the common neighbours of all pairs (the degree on the diagonal), ``T`` those of ``u`` and ``v``:
+
+    Attributes:
+      t: common neighbours. w3: walks of length 3 from u to v. w4: of length 4.
+      degrees: sum over T of the degree. walks: of the walks of length 2. spread: of ``degrees`` from u.
+      far: sum over j in N(u) of the degree times C(j, v). side: of t(u, j) times it. wing: of its square.
+      arm: sum over j in N(u) of E(j, v), E(i, j) being the adjacent ordered pairs among their common neighbours.
+      roof: sum over w in T of w3 from u.
+      chord: sum over i, j in T of C(i, j).
+
+    In the neighbourhood graph of u (its degrees are t), at its node v:
+
+      l2, l3: walks of length 2 (3) from v. cube: sum over its neighbours of the degree squared.
+      s: sum of k, the 4-cliques on each triangle u v y. kt: of k times degree. ls: of s around v.
+      c: closed walks of length 4 from v. k2: sum of k squared. tip: sum over neighbours of k with each of their own.
+      q: 6 times the 5-cliques on u v.
+    """
+
+    t: Array
+    w3: Array
+    w4: Array
+    degrees: Array
+    walks: Array
+    spread: Array
+    far: Array
+    side: Array
+    roof: Array
+    wing: Array
+    arm: Array
+    chord: Array
+    l2: Array
+    l3: Array
+    cube: Array
+    s: Array
+    kt: Array
+    ls: Array
+    c: Array
+    k2: Array
+    tip: Array
+    q: Array
+
+
+class Rims(NamedTuple):
+    """Sums that edge orbits need beyond :class:`Sums`, int64 at each arc ``u -> v``.
+
+    Attributes:
+      floor: walks u, j, k, v, each counted t(j, k) times. eave: sum over b in T, j in T(u, b) of C(j, v).
+      squares, triples: sum over w in T of the degree squared, of the closed walks of length 3.
+      dart: sum over w in T of t(u, w) times the degree. tail: of the 4-cliques on u v w times the degree.
+      end: sum over w in T of l2(w, v). middle: of t(u, w) t(w, v).
+      side: sum over adjacent ordered pairs i, j in T of t(i, j).
+      rim: sum over w in T of the walks of length 3 from u to v among the neighbours of w.
+    """
+
+    floor: Array
+    eave: Array
+    squares: Array
+    triples: Array
+    dart: Array
+    tail: Array
+    end: Array
+    middle: Array
+    side: Array
+    rim: Array
+
+
+class _Homs:
+    """Homomorphisms of graphs of one size to the nodes, or edges, of a graph, by the orbit that is sent there."""
+
+    def __init__(self, size: int, root: orbits.Root, arcs: Arcs):
+        self.size, self._arcs, self.found = size, arcs, dict[int, Array]()
+        self.root: orbits.Root = root
+
+    def put(
+        self, edges: str, nodes: Callable[[], dict[int, Array]], arcs: Callable[[], dict[orbits.Edge, Array]]
+    ) -> None:
+        """Add the homomorphisms of one small graph.
+
+        Args:
+          edges: the small graph.
+          nodes, arcs: return values at nodes and arcs, by the node or arc of the small graph that is sent there. Those
+            that the root asks for are called.
+        """
+        mask = orbits.mask_of(self.size, edges)
+        if self.root == "node":
+            self.found |= {orbits.orbit_at(self.size, mask, (node,)): value for node, value in nodes().items()}
+            return
+        for arc, value in arcs().items():
+            # Both directions: an orbit of edges does not tell the ends apart.
+            self.found[orbits.orbit_at(self.size, mask, arc)] = self._arcs.both(value)
+
+    def rows(self) -> list[Array]:
+        """Return the values in the order of the orbits."""
+        first = orbits.NUM_ORBITS[self.root][self.size - 1]
+        return [self.found[first + i] for i in range(len(self.found))]
+
+
+def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
+    """Return induced counts of the 73 orbits at every node, int64 ``[73, n]``, exact where they are below 2^60.
+
+    ``small`` says that all homomorphisms are below 2^40.
+    """
+    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums), "node", small)
+
+
+def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
+    """Return induced counts of the 68 orbits at all edges that are wanted, int64 ``[68, edges]``."""
+    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), "edge", small)
+
+
+def solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool = False) -> Array:
+    """Return induced counts ``[orbits, ...]`` from :func:`all_homs`."""
+    rows = xp.stack(homs)
+    return divided(product(xp, orbits.times24(root).astype(rows.dtype), rows, small))
+
+
+def divided(times24: Array) -> Array:
+    """Divide exact multiples of 24, modulo 2^64."""
+    kind = times24.dtype
+    if kind.kind == "f":
+        return times24 / 24
+    # Exact in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
+    values = 2 ** (8 * kind.itemsize)
+    return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
+
+
+def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x) -> list[Array]:
+    """Return arrays whose sums are the homomorphisms of the 30 connected graphs of two to five nodes.
+
+    They are over nodes or arcs, whichever takes least for a graph, in the order of
+    :data:`jaxmotif.patterns._orbits.CONNECTED`. ``of_arcs`` is applied to those over arcs.
+    """
+    d, t = degree, s.t
+    d2, p2 = d * d, arcs.around(d)
+    tau, gamma, td = arcs.out(t), arcs.out(s.w3), arcs.out(t * arcs.head(d))
+    M, T2, S = tau, arcs.out(t * t), arcs.out(s.s)
+    hub = "01 02 03 04 "
+    at_nodes = {
+        2: {"01": d},
+        3: {"01 12": d2},
+        4: {"01 12 23": d * p2, "01 02 03": d2 * d, "01 02 12 23": tau * d},
+        5: {
+            "01 12 23 34": p2 * p2, "01 02 03 34": d2 * p2, "01 02 12 23 34": tau * p2, "01 02 12 13 24": d * td,
+            "01 12 23 03 04": gamma * d, hub: d2 * d2, hub + "12": M * d2, hub + "12 34": M * M, hub + "12 13": T2 * d,
+            hub + "12 13 23": S * d,
+        },
+    }  # fmt: skip
+    at_arcs = {
+        3: {"01 02 12": t},
+        4: {"01 12 23 03": s.w3, "01 02 03 12 13": t * t, "01 02 03 12 13 23": s.s},
+        5: {
+            "01 12 23 34 04": s.w4, "01 12 23 03 04 14": t * s.w3, "02 03 04 12 13 14": s.wing,
+            "01 02 03 12 13 24": t * s.degrees, "02 03 04 12 13 14 23": s.chord, hub + "12 13 14": t * t * t,
+            hub + "12 23 34": t * s.l2, hub + "12 13 23 14": s.s * t, hub + "12 23 34 14": s.c,
+            hub + "12 13 14 23 24": s.k2, hub + "12 13 14 23 24 34": s.q,
+        },
+    }  # fmt: skip
+    by_graph = {
+        orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name: at(value)
+        for found, at in ((at_nodes, lambda x: x), (at_arcs, of_arcs))
+        for size, graphs in found.items()
+        for edges, value in graphs.items()
+    }
+    return [by_graph[g.name] for g in orbits.CONNECTED]
+
+
+def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = False) -> Array:
+    """Return the product of a matrix with ``rows [R, ...]``, in their type, which it wraps in.
+
+    Absolute weights of a row add up to less than 2^13. ``small`` says that all ``rows`` are below 2^40.
+    """
+    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
+        return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
+    if rows.dtype != np.int64:
+        return xp.tensordot(weights, rows, 1)
+
+    # Of integers XLA multiplies one number at a time on a CPU, and on a GPU may hold all their products; floats, below
+    # 2^53, are exact.
+    def exact(numbers: Array) -> Array:
+        return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
+
+    return exact(rows) if small else exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
+
+
+def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:
+    """Return the homomorphisms of all graphs of two to five nodes, in the order of their orbits.
+
+    Without ``rims`` they are those to nodes, and arrays over arcs are over all of them. With ``rims`` they are those to
+    edges (1 for the edge itself), and arrays over arcs are over both arcs of each edge that is wanted.
+    """
+    root: orbits.Root = "node" if rims is None else "edge"
+    d, d2, tau = at.d, at.d * at.d, at.tau
+    tail, head, back = arcs.tail, arcs.head, arcs.back
+
+    three = _Homs(3, root, arcs)
+    three.put("01 12", lambda: {0: at.p2, 1: d2}, lambda: {(1, 0): tail(d)})
+    three.put("01 02 12", lambda: {0: tau}, lambda: {(0, 1): s.t})
+
+    four = _Homs(4, root, arcs)
+    four.put("01 12 23", lambda: {0: at.p3, 1: d * at.p2}, lambda: {(0, 1): head(at.p2), (1, 2): tail(d) * head(d)})
+    four.put("01 02 03", lambda: {0: d2 * d, 1: at.q2}, lambda: {(0, 1): tail(d2)})
+    four.put("01 12 23 03", lambda: {0: at.gamma}, lambda: {(0, 1): s.w3})
+    four.put(
+        "01 02 12 23",
+        lambda: {0: at.td, 2: tau * d, 3: at.near_tau},
+        lambda: {(0, 1): s.degrees, (0, 2): s.t * head(d), (2, 3): tail(tau)},
+    )
+    wedges = back(s.l2)  # at u -> v, u off the chord: sum over T of t(w, v)
+    four.put("01 02 03 12 13", lambda: {0: at.T2, 2: at.delta}, lambda: {(0, 1): s.t * s.t, (2, 0): wedges})
+    four.put("01 02 03 12 13 23", lambda: {0: at.S}, lambda: {(0, 1): s.s})
+
+    five = _Homs(5, root, arcs)
+    _flat(five, arcs, at, s, rims)
+    _cones(five, arcs, at, s, rims)
+    smallest = d if rims is None else 0 * three.found[0] + 1
+    return [smallest, *three.rows(), *four.rows(), *five.rows()]
+
+
+def _flat(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> None:
+    """The ten graphs in which no node is adjacent to all others."""
+    tail, head, out, back, around = arcs.tail, arcs.head, arcs.out, arcs.back, arcs.around
+    d, d2, p2, p3, q2, tau, gamma = at.d, at.d * at.d, at.p2, at.p3, at.q2, at.tau, at.gamma
+    wedges, spread, delta = back(s.l2), back(s.spread), at.delta
+    five.put(
+        "01 12 23 34",
+        lambda: {0: around(p3), 1: d * p3, 2: p2 * p2},
+        lambda: {(0, 1): head(p3), (1, 2): tail(d) * head(p2)},
+    )  # 5-path
+    five.put(
+        "01 02 03 34",
+        lambda: {0: d2 * p2, 1: around(d * p2), 3: d * q2, 4: around(q2)},
+        lambda: {(0, 1): tail(d * p2), (0, 3): tail(d2) * head(d), (3, 4): tail(q2)},
+    )  # fork
+    five.put(
+        "01 02 12 23 34",
+        lambda: {0: out(s.t * head(p2)), 2: tau * p2, 3: d * at.near_tau, 4: around(at.near_tau)},
+        lambda: {(0, 1): s.walks, (0, 2): s.t * head(p2), (2, 3): tail(tau) * head(d), (3, 4): tail(at.near_tau)},
+    )  # long-tailed-triangle
+    five.put(
+        "01 02 12 13 24",
+        lambda: {0: out(s.degrees * head(d)), 1: d * at.td, 3: around(at.td)},
+        lambda: {(1, 2): s.t * tail(d) * head(d), (0, 1): s.degrees * head(d), (1, 3): tail(at.td)},
+    )  # bull
+    five.put(
+        "01 12 23 03 04",
+        lambda: {0: gamma * d, 1: out(s.w3 * head(d)), 2: out(back(s.far)), 4: around(gamma)},
+        lambda: {(0, 4): tail(gamma), (0, 1): tail(d) * s.w3, (1, 2): s.far},
+    )  # banner
+    five.put("01 12 23 34 04", lambda: {0: out(s.w4)}, lambda: {(0, 1): s.w4})  # 5-cycle
+    five.put(
+        "01 12 23 03 04 14",
+        lambda: {0: out(s.t * s.w3), 3: out(back(s.side)), 4: out(back(s.roof))},
+        lambda: {(0, 1): s.t * s.w3, (0, 4): s.roof, (0, 3): s.side} | ({(2, 3): rims.floor} if rims else {}),
+    )  # house
+    five.put(
+        "02 03 04 12 13 14", lambda: {0: out(back(s.wing)), 2: out(s.wing)}, lambda: {(2, 0): s.wing}
+    )  # bipartite-2-3
+    five.put(
+        "01 02 03 12 13 24",
+        lambda: {0: out(s.t * s.degrees), 2: d * delta, 3: out(spread), 4: around(delta)},
+        lambda: {(0, 1): s.t * s.degrees, (2, 0): tail(d) * wedges, (3, 0): spread, (2, 4): tail(delta)},
+    )  # kite
+    five.put(
+        "02 03 04 12 13 14 23",
+        lambda: {0: out(back(s.arm)), 2: out(s.chord), 4: out(s.arm)},
+        lambda: {(4, 0): s.arm, (2, 3): s.chord} | ({(0, 2): rims.eave} if rims else {}),
+    )  # chordal-bipartite-2-3
+
+
+def _cones(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> None:
+    """The eleven graphs with a node 0 adjacent to all others."""
+    tail, out, back = arcs.tail, arcs.out, arcs.back
+    d, t, t2, n = at.d, s.t, s.t * s.t, tail(at.d)
+    M, T2, S = at.tau, at.T2, at.S  # sums over the neighbourhood of a hub
+
+    def cone(
+        rest: str, hub: Callable[[], Array], spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None
+    ) -> None:
+        """A hub over a graph of nodes 1 to 4; arcs between those are named only where no spoke has their orbit."""
+        named = {} if rims is None else rim or {}
+        five.put(
+            "01 02 03 04 " + rest,
+            # At a spoke's end: what the arcs that lead to it from all hubs have.
+            lambda: {0: hub()} | {node: out(back(value)) for node, value in spokes.items()},
+            lambda: (
+                {(0, node): value for node, value in spokes.items()}
+                | {arc: getattr(rims, name) for arc, name in named.items()}
+            ),
+        )
+
+    cone("", lambda: d * d * d * d, {1: n * n * n})  # 4-star
+    cone("12", lambda: M * d * d, {1: t * n * n, 3: tail(M * d)}, {(1, 2): "squares"})  # cricket
+    cone("12 34", lambda: M * M, {1: t * tail(M)}, {(1, 2): "triples"})  # butterfly
+    cone("12 13", lambda: T2 * d, {1: t2 * n, 2: s.l2 * n, 4: tail(T2)}, {(1, 2): "dart"})  # dart
+    cone("12 13 23", lambda: S * d, {1: s.s * n, 4: tail(S)}, {(1, 2): "tail"})  # tailed-4-clique
+    cone("12 13 14", lambda: out(t2 * t), {1: t2 * t, 2: s.cube})  # triple-triangle
+    cone("12 23 34", lambda: out(t * s.l2), {1: s.l3, 2: t * s.l2}, {(1, 2): "end", (2, 3): "middle"})  # gem
+    cone("12 13 23 14", lambda: out(s.s * t), {1: s.s * t, 2: s.kt, 4: s.ls}, {(2, 3): "side"})  # hatted-4-clique
+    cone("12 23 34 14", lambda: out(s.c), {1: s.c}, {(1, 2): "rim"})  # 4-wheel
+    cone("12 13 14 23 24", lambda: out(s.k2), {1: s.k2, 3: s.tip})  # almost-5-clique
+    cone("12 13 14 23 24 34", lambda: out(s.q), {1: s.q})  # 5-clique

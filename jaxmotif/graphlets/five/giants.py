@@ -1,0 +1,635 @@
+"""Hubs too large for a matrix of their neighbourhood: sparse sums instead, for all of them at once.
+
+Few nodes of a network have many thousand neighbours, and nearly all pairs with a common neighbour have one of these in
+common. What giants add to the tables over pairs of nodes is a product of two narrow matrices. What is linear in the
+tables is two steps along the arcs; what is not, a product of the tables with the giants' columns. The rest is in the
+neighbourhoods alone: their disjoint union is a sparse graph, in which triangles and 4-cycles are counted as in any.
+What edge orbits have at the arcs between a hub's neighbours is at the arcs of the union.
+
+Giants have the highest ranks, so that the arcs that leave them are the last ones; in their order these arcs are the
+nodes of the union.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._ahead import in_earnest
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.graph._container import Graph
+from jaxmotif.graph._fields import Fields
+from jaxmotif.graph._order import DegreeOrder, degree_order
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._sparse import Plan
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, smallest_step_bytes
+from jaxmotif.graphlets._units import join, times
+from jaxmotif.graphlets.five.adjacency import Adjacency
+from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
+from jaxmotif.graphlets.five.tables import Tables
+from jaxmotif.kernels._expand import long, take
+from jaxmotif.kernels._triangles import triangle_block
+
+NONE = 2**30
+"""No node, no row: past the end of all arrays."""
+
+LANES = 8
+"""Giants whose sums along all arcs are made side by side."""
+
+
+class Giants(NamedTuple):
+    """The adjacency of giants, which are numbered by rank.
+
+    Attributes:
+      member: int8 ``[N, G]``, 1 where a node is adjacent to a giant.
+      pairs: int32 ``[E, 2]``, adjacent giants, each pair once, then -1.
+      triangles: int32 ``[N, G]``, common neighbours of a node and a giant that are adjacent (for edge orbits).
+    """
+
+    member: jax.Array
+    pairs: jax.Array
+    triangles: jax.Array | None = None
+
+
+@partial(jit64, static_argnames=("count",))
+def find_members(graph: DegreeOrderedGraph, *, count: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Find who is adjacent to the ``count`` nodes of highest number.
+
+    Returns:
+      :attr:`Giants.member`; its rows of the giants themselves; and how many core nodes are adjacent to giants.
+    """
+    nodes = graph.leaves.shape[0]
+    giant = graph.heads - (nodes - count)
+    there = (giant >= 0) & (giant < count) & (graph.tails < nodes)
+    tail = jnp.where(there, graph.tails, nodes)
+    member = jnp.zeros((nodes, count), jnp.int8).at[tail, jnp.maximum(giant, 0)].set(1, mode="drop")
+    return member, member[nodes - count :], _beside(graph, member).sum(dtype=jnp.int32)
+
+
+@jit64
+def count_giant_triangles(graph: DegreeOrderedGraph, member: jax.Array) -> jax.Array:
+    """Return :attr:`Giants.triangles`."""
+    nodes, count = member.shape
+
+    def some(mine: jax.Array) -> jax.Array:
+        mine = mine.astype(jnp.int32)
+        return sum_over_neighbours(graph, mine) * mine
+
+    groups = jnp.pad(member, ((0, 0), (0, -count % LANES))).reshape(nodes, -1, LANES)
+    return jnp.moveaxis(lax.map(some, jnp.moveaxis(groups, 1, 0)), 0, 1).reshape(nodes, -1)[:, :count]
+
+
+def _beside(graph: DegreeOrderedGraph, member: jax.Array) -> jax.Array:
+    """Say which core nodes are adjacent to giants, bool ``[N]``."""
+    return jnp.any(member > 0, axis=1) & (jnp.arange(member.shape[0], dtype=jnp.int32) >= graph.core)
+
+
+class GiantNeighbours(NamedTuple):
+    """The core nodes adjacent to giants, then :data:`NONE`.
+
+    Attributes:
+      nodes: int32 ``[B]``, their numbers in the core, ascending.
+      rows: int32 ``[B]``, their rows in the tables, ascending.
+    """
+
+    nodes: jax.Array
+    rows: jax.Array
+
+
+@partial(jit64, static_argnames=("size",))
+def find_giant_neighbours(graph: DegreeOrderedGraph, giants: Giants, *, size: int) -> GiantNeighbours:
+    """Find the core nodes adjacent to giants, of which there are at most ``size``."""
+    nodes = graph.leaves.shape[0]
+    (found,) = jnp.nonzero(_beside(graph, giants.member), size=size, fill_value=nodes)
+    found = found.astype(jnp.int32)
+    number = jnp.where(found < nodes, found - graph.core, NONE)
+    return GiantNeighbours(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=NONE)))
+
+
+def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
+    """Say which rows of ``member`` are of nodes adjacent to both giants of each pair, 0 or 1, ``[rows, E]``."""
+    a, b = jnp.maximum(giants.pairs, 0).T
+    return jnp.where(giants.pairs[:, 0] >= 0, member[:, a] * member[:, b], 0)
+
+
+def _rows_beside(neighbours: GiantNeighbours, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return where the part of :attr:`GiantNeighbours.rows` begins and ends that a block of rows holds."""
+    start, stop = jnp.searchsorted(neighbours.rows, ends).astype(jnp.int32)
+    return start, stop
+
+
+def _members(graph: DegreeOrderedGraph, giants: Giants, nodes: jax.Array) -> jax.Array:
+    """Return the rows of :attr:`Giants.member` of core nodes; 0 where there is no node."""
+    return giants.member.at[nodes + graph.core].get(mode="fill", fill_value=0)
+
+
+@partial(jit64, static_argnames=("part", "most"), donate_argnums=0)
+def scatter_giants(
+    tables: Tables,
+    graph: DegreeOrderedGraph,
+    giants: Giants,
+    neighbours: GiantNeighbours,
+    ends: jax.Array,
+    *,
+    part: int,
+    most: int,
+) -> Tables:
+    """Add to the rows between ``ends`` of the tables what two nodes have in common through giants.
+
+    These are the giants themselves, the arcs between them, and (for edge orbits) the triangles on the arcs to them.
+
+    Args:
+      part: rows at a time.
+      most: a number above all degrees.
+    """
+    (rows, size), first = tables.codegree.shape, ends[0]
+    wanted = tables.pairs.shape == tables.codegree.shape
+    others = _members(graph, giants, neighbours.nodes)
+    start, stop = _rows_beside(neighbours, ends)
+
+    def step(number: jax.Array, tables: Tables) -> Tables:
+        at = start + number * part + jnp.arange(part, dtype=jnp.int32)
+        row = jnp.where(at < stop, neighbours.rows.at[at].get(mode="fill", fill_value=0) - first, rows)
+        node = graph.at_rows.at[jnp.minimum(row, rows - 1) + first].get(mode="fill", fill_value=size)
+        mine, place = _members(graph, giants, node), (row[:, None], neighbours.nodes[None])
+        both = times(mine, others.T).astype(tables.codegree.dtype)
+        tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
+        if giants.triangles is not None:
+            many = giants.triangles.at[node + graph.core].get(mode="fill", fill_value=0)
+            bent = join(others, many.T, most).T.astype(tables.bent.dtype)
+            tables = tables._replace(bent=tables.bent.at[place].add(bent, mode="drop", unique_indices=True))
+        if not wanted:
+            return tables
+        arcs = 2 * times(_in_both(giants, mine), _in_both(giants, others).T)
+        return tables._replace(pairs=tables.pairs.at[place].add(arcs, mode="drop", unique_indices=True))
+
+    return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, tables)
+
+
+@partial(jit64, static_argnames=("shape",))
+def zero_table_sums(*, shape: tuple[int, int, int]) -> jax.Array:
+    """Return int64 zeros, to which :func:`sum_over_giants` writes."""
+    return jnp.zeros(shape, jnp.int64)
+
+
+@partial(jit64, static_argnames=("part",), donate_argnums=0)
+def sum_over_giants(
+    sums: jax.Array,
+    tables: Tables,
+    graph: DegreeOrderedGraph,
+    giants: Giants,
+    neighbours: GiantNeighbours,
+    ends: jax.Array,
+    *,
+    part: int,
+) -> jax.Array:
+    """Write sums over the core neighbours of each giant, of ``codegree`` squared and of ``pairs``.
+
+    They are exact where they are below 2^53.
+
+    Args:
+      sums: int64 ``[2, B, G]``, by :attr:`GiantNeighbours.rows`; the rows that the tables hold are written.
+      part: rows at a time.
+    """
+    member = _members(graph, giants, neighbours.nodes).astype(jnp.float64)
+    start, stop = _rows_beside(neighbours, ends)
+
+    def step(number: jax.Array, sums: jax.Array) -> jax.Array:
+        at = start + number * part + jnp.arange(part, dtype=jnp.int32)
+        row = jnp.where(at < stop, neighbours.rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
+        place = row[:, None], neighbours.nodes[None]
+        x, y = (table.at[place].get(mode="fill", fill_value=0).astype(jnp.float64) for table in tables[:2])
+        found = jnp.stack([(x * x) @ member, y @ member]).astype(jnp.int64)
+        return sums.at[:, jnp.where(at < stop, at, sums.shape[1])].set(found, mode="drop")
+
+    return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, sums)
+
+
+def sum_over_neighbours(graph: DegreeOrderedGraph, x: jax.Array, weights: jax.Array | None = None) -> jax.Array:
+    """Return sums of ``x [N, G]`` over the neighbours of all nodes, times the weight of each arc if there is one."""
+    nodes = x.shape[0]
+    heads = x.at[graph.heads].get(mode="fill", fill_value=0)
+    if weights is not None:
+        heads = heads * weights[:, None]
+    return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
+
+
+class Arcs(NamedTuple):
+    """The arcs that leave giants, by number.
+
+    Attributes:
+      arc, giant, head: int32 ``[P]``, the arcs (one past the last in padding), the giants they leave, and their heads.
+      there: bool ``[P]``, which entries are no padding.
+    """
+
+    arc: jax.Array
+    giant: jax.Array
+    head: jax.Array
+    there: jax.Array
+
+
+def _leaving(graph: DegreeOrderedGraph, count: int, size: int) -> Arcs:
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    arc = graph.offsets[nodes - count] + jnp.arange(size, dtype=jnp.int32)
+    there = arc < graph.offsets[-1]
+    giant, head = (x.at[arc].get(mode="clip") for x in (graph.tails, graph.heads))
+    return Arcs(
+        jnp.where(there, arc, arcs), jnp.where(there, giant - (nodes - count), 0), jnp.where(there, head, 0), there
+    )
+
+
+def _in_lanes(leaving: Arcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
+    """Return, at the arcs that leave the giants of one group, their values ``x [N, LANES]`` of the head; at the others
+    what was there before."""
+    lane = leaving.giant - number * LANES
+    here = leaving.there & (lane >= 0) & (lane < LANES)
+    return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
+
+
+@partial(jit64, static_argnames=("size",))
+def two_step_sums(
+    graph: DegreeOrderedGraph, giants: Giants, *, size: int
+) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
+    """Return what two steps along the arcs give at the arcs that leave giants, int64 ``[size]`` each.
+
+    Returns:
+      Sums by name; of the head the degree ``d``, the walks of length 2 ``p2``, and its ``leaves``; and how many arcs
+      there are in the neighbourhoods of all giants.
+    """
+    d = jnp.diff(graph.offsets).astype(jnp.int64)
+    p2 = sum_over_neighbours(graph, d[:, None])[:, 0]
+    count = giants.member.shape[1]
+    leaving = _leaving(graph, count, size)
+    # Some giants at a time, which bounds the memory.
+    member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
+
+    def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+        mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
+        triangles = sum_over_neighbours(graph, mine) * mine
+        walked = {"t": triangles} | {
+            name: sum_over_neighbours(graph, sum_over_neighbours(graph, x))
+            for name, x in (("w3", mine), ("far", mine * d[:, None]), ("side", triangles))
+        }
+        return {name: _in_lanes(leaving, number, walked[name], before) for name, before in values.items()}
+
+    none = jnp.zeros(size, jnp.int64)
+    groups = jnp.int32(member.shape[1] // LANES)
+    values = lax.fori_loop(jnp.int32(0), groups, some, dict.fromkeys(("t", "w3", "far", "side"), none))
+    at_nodes = (("d", d), ("p2", p2), ("leaves", graph.leaves.astype(jnp.int64)))
+    of_heads = {name: jnp.where(leaving.there, x[leaving.head], 0) for name, x in at_nodes}
+    return values, of_heads, values["t"].sum()
+
+
+@partial(jit64, static_argnames=("size",))
+def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array, *, size: int) -> jax.Array:
+    """Return walks of length 3 along the arcs that leave giants, each as often as its second edge has triangles.
+
+    Args:
+      t: int64 ``[S]``, the triangles at all arcs.
+
+    Returns:
+      Int64 ``[size]``.
+    """
+    count = giants.member.shape[1]
+    leaving = _leaving(graph, count, size)
+    member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
+
+    def some(number: jax.Array, found: jax.Array) -> jax.Array:
+        mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
+        return _in_lanes(leaving, number, sum_over_neighbours(graph, sum_over_neighbours(graph, mine, t)), found)
+
+    return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(size, jnp.int64))
+
+
+@partial(jit64, static_argnames=("size", "arcs"))
+def join_neighbourhoods(
+    graph: DegreeOrderedGraph, giants: Giants, *, size: int, arcs: int
+) -> tuple[jax.Array, jax.Array]:
+    """Return the disjoint union of the giants' neighbourhoods in compressed rows: offsets, targets, int32.
+
+    Args:
+      size, arcs: room for its nodes and arcs.
+    """
+    nodes, count = giants.member.shape
+    leaving = _leaving(graph, count, size)
+    tails, heads = (jnp.minimum(x, nodes - 1) for x in (graph.tails, graph.heads))
+    real = graph.tails < nodes
+
+    def one(giant: jax.Array, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        lengths, targets, begin = state
+        mine = leaving.there & (leaving.giant == giant)
+        places = jnp.arange(size, dtype=jnp.int32)
+        place = jnp.zeros(nodes, jnp.int32).at[jnp.where(mine, leaving.head, nodes)].set(places, mode="drop")
+        near = lax.dynamic_index_in_dim(giants.member, giant, 1, keepdims=False) > 0
+        inside = real & near[tails] & near[heads]
+        # Arcs are in order of tail and head, and so are their places.
+        at = begin + jnp.cumsum(inside, dtype=jnp.int32) - 1
+        targets = targets.at[jnp.where(inside, at, arcs)].set(place[heads], mode="drop")
+        lengths = lengths.at[jnp.where(inside, place[tails], size)].add(1, mode="drop")
+        return lengths, targets, begin + inside.sum(dtype=jnp.int32)
+
+    start = jnp.zeros(size, jnp.int32), jnp.full(arcs, size, jnp.int32), jnp.int32(0)
+    lengths, targets, _ = lax.fori_loop(jnp.int32(0), jnp.int32(count), one, start)
+    return jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)]), targets
+
+
+@partial(jit64, static_argnames=("tuning",))
+def plan_union(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
+    """Return the degree order of the union, and the plan of the sparse passes over it."""
+    sizes = jnp.int32(offsets.shape[0] - 1), offsets[-1] // 2
+    fields = Fields(offsets, targets, num_nodes=sizes[0], num_edges=sizes[1])
+    order = degree_order(Graph(*fields, directed=False))
+    return order, sparse.make_plan(jnp, order, tuning)
+
+
+class Between(NamedTuple):
+    """What edge orbits take of the arcs between the neighbours of giants.
+
+    Attributes:
+      arcs: int32 ``[M]``, the arcs of the graph that the arcs of the union are, one past the last in padding.
+      back: int32 ``[S]``, the reversed arcs of the graph.
+      t, rim: int64 ``[S]``, triangles, and the sums of this name, at all arcs of the graph.
+    """
+
+    arcs: jax.Array
+    back: jax.Array
+    t: jax.Array
+    rim: jax.Array
+
+
+@partial(jit64, static_argnames=("count",))
+def find_union_arcs(graph: DegreeOrderedGraph, edges: Adjacency, order: DegreeOrder, *, count: int) -> jax.Array:
+    """Return :attr:`Between.arcs`."""
+    leaving, arcs = _leaving(graph, count, order.node.shape[0]), graph.heads.shape[0]
+    x, y = (leaving.head[order.node[ends]] - graph.core for ends in (order.tail, order.head))
+    real = jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
+    return jnp.where(real, edges.arc(graph, jnp.maximum(x, 0), jnp.maximum(y, 0)), arcs)
+
+
+def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
+    return x.at[ends].get(mode="fill", fill_value=0)
+
+
+class _Ends(NamedTuple):
+    """The two nodes of each arc of the union, which has each edge once; one past the last node in padding."""
+
+    tail: jax.Array
+    head: jax.Array
+    nodes: int
+
+    @classmethod
+    def of(cls, order: DegreeOrder) -> _Ends:
+        size, real = order.node.shape[0], jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
+        return cls(jnp.where(real, order.tail, size), jnp.where(real, order.head, size), size)
+
+    @property
+    def real(self) -> jax.Array:
+        """Say which arcs are no padding."""
+        return self.tail < self.nodes
+
+    def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
+        """Return sums at the nodes, int64, of what each arc gives to its tail and to its head."""
+        found = jnp.zeros(self.nodes, jnp.int64)
+        return found.at[self.tail].add(to_tail, mode="drop").at[self.head].add(to_head, mode="drop")
+
+    def times(self, weight: jax.Array | int, x: jax.Array) -> jax.Array:
+        """Return, at each node, the sum over its neighbours of ``x`` times the weight of the arc."""
+        return self.out(weight * _at(self.head, x), weight * _at(self.tail, x))
+
+
+def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    return {name: jnp.zeros_like(x).at[order.node].set(x, unique_indices=True) for name, x in found.items()}
+
+
+@jit64
+def union_neighbour_sums(order: DegreeOrder, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Return the sums of some values over the neighbours of each node in the union, by name."""
+    ends = _Ends.of(order)
+    return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in values.items()})
+
+
+@partial(jit64, static_argnames=("tuning",))
+def union_sums(
+    order: DegreeOrder, plan: Plan, values: dict[str, jax.Array], between: Between | None, *, tuning: Tuning
+) -> tuple[dict[str, jax.Array], jax.Array | None]:
+    """Return the sums inside the union, int64 at each of its nodes, by name, and :attr:`Between.rim` with what it adds.
+
+    Args:
+      values: at the nodes of the union ``t``, and of the whole graph the degree ``d``, the walks of length 2 ``p2``,
+        ``w3`` and ``leaves``.
+      between: for edge orbits.
+    """
+    none, ends = order.tail.shape[0], _Ends.of(order)
+    first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
+    real = ends.real
+    k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
+    values_at = {name: x[order.node] for name, x in values.items()}
+    t, around = values_at["t"], partial(ends.times, 1)
+    s, l2, degrees = ends.out(k, k), around(t), around(values_at["d"])
+    # Walks of length 3 from end to end.
+    steps = jnp.where(real, cycles + _at(ends.tail, t) + _at(ends.head, t) - 1, 0)
+    found = {
+        "degrees": degrees,
+        "walks": around(values_at["p2"]),
+        "spread": around(degrees),
+        "l2": l2,
+        "l3": around(l2),
+        "cube": around(t * t),
+        "s": s,
+        "kt": ends.times(k, t),
+        "ls": around(s),
+        "c": ends.out(steps, steps),
+        "k2": ends.out(k * k, k * k),
+        "tip": 2 * _opposite(order, plan, k, tuning),
+        "roof": around(values_at["w3"]),
+        "leaves": around(values_at["leaves"]),
+    }
+    rim = None
+    if between is not None:
+        of_graph = jnp.where(real, _at(between.arcs, between.t), 0)
+        found |= {
+            "squares": around(values_at["d"] ** 2),
+            "dart": around(t * values_at["d"]),
+            "tail": ends.times(k, values_at["d"]),
+            "middle": ends.times(of_graph, t),
+            "side_pairs": 2 * _opposite(order, plan, of_graph, tuning),
+        }
+        reversed_arcs = between.back.at[between.arcs].get(mode="fill", fill_value=between.back.shape[0])
+        rim = between.rim.at[between.arcs].add(steps, mode="drop").at[reversed_arcs].add(steps, mode="drop")
+    return _by_node(order, found), rim
+
+
+def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> jax.Array:
+    """Return, at each node, the sum over its triangles of ``k`` at the arc between the two others, int64 ``[N]``."""
+    total = plan.triangles.total
+    nodes, edges = order.node.shape[0], order.tail.shape[0]
+
+    def step(number: jax.Array, sums: jax.Array) -> jax.Array:
+        tri = triangle_block(order, plan.triangles, long(number) * tuning.block, total, block=tuning.block)
+        hit = tri.uv < edges
+        uv, uw, vw = (jnp.where(hit, arc, 0) for arc in tri)
+        corners = take(order.tail, uv), take(order.head, uv), take(order.head, uw)
+        for node, arc in zip(corners, (vw, uw, uv), strict=True):
+            sums = sums.at[jnp.where(hit, node, nodes)].add(take(k, arc), mode="drop")
+        return sums
+
+    steps = (-(-total // tuning.block)).astype(jnp.int32)
+    return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros(nodes, jnp.int64))
+
+
+@partial(jit64, static_argnames=("size",))
+def sums_from_rows(
+    graph: DegreeOrderedGraph, giants: Giants, neighbours: GiantNeighbours, of_tables: jax.Array, *, size: int
+) -> dict[str, jax.Array]:
+    """Return what :func:`sum_over_giants` wrote, at the arcs that leave giants, int64 ``[size]``."""
+    leaving = _leaving(graph, giants.member.shape[1], size)
+    inside = leaving.there & (leaving.head >= graph.core)
+    row = graph.rows[jnp.maximum(leaving.head - graph.core, 0)]
+    at = jnp.searchsorted(neighbours.rows, row).astype(jnp.int32)
+    wing, arm = (jnp.where(inside, x.at[at, leaving.giant].get(mode="clip"), 0) for x in of_tables)
+    return {"wing": wing, "arm": arm}
+
+
+@partial(jit64, static_argnames=("size", "edges"))
+def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, size: int, edges: bool) -> dict[str, jax.Array]:
+    """Return what pairs of giants give at the arcs that leave giants, int64 ``[size]`` by name.
+
+    This is ``chord`` between giants, what leaves add to ``wing``, and (``edges``) the ``eave`` of triangles with a
+    second giant.
+    """
+    nodes, count = giants.member.shape
+    leaving = _leaving(graph, count, size)
+    pairs = jnp.pad(giants.pairs, ((0, -giants.pairs.shape[0] % LANES), (0, 0)), constant_values=-1)
+
+    def some(eave: jax.Array, pairs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        sets = _in_both(giants._replace(pairs=pairs), giants.member).astype(jnp.int32)
+        # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
+        inside = sum_over_neighbours(graph, sets).astype(jnp.int64)
+        if edges:
+            of_heads = (sum_over_neighbours(graph, inside) * sets.astype(jnp.int64))[leaving.head]
+            here = leaving.there[:, None] & (leaving.giant[:, None, None] == pairs[None]).any(axis=2)
+            eave = eave + jnp.where(here, of_heads, 0).sum(axis=1)
+        return eave, (inside**2).sum(axis=0)
+
+    eave, chords = lax.scan(some, jnp.zeros(size, jnp.int64), pairs.reshape(-1, LANES, 2))
+    a, b = pairs.T
+    chord = jnp.zeros((count, count), jnp.int64)
+    for x, y in ((a, b), (b, a)):
+        chord = chord.at[jnp.where(x >= 0, x, count), y].set(chords.reshape(-1), mode="drop")
+    other = leaving.head - (nodes - count)
+    between = jnp.where(leaving.there & (other >= 0), chord[leaving.giant, jnp.maximum(other, 0)], 0)
+    inside = leaving.there & (leaving.head >= graph.core)
+    leaves = graph.leaves[leaving.giant + nodes - count].astype(jnp.int64)
+    return {"chord": between, "wing": jnp.where(inside, leaves, 0)} | ({"eave": eave} if edges else {})
+
+
+@partial(jit64, static_argnames=("count",), donate_argnums=0)
+def add_leaving_sums(sums: jax.Array, graph: DegreeOrderedGraph, values: jax.Array, *, count: int) -> jax.Array:
+    """Add the values of the arcs that leave giants to the sums at all arcs."""
+    leaving = _leaving(graph, count, values.shape[0])
+    return sums.at[leaving.arc].add(values, mode="drop")
+
+
+class KnownGiants(NamedTuple):
+    """The giants of a graph, as the tables take them.
+
+    Attributes:
+      giants: their adjacency.
+      neighbours: the core nodes that are adjacent to them.
+      size: room for the arcs that leave them, which are the nodes of the union of their neighbourhoods.
+    """
+
+    giants: Giants
+    neighbours: GiantNeighbours
+    size: int
+
+
+@in_earnest
+def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> KnownGiants:
+    """Find out who is adjacent to the ``count`` nodes of highest number; ``edges``: for edge orbits."""
+    member, among, near = find_members(graph, count=count)
+    among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
+    adjacent = np.argwhere(np.triu(among))
+    pairs = np.full((bucket_size(max(len(adjacent), 1)), 2), -1, np.int32)
+    pairs[: len(adjacent)] = adjacent
+    of_edges = count_giant_triangles(graph, member) if edges else None
+    giants = Giants(member, jax.device_put(pairs, next(iter(member.devices()))), of_edges)
+    neighbours = find_giant_neighbours(graph, giants, size=bucket_size(max(int(near), 1)))
+    return KnownGiants(giants, neighbours, bucket_size(int(last - first)))
+
+
+@in_earnest
+def _two_steps(graph: DegreeOrderedGraph, known: KnownGiants) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
+    """Return what :func:`two_step_sums` does, and room for the arcs of the union."""
+    values, of_heads, arcs = two_step_sums(graph, known.giants, size=known.size)
+    return values, of_heads, bucket_size(max(int(arcs), 2))
+
+
+def add_giant_sums(
+    sums: dict[str, jax.Array],
+    graph: DegreeOrderedGraph,
+    known: KnownGiants,
+    edges: Adjacency | None,
+    device: jax.Device,
+    memory: int | None = None,
+) -> DegreeOrder:
+    """Add what giants give to the sums at the arcs that leave them, all but :func:`sums_from_rows`.
+
+    Args:
+      sums: int64 at all arcs, by name.
+      edges: tells who is adjacent, for edge orbits.
+      memory: bytes for the steps in the union, or the least that they take (default: by what is free).
+
+    Returns:
+      The degree order of the union of their neighbourhoods.
+    """
+    giants, size = known.giants, known.size
+    count = giants.member.shape[1]
+
+    def add(values: dict[str, jax.Array]) -> None:
+        for name in sums.keys() & values.keys():
+            sums[name] = add_leaving_sums(sums[name], graph, values[name], count=count)
+
+    values, of_heads, arcs = _two_steps(graph, known)
+    add(values)
+    if memory is not None:
+        memory = max(memory, fixed_bytes(size, arcs // 2) + smallest_step_bytes(size, arcs // 2))
+    tuning = choose_tuning(size, arcs // 2, device, memory)
+    order, plan = plan_union(*join_neighbourhoods(graph, giants, size=size, arcs=arcs), tuning=tuning)
+    between = None
+    if edges is not None:
+        add({"floor": floor_sums(graph, giants, sums["t"], size=size)})
+        between = Between(find_union_arcs(graph, edges, order, count=count), graph.back, sums["t"], sums["rim"])
+    inside, rim = union_sums(order, plan, values | of_heads, between, tuning=tuning)
+    add(inside)
+    if rim is not None:
+        sums["rim"] = rim
+    add(sums_from_pairs(graph, giants, size=size, edges=edges is not None))
+    return order
+
+
+def add_giant_triangle_sums(
+    sums: dict[str, jax.Array],
+    values: dict[str, jax.Array],
+    graph: DegreeOrderedGraph,
+    known: KnownGiants,
+    order: DegreeOrder,
+) -> None:
+    """Add, at the arcs u -> v that leave giants, the sums over common neighbours w of the values at u -> w, by name."""
+    count = known.giants.member.shape[1]
+    leaving = {name: take_leaving(graph, x, count=count, size=known.size) for name, x in values.items()}
+    for name, found in union_neighbour_sums(order, leaving).items():
+        sums[name] = add_leaving_sums(sums[name], graph, found, count=count)
+
+
+@partial(jit64, static_argnames=("count", "size"))
+def take_leaving(graph: DegreeOrderedGraph, x: jax.Array, *, count: int, size: int) -> jax.Array:
+    """Return the values of the arcs that leave giants, ``[size]``, of those at all arcs."""
+    leaving = _leaving(graph, count, size)
+    return jnp.where(leaving.there, x.at[leaving.arc].get(mode="clip"), 0)

@@ -1,0 +1,433 @@
+"""Five-node orbits from matrices of neighbourhoods, on any device that JAX has: shared out over hubs and rows."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._ahead import in_earnest, rehearsal
+from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._host import on_device
+from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._ranges import Span
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Selection
+from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets.five import cycles, giants, hubs, tables
+from jaxmotif.graphlets.five.giants import KnownGiants
+from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
+from jaxmotif.graphlets.five.hubs import HubBatch
+from jaxmotif.graphlets.five.plan import HubPlan, prepare_graph
+from jaxmotif.graphlets.five.results import (
+    Precision,
+    degrees_and_walks,
+    join_halves,
+    late_values,
+    solve_at_edges,
+    solve_at_nodes,
+    sum_total_homs,
+    take_first,
+)
+from jaxmotif.graphlets.five.tables import Tables
+from jaxmotif.graphlets.five.tuning import FiveTuning
+
+
+class HubMatrices:
+    """The engine that makes a small dense matrix of each neighbourhood, and two tables over pairs of nodes.
+
+    It wins wherever products of small matrices are nearly free, on GPUs and TPUs; on a CPU it is for those who have no
+    numba, and for budgets that hold no lists of triangles. Its cost is the sum over all hubs, of D neighbours, of D^3
+    in products and of D^2 in scattered reads and writes, plus m n for walks of length 4; or, where the tables take more
+    than memory has, the number of paths of three edges. A hub of more neighbours than
+    :attr:`~jaxmotif.graphlets.five.tuning.FiveTuning.giant` costs the triangles and 4-cycles of its neighbourhood
+    instead (:mod:`jaxmotif.graphlets.five.giants`).
+    """
+
+    def __init__(
+        self, graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
+    ) -> None:
+        self._graph, self._device = graph, selection.main
+        self._prepared = prepare_graph(graph, detail, memory, selection.main, tuning)
+        self.largest, self.most_neighbours = self._prepared.largest, self._prepared.most_neighbours
+        self._sums: dict[str, jax.Array] = {}
+
+    def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
+        """Add up the sums at all arcs, and return notes."""
+        self._sums, notes = sum_over_hubs(self._prepared.plan, selection, show, store)
+        return notes
+
+    def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+        """Solve for the orbits at all nodes, ``[N, 73]``."""
+        plan, places = self._prepared.plan, self._prepared.renumbering.nodes
+        limbs = solve_at_nodes(plan.graph, self._sums, wide=precision.wide, small=precision.small)
+        return limbs.as_integers(precision.narrow, places)
+
+    def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+        """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
+        prepared = self._prepared
+        slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
+        by_arc = solve_at_edges(
+            prepared.plan.graph,
+            self._sums,
+            prepared.renumbering,
+            slots,
+            wide=precision.wide,
+            small=precision.small,
+            narrow=precision.narrow,
+            together=prepared.plan.tuning.edges_together,
+        )
+        self._sums = {}
+        return take_first(by_arc, edges=self._graph.m).as_integers(narrow=False)
+
+    def total_homs(self) -> np.ndarray:
+        """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
+        return join_halves(sum_total_homs(self._prepared.plan.graph, self._sums))
+
+
+def sum_over_hubs(
+    plan: HubPlan, selection: Selection, show: bool, store: Store | None
+) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
+    """Add up the sums at all arcs, and return them by name with notes.
+
+    Sums around hubs are shared out; then come those around giants, and those that take other sums.
+    """
+    sums, notes, known = _share_out_hubs(plan, selection, show, store)
+    graph, device, union = plan.graph, selection.main, None
+    adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
+    if known is not None:
+        sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
+        # The tables are gone: what they took is there for it.
+        room = None if plan.memory is None else plan.rows(device) * plan.row
+        union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
+    if adjacency is None:
+        return sums, notes
+    late = late_values(graph, sums["t"], sums["l2"])
+    late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
+    (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
+    for batch in batches:
+        late_sums = hubs.sum_over_triangles(late_sums, late, graph, adjacency, *batch.arguments, width=batch.size)
+    sums |= late_sums
+    if known is not None and union is not None:
+        giants.add_giant_triangle_sums(sums, late, graph, known, union)
+    return sums, notes
+
+
+def _share_out_hubs(
+    plan: HubPlan, selection: Selection, show: bool, store: Store | None
+) -> tuple[dict[str, jax.Array], tuple[str, ...], KnownGiants | None]:
+    """Run the sums on all devices and return the sums, the notes and the giants."""
+    device = selection.main
+    if store is None and not selection.several and not plan.is_long:
+        task, notes = with_smaller_steps(_run_whole, HubSumTask(plan, device), _halve, device)
+        return task.sums(), notes, task.giants
+    # The devices of one process add to the sums of one of them; a checkpoint, and what other processes are told, goes
+    # through the host.
+    total = _DeviceTotal(device) if store is None and selection.helper is None else None
+    work, units = plan.lengths.astype(np.int64) ** 2 + 1, max(plan.tuning.units, 4 * len(selection.devices))
+    if plan.sparse:
+        work, units = _move_to_blocks(work + _row_work(plan, device), plan.rows(device)), 4 * len(selection.devices)
+    starts = np.concatenate([[0], np.cumsum(work)])
+    programs = plan.detail, plan.memory, plan.arcs
+    # From the end: large hubs come last.
+    job = Job(
+        "graphlets-5-hubs", starts, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs
+    )
+    done = run_job(job, lambda place: HubSumTask(plan, place, total), workers_on(selection), selection, store, show)
+    known = _find_giants(plan)
+    if total is not None:
+        return total.sums, done.notes, known
+    padding = plan.graph.heads.shape[0] - plan.arcs
+    sums = {name: on_device(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
+    return sums, done.notes, known
+
+
+def _find_giants(plan: HubPlan) -> KnownGiants | None:
+    return giants.find_giants(plan.graph, plan.giants, plan.detail == "edge") if plan.giants else None
+
+
+def _row_work(plan: HubPlan, device: jax.Device) -> np.ndarray:
+    """Estimate the work of each row of the tables, in cells of matrices (measured): cells that are written and read,
+    zeros, and products of giants."""
+    nodes, count = plan.graph.leaves.shape[0], len(plan.lengths)
+    at_nodes = np.zeros((nodes, 2), np.int64)
+    at_nodes[plan.core :, 0] = plan.lengths
+    at_nodes[nodes - plan.giants :, 1] = 1
+    cells, near_giants = np.asarray(_sum_around_rows(plan.graph, put64(at_nodes, device)))[:count].T
+    has_giants = near_giants > 0
+    return 2 * cells + plan.size // 1024 + has_giants * (has_giants.sum() // 20)
+
+
+def _move_to_blocks(work: np.ndarray, rows: int) -> np.ndarray:
+    """Move the work of each block of rows to its last row: a block is made at once, so that units are whole blocks."""
+    last = np.minimum(np.arange(0, len(work), rows) + rows, len(work)) - 1
+    whole = np.zeros_like(work)
+    whole[last] = np.add.reduceat(work, np.arange(0, len(work), rows)) if len(work) else 0
+    return whole
+
+
+@jit64
+def _sum_around_rows(graph: DegreeOrderedGraph, values: jax.Array) -> jax.Array:
+    """Return sums of values ``[N, K]`` over the neighbours of the node of each row of a table."""
+    around = giants.sum_over_neighbours(graph, values)
+    return around.at[graph.at_rows + graph.core].get(mode="fill", fill_value=0)
+
+
+class _DeviceTotal:
+    """The sums of all workers of a process, on one of its devices."""
+
+    def __init__(self, device: jax.Device):
+        self.sums: dict[str, jax.Array] = {}
+        self._device, self._lock = device, threading.Lock()
+
+    def add(self, sums: dict[str, jax.Array]) -> None:
+        """Add the sums of one worker."""
+        sums = put64(sums, self._device)
+        with self._lock:
+            self.sums = jax.block_until_ready(_add_all(self.sums, sums)) if self.sums else sums
+
+
+@partial(jit64, donate_argnums=0)
+def _add_all(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    return {name: x[name] + y[name] for name in x}
+
+
+def _run_whole(task: HubSumTask) -> HubSumTask:
+    task.step(Span(0, len(task.plan.lengths)))
+    return task
+
+
+def _halve(task: HubSumTask) -> tuple[HubSumTask, str] | None:
+    note = task.halve()
+    return None if note is None else (task, note)
+
+
+Ends = np.ndarray | jax.Array
+"""The first row of a block and the one after its last, int32 ``[2]``."""
+
+
+def _ends(first: int, stop: int) -> np.ndarray:
+    return np.array([first, stop], np.int32)
+
+
+class HubSumTask:
+    """The sums of one worker, on its device; an item of its job is a hub, and where rows are shared out, a row."""
+
+    def __init__(self, plan: HubPlan, device: jax.Device, total: _DeviceTotal | None = None):
+        """Put the graph on a device. The sums go to ``total`` in the end, or to host memory."""
+        # What a program is compiled for follows from where its arguments are.
+        self.plan = plan._replace(graph=put64(plan.graph, device), above=put64(plan.above, device))
+        self._device, self._total = device, total
+        self._cells, self._rows = plan.cells, plan.rows(device)
+        self._adjacency = self.plan.adjacency(self.plan.graph)
+        self._node = degrees_and_walks(self.plan.graph)
+        if plan.sparse:
+            self._paths = cycles.list_paths(self.plan.graph, self._adjacency, self.plan.above, block=self._cells)
+        self._lay_out()
+
+    @cached_property
+    def giants(self) -> KnownGiants | None:
+        """The giants, if there are any."""
+        return _find_giants(self.plan)
+
+    @cached_property
+    def _up(self) -> tuple[jax.Array, np.ndarray]:
+        """The upward arcs, and how many of them come before those of each hub."""
+        starts = np.concatenate([[0], np.cumsum(self.plan.later)]).astype(np.int32)
+        return tables.upward_arcs(self.plan.graph), starts
+
+    def _lay_out(self) -> None:
+        """Put hubs into batches, and begin with sums of nothing."""
+        plan = self.plan
+        self._hubs, self._lowest = hubs.put_batches(
+            self._device, plan.batches(self._cells), plan.upper_batches(self._cells)
+        )
+        self._clear()
+
+    def _clear(self) -> None:
+        plan, self._tables, self._meets = self.plan, None, None
+        arcs = plan.graph.heads.shape[0]
+        with jax.default_device(self._device):
+            self._of_hubs = put64(hubs.zero_hub_sums(arcs=arcs, detail=plan.detail), self._device)
+            empty = hubs.zero_sums(arcs=arcs, names=("walks", "cliques"))
+        self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
+        self._of_tables: jax.Array | None = None
+
+    def step(self, span: Span) -> None:
+        """Add what a stretch of hubs, and of rows, gives."""
+        plan, rows = self.plan, self._rows
+        graph, edges = plan.graph, self._adjacency
+        first, stop = span.first + plan.core, span.stop + plan.core
+        # By higher neighbours alone, of which there are far fewer at the largest hubs.
+        for batch in hubs.batches_between(self._lowest, first, stop):
+            self._cliques = hubs.add_five_cliques(
+                self._cliques, graph, edges, *batch.arguments, width=batch.size, detail=plan.detail
+            )
+        if plan.sparse:
+            for row in self._block_starts(span):
+                self._walks = cycles.add_five_cycles(
+                    self._walks,
+                    graph,
+                    edges,
+                    self._paths,
+                    np.int32(row),
+                    np.int32(span.stop),
+                    rows=rows,
+                    size=plan.size,
+                    block=self._cells,
+                )
+            for batch in hubs.batches_between(self._hubs, first, stop):
+                self._gather(None, batch, _ends(0, 0), own=True)
+        # A block of rows of all tables at a time: written by all hubs, then read by all, or by those of the stretch.
+        wanted, (first, stop) = (span, (0, 2**31)) if plan.sparse else (Span(0, len(plan.lengths)), (first, stop))
+        for row in self._block_starts(wanted):
+            ends = _ends(row, min(row + rows, wanted.stop))
+            block = self.cached_tables(ends)
+            own, at = not plan.sparse and not row, put64(ends, self._device)
+            for batch in hubs.batches_between(self._hubs, first, stop, None if own else self._meeting(ends)):
+                self._gather(block, batch, at, own)
+            # Of rows that are all there at once, once: with the last stretch.
+            if self.giants is not None and (plan.sparse or span.stop == len(plan.lengths)):
+                self._sum_over_giants(self.giants, block, at)
+            if not plan.sparse:
+                self._walk(block.codegree, row, span)
+            # A device keeps what it still reads: wait before the next block is made.
+            jax.block_until_ready((self._of_hubs, self._walks, self._of_tables))
+            del block
+        jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
+
+    def _gather(self, block: Tables | None, batch: HubBatch, ends: Ends, own: bool) -> None:
+        plan = self.plan
+        self._of_hubs = tables.gather_hub_sums(
+            self._of_hubs,
+            block,
+            plan.graph,
+            self._adjacency,
+            self._node,
+            *batch.arguments,
+            ends,
+            width=batch.size,
+            detail=plan.detail,
+            most=plan.most,
+            own=own,
+            giants=plan.giants,
+        )
+
+    def _sum_over_giants(self, known: KnownGiants, block: Tables, ends: Ends) -> None:
+        if self._of_tables is None:
+            shape = 2, known.neighbours.rows.shape[0], self.plan.giants
+            self._of_tables = put64(giants.zero_table_sums(shape=shape), self._device)
+        self._of_tables = giants.sum_over_giants(
+            self._of_tables, block, self.plan.graph, known.giants, known.neighbours, ends, part=self._part(known)
+        )
+
+    def _block_starts(self, span: Span) -> range:
+        """Return the first row of each block; in a rehearsal of two blocks, as the others take the same programs."""
+        return range(span.first, max(span.stop, span.first + 1), self._rows)[: 2 if rehearsal() else None]
+
+    @in_earnest
+    def _meeting(self, ends: np.ndarray) -> np.ndarray | None:
+        """Find the nodes that may have a neighbour in a block of rows; ``None`` where the block is all there is."""
+        blocks = -(-len(self.plan.lengths) // self._rows)
+        if blocks <= 1:
+            return None
+        if self._meets is None:  # of all blocks in one wait
+            self._meets = np.asarray(tables.find_meeting_hubs(self.plan.graph, rows=self._rows, blocks=blocks))
+        # A stretch begins anywhere in these.
+        first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
+        return self._meets[first] | self._meets[last]
+
+    def _part(self, known: KnownGiants) -> int:
+        """Return how many rows of the tables are done at a time where giants add to them."""
+        return max(1, 16 * self._cells // known.neighbours.nodes.size)
+
+    def cached_tables(self, ends: np.ndarray) -> Tables:
+        """Return the tables between two rows, and keep them where these are all rows."""
+        if self._tables is not None:
+            return self._tables
+        block = self.build_tables(ends, self.plan.detail)
+        if self._rows >= len(self.plan.lengths) and not self.plan.sparse:
+            self._tables = block
+        return block
+
+    def build_tables(self, ends: np.ndarray, detail: Detail) -> Tables:
+        """Make the tables between two rows that some results need."""
+        plan, known = self.plan, self.giants
+        at = put64(ends, self._device)  # once for all programs
+        block = tables.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
+        if known is not None:
+            part = self._part(known)
+            block = giants.scatter_giants(
+                block, plan.graph, known.giants, known.neighbours, at, part=part, most=plan.most
+            )
+        for batch in hubs.batches_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
+            block = tables.scatter_hubs(
+                block,
+                plan.graph,
+                self._adjacency,
+                *batch.arguments,
+                at,
+                width=batch.size,
+                detail=detail,
+                giants=plan.giants,
+            )
+        return block
+
+    def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
+        """Add walks of length 4 at the upward arcs of a stretch of hubs, whose lower ends are in a block of rows."""
+        plan, rows, nodes = self.plan, self._rows, len(self.plan.lengths)
+        narrow = tables.narrow_table if plan.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
+        low, block = narrow(codegree), max(16, 16 * self._cells // plan.size)
+        up, starts = self._up
+        which = (up, starts[span.first], starts[span.stop])
+        # Each is a product of two rows: a block of rows meets every other one.
+        for other in range(0, nodes, rows):
+            high = low
+            if other != row:
+                high = narrow(self.build_tables(_ends(other, min(other + rows, nodes)), "graph").codegree)
+            firsts = np.int32(row), np.int32(other)
+            self._walks = tables.add_fourth_walks(
+                self._walks, low, high, plan.graph, which, firsts, block=block, most=plan.most
+            )
+
+    def sums(self) -> dict[str, jax.Array]:
+        """Return all that was added up, on the device, by name: int64 at all arcs."""
+        plan, sums = self.plan, self._of_hubs.by_name(self.plan.detail)
+        if self._of_tables is not None and self.giants is not None:
+            known = self.giants
+            values = giants.sums_from_rows(plan.graph, known.giants, known.neighbours, self._of_tables, size=known.size)
+            for name in values.keys() & sums.keys():
+                sums[name] = giants.add_leaving_sums(sums[name], plan.graph, values[name], count=plan.giants)
+        return sums | {"cycles" if plan.sparse else "walks4": self._walks, "q": self._cliques}
+
+    def collect(self) -> Arrays:
+        """Hand in the sums and begin anew; to host memory those at arcs that are no padding."""
+        sums = self.sums()
+        self._clear()
+        if self._total is None:
+            return {name: np.asarray(x)[: self.plan.arcs] for name, x in sums.items()}
+        if not rehearsal():
+            self._total.add(sums)
+        return {}
+
+    def halve(self) -> str | None:
+        """Begin anew with fewer rows at a time, and fewer matrices."""
+        least = self.plan.tuning.least_cells
+        if self._rows <= 32 and self._cells <= least:
+            return None
+        self._rows, self._cells = max(min(self._rows, self.plan.size) // 2, 32), max(self._cells // 2, least)
+        self._lay_out()
+        return f"{self._rows} rows of tables"
+
+
+@partial(jit64, static_argnames="giants")
+def _take_from_hubs(graph: DegreeOrderedGraph, x: jax.Array, *, giants: int) -> jax.Array:
+    """Return a sum that is the same at both arcs of an edge, read at the arc that leaves a hub where the other leaves a
+    giant."""
+    first = graph.leaves.shape[0] - giants
+    return jnp.where((graph.tails >= first) & (graph.heads < first), x[graph.back], x)

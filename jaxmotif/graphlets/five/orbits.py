@@ -1,0 +1,104 @@
+"""All orbits and counts of up to five nodes in a graph of any size, on any devices."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.devices._record import Store
+from jaxmotif.devices._select import Selection
+from jaxmotif.graph._container import Graph
+from jaxmotif.graphlets.five.engine import OrbitEngine, choose_engine
+from jaxmotif.graphlets.five.results import Precision, totals
+from jaxmotif.graphlets.five.tuning import FiveTuning, tuning_for
+from jaxmotif.patterns._orbits import NODE_NAMES_5
+from jaxmotif.patterns._totals import all_counts, counts_of_maps
+
+LARGEST_WITH_TOTALS = 2.0**57
+"""Counts at a node below this have homomorphisms there, at most 24 times as many, below 2^62."""
+
+
+class FiveOrbits(NamedTuple):
+    """Orbits of up to five nodes.
+
+    Attributes:
+      nodes: ``[N, 73]``, no rows where they are not wanted. uint32 where no count can be larger, else int64, or Python
+        integers in host memory.
+      edges: ``[m, 68]`` of the same types, ``None`` where they are not wanted.
+      notes: what had to be done differently, in words.
+    """
+
+    nodes: jax.Array | np.ndarray
+    edges: jax.Array | np.ndarray | None
+    notes: tuple[str, ...]
+
+
+def five_node_orbits(
+    graph: Graph,
+    selection: Selection,
+    edges: bool = False,
+    memory: int | None = None,
+    show: bool = False,
+    store: Store | None = None,
+    nodes: bool = True,
+    tuning: FiveTuning | None = None,
+) -> FiveOrbits:
+    """Count all orbits of up to five nodes.
+
+    Args:
+      graph: undirected, with edges.
+      selection: the devices that share the work.
+      edges: whether orbits at edges are wanted.
+      memory: bytes to work in on each device beside the graph and the result.
+      show: whether to show progress, where it takes long.
+      store: what the work is, and where its checkpoints are.
+      nodes: whether orbits at nodes are wanted.
+      tuning: sizes and limits; by default those of the main device.
+
+    Raises:
+      OverflowError: counts may pass the limit of the tuning, 2^90.
+      ValueError: too little memory.
+    """
+    tuning = tuning or tuning_for(selection.main)
+    with jax.default_device(selection.main):
+        engine, notes = choose_engine(graph, selection, "edge" if edges else "node", memory, tuning)
+        _check_largest(engine, tuning)
+        precision = Precision.of(engine.largest, tuning)
+        notes += engine.add_up(selection, store, show)
+        at_nodes = engine.node_orbits(precision) if nodes else np.zeros((0, len(NODE_NAMES_5)), np.int64)
+        return FiveOrbits(at_nodes, engine.edge_orbits(precision) if edges else None, notes)
+
+
+def five_node_counts(
+    graph: Graph,
+    selection: Selection,
+    memory: int | None = None,
+    show: bool = False,
+    store: Store | None = None,
+    tuning: FiveTuning | None = None,
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Count the 51 graphs of two to five nodes in a graph, and return the counts with notes.
+
+    The counts are Python integers, as :func:`jaxmotif.patterns._totals.all_counts` gives them; arguments and errors are
+    those of :func:`five_node_orbits`.
+    """
+    tuning = tuning or tuning_for(selection.main)
+    nodes = np.array(graph.n, object)
+    with jax.default_device(selection.main):
+        engine, notes = choose_engine(graph, selection, "graph", memory, tuning)
+        if engine.largest < LARGEST_WITH_TOTALS:
+            notes += engine.add_up(selection, store, show)
+            return counts_of_maps(np, np.concatenate([nodes[None], engine.total_homs()])), notes
+    orbits = five_node_orbits(graph, selection, False, memory, show, store, tuning=tuning)
+    return all_counts(np, nodes, totals(orbits.nodes)), orbits.notes
+
+
+def _check_largest(engine: OrbitEngine, tuning: FiveTuning) -> None:
+    """Refuse a graph in which a count may pass the limit."""
+    if engine.largest >= tuning.largest:
+        raise OverflowError(
+            f"a node of degree {engine.most_neighbours}: its orbits of five nodes may pass the limit of 2^90 (they "
+            f"are below {engine.largest:.2g}); size=4 stays exact"
+        )

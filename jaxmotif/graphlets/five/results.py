@@ -1,0 +1,326 @@
+"""Orbits and counts of five nodes from the sums at all arcs: exact in one number of 64 bits, or in two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import ModuleType
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, node_orbits, solved, total_homs
+from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
+from jaxmotif.graphlets.five.tuning import FiveTuning
+from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
+
+NARROW, SMALL = 2.0**32, 2.0**34
+"""Counts at a node below the first fit uint32. Below the second, all homomorphisms at a node (at most 24 times as many)
+and at both arcs of an edge (at most 64 times as many) are below 2^40."""
+
+
+class Precision(NamedTuple):
+    """Bounds of all counts at nodes and edges.
+
+    Attributes:
+      narrow: they fit uint32.
+      small: all homomorphisms are below 2^40.
+      wide: they may pass one number of 64 bits. Then they are right modulo 2^61, and the same equations in float64 tell
+        the rest: below 2^90 their error is less than 2^60, with room for weights of a thousand.
+    """
+
+    narrow: bool
+    small: bool
+    wide: bool
+
+    @classmethod
+    def of(cls, largest: float, tuning: FiveTuning) -> Precision:
+        """Return what a bound of all counts says."""
+        return cls(largest < NARROW, largest < SMALL, largest >= tuning.one_limb)
+
+
+def largest_count(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
+    """Return a bound of all counts at a node, float64: how many trees of five nodes contain it.
+
+    Every connected set of five nodes has a tree that spans it: a path, a fork or a star. ``d``: degrees, float64.
+    """
+    around = arcs.around
+    p2, q2 = around(d), around(d * d)
+    p3 = around(p2)
+    paths = around(p3) + d * p3 + p2 * p2 / 2
+    forks = d * d * p2 / 2 + around(d * p2) + d * q2 / 2 + around(q2) / 2
+    return xp.max(paths + forks + d**4 / 24 + around(d**3) / 6, initial=0)
+
+
+def arcs_of(graph: DegreeOrderedGraph) -> Arcs:
+    """Say how arrays over the nodes and arcs of a graph meet."""
+
+    def out(x: jax.Array) -> jax.Array:
+        nodes = graph.leaves.shape[0]
+        return jax.ops.segment_sum(x, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
+
+    real = graph.tails < graph.leaves.shape[0]
+
+    def end(ends: jax.Array, x: jax.Array) -> jax.Array:
+        return jnp.where(real, x.at[ends].get(mode="clip"), jnp.zeros((), x.dtype))
+
+    def back(x: jax.Array) -> jax.Array:
+        return x.at[graph.back].get(mode="promise_in_bounds")
+
+    return Arcs(
+        tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out, back=back, both=lambda x: x + back(x)
+    )
+
+
+def arcs_of_edges(xp: ModuleType, ends: tuple[Array, Array]) -> Arcs:
+    """Say how arrays over some edges meet.
+
+    Args:
+      ends: tails and heads, of one arc of each edge and then of the reversed arcs.
+    """
+    (tails, heads), half = ends, len(ends[0]) // 2
+    return Arcs(
+        tail=lambda x: xp.take(x, tails),
+        head=lambda x: xp.take(x, heads),
+        out=_refuse_sums_at_nodes,
+        back=lambda x: xp.concatenate([x[half:], x[:half]]),
+        both=lambda x: x[:half] + x[half:],
+    )
+
+
+def _refuse_sums_at_nodes(values: Array) -> Array:
+    raise TypeError("some arcs have no sums at nodes")
+
+
+@jit64
+def degrees_and_walks(graph: DegreeOrderedGraph) -> tuple[jax.Array, jax.Array]:
+    """Return degrees, and walks of length 2 from each node, int64 ``[N]``."""
+    degrees = jnp.diff(graph.offsets).astype(jnp.int64)
+    return degrees, arcs_of(graph).around(degrees)
+
+
+def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sums: Mapping[str, Array]) -> Sums:
+    """Return the sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves.
+
+    Args:
+      d, p2, tau: as in :class:`jaxmotif.graphlets.five.equations.Nodes`.
+      sums: int64 at all arcs, by name. 5-cliques ``q`` are counted on each edge. Walks of length 4 are those over core
+        nodes, ``walks4`` with ``leaves``; or ``cycles``, 5-cycles at one of the two arcs of each edge.
+    """
+    leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
+    fixed = dict(sums)
+    if "walks4" in sums:
+        fixed["w4"] = sums["walks4"] + sums["leaves"]
+    elif "cycles" in sums:  # and the walks of length 4 that are no path
+        t, cycles = sums["t"], sums["cycles"]
+        again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
+        fixed["w4"] = cycles + arcs.back(cycles) + again
+    if "q" in sums:
+        fixed["q"] = 6 * sums["q"]  # maps of the three others
+    # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
+    from_leaf = {
+        "w3": arcs.head(d),
+        "far": arcs.head(d * d),
+        "wing": arcs.head(d * d),
+        "arm": arcs.head(tau),
+        "w4": arcs.head(tau),
+        "side": 0,
+    }
+    to_leaf = {
+        "w3": arcs.tail(d),
+        "far": arcs.tail(p2),
+        "wing": arcs.tail(d),
+        "arm": 0,
+        "w4": arcs.tail(tau),
+        "side": arcs.tail(tau),
+    }
+    # In this order: that of a set changes from process to process, and a program that was kept would not be found.
+    for name in filter(fixed.__contains__, from_leaf):
+        fixed[name] = xp.where(leaf_head, to_leaf[name], xp.where(leaf_tail, from_leaf[name], fixed[name]))
+    # Counts in the graph and node orbits do without some.
+    none = xp.zeros_like(tau[:1])
+    return Sums(**{name: fixed.get(name, none) for name in Sums._fields})
+
+
+def rims_of(xp: ModuleType, arcs: Arcs, d: Array, tau: Array, sums: Mapping[str, Array]) -> Rims:
+    """Return what edge orbits take beside :func:`with_leaves`; arguments as there."""
+    leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
+    # A leaf has one neighbour: its walks j, k lie along the triangles there.
+    floor = xp.where(leaf_head, arcs.tail(tau), xp.where(leaf_tail, arcs.head(tau), sums["floor"]))
+    return Rims(
+        floor=floor,
+        end=arcs.back(sums["end"]),
+        side=sums["side_pairs"],
+        **{name: sums[name] for name in ("triples", "eave", "squares", "dart", "tail", "middle", "rim")},
+    )
+
+
+def sum_halves(xp: ModuleType, homs: list[Array]) -> tuple[Array, Array]:
+    """Return the sums of the low and the high 32 bits of some int64 arrays, int64 ``[arrays]``."""
+    return xp.stack([(x & 0xFFFFFFFF).sum() for x in homs]), xp.stack([(x >> 32).sum() for x in homs])
+
+
+@jit64
+def sum_total_homs(graph: DegreeOrderedGraph, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """Return the totals of :func:`jaxmotif.graphlets.five.equations.total_homs` in halves (:func:`sum_halves`)."""
+    arcs, (d, p2) = arcs_of(graph), degrees_and_walks(graph)
+    return sum_halves(jnp, total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)))
+
+
+class Limbs(NamedTuple):
+    """Counts ``low + 2^61 high``, int64 both; ``high`` is absent where all counts are below 2^60."""
+
+    low: jax.Array
+    high: jax.Array | None
+
+    @classmethod
+    def of(cls, solve: Callable[[Callable[[Array], Array]], Array], wide: bool) -> Limbs:
+        """Solve in 64-bit integers, and (``wide``) once more in float64, which tells the high limb.
+
+        Args:
+          solve: solves the equations, given how to cast the numbers that it takes.
+        """
+        low = solve(lambda x: x)
+        if not wide:
+            return cls(low, None)
+        near = solve(lambda x: x.astype(np.float64))
+        return cls(low, ((near - low.astype(near.dtype)) / 2.0**61).round().astype(low.dtype))
+
+    def as_integers(self, narrow: bool, at: jax.Array | None = None) -> jax.Array | np.ndarray:
+        """Return the counts on the device, uint32 (``narrow``) or int64; Python integers where one passes 64 bits.
+
+        Args:
+          at: int32, the columns that are the rows of the result; ``None`` where rows are rows already.
+        """
+        if self.high is None:
+            return _take_columns(self.low, at, narrow=narrow) if narrow or at is not None else self.low
+        if at is not None:
+            return Limbs(*(_take_columns(x, at, narrow=False) for x in (self.low, self.high))).as_integers(narrow)
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        exact = low + (high << 61)
+        beyond = (high > 4) | ((high == 4) & (low >= 0))  # 2^63 = 2^61 * 4
+        if beyond.any():
+            exact = exact.astype(object)
+            exact[beyond] = low[beyond].astype(object) + (high[beyond].astype(object) << 61)
+        return exact
+
+
+@partial(jit64, static_argnames=("wide", "small"))
+def solve_at_nodes(graph: DegreeOrderedGraph, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
+    """Solve for the orbits at all nodes, ``[73, N]``; ``wide``, ``small``: as in :class:`Precision`."""
+    arcs = arcs_of(graph)
+    d, p2 = degrees_and_walks(graph)
+    every = with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)
+    return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
+
+
+@partial(jit64, static_argnames=("wide", "small", "narrow", "together"))
+def solve_at_edges(
+    graph: DegreeOrderedGraph,
+    sums: dict[str, jax.Array],
+    places: Renumbering,
+    slots: tuple[jax.Array, jax.Array],
+    *,
+    wide: bool,
+    small: bool,
+    narrow: bool,
+    together: int,
+) -> Limbs:
+    """Solve for the orbits at all edges, ``[S / 2, 68]``, in the order of the edge list; further rows are no edges.
+
+    Args:
+      slots: offsets and targets of the graph's own rows.
+      wide, small, narrow: as in :class:`Precision`.
+      together: edges that are solved at a time.
+    """
+    offsets, targets = slots
+    size, slot = targets.shape[0] // 2, jnp.arange(targets.shape[0], dtype=jnp.int32)
+    owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
+    # Each edge from its lower end, as the edge list has it.
+    (once,) = jnp.nonzero((owner < targets) & (slot < offsets[-1]), size=size, fill_value=0)
+    edges, whole, (d, p2) = places.arcs[once], arcs_of(graph), degrees_and_walks(graph)
+    at = Nodes.of(whole, d, with_leaves(jnp, whole, d, p2, whole.out(sums["t"]), sums))
+
+    def solved_at(some: jax.Array) -> Limbs:
+        both = jnp.concatenate([some, graph.back[some]])
+        # No edge may lead past the last node: where there is none at all.
+        tails, heads = (jnp.minimum(x[both], len(d) - 1) for x in (graph.tails, graph.heads))
+        those, arcs = {name: x[both] for name, x in sums.items()}, arcs_of_edges(jnp, (tails, heads))
+        every, rims = with_leaves(jnp, arcs, d, p2, at.tau, those), rims_of(jnp, arcs, d, at.tau, those)
+
+        def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+            homs = all_homs(arcs, Nodes(*map(of, at)), Sums(*map(of, every)), Rims(*map(of, rims)))
+            return solved(jnp, homs, "edge", small)
+
+        found = Limbs.of(solve, wide)
+        return jax.tree.map(lambda x: x.T.astype(jnp.uint32) if narrow else x.T, found)
+
+    if size <= together:
+        return solved_at(edges)
+
+    def step(number: jax.Array, held: Limbs) -> Limbs:
+        first = number * together  # the last ones overlap those before
+        found = solved_at(lax.dynamic_slice_in_dim(edges, first, together))
+        return jax.tree.map(lambda x, y: lax.dynamic_update_slice_in_dim(x, y, first, 0), held, found)
+
+    kind = jnp.uint32 if narrow else jnp.int64
+    nothing = jnp.zeros((size, len(times24("edge"))), kind)
+    return lax.fori_loop(0, -(-size // together), step, Limbs(nothing, jnp.zeros_like(nothing) if wide else None))
+
+
+@partial(jit64, static_argnames=("edges",))
+def take_first(found: Limbs, *, edges: int) -> Limbs:
+    """Return the first rows: the one program that is compiled for each number of edges, a small one."""
+    return jax.tree.map(lambda x: x[:edges], found)
+
+
+@jit64
+def late_values(graph: DegreeOrderedGraph, t: jax.Array, l2: jax.Array) -> dict[str, jax.Array]:
+    """Return what is summed over triangles once other sums are known, by the name of its sum.
+
+    For ``triples`` it is the closed walks of length 3 at the head of each arc, for ``end`` ``l2`` of the reversed arc.
+    """
+    arcs = arcs_of(graph)
+    return {"triples": arcs.head(arcs.out(t)), "end": arcs.back(l2)}
+
+
+@partial(jit64, static_argnames="narrow")
+def _take_columns(counts: jax.Array, at: jax.Array | None, *, narrow: bool) -> jax.Array:
+    # A program of its own: as part of another, on a CPU, it takes several times as long.
+    counts = counts if at is None else counts[:, at].T
+    return counts.astype(jnp.uint32) if narrow else counts
+
+
+def join_halves(halves: tuple[Array, Array]) -> np.ndarray:
+    """Return Python integers from their low 32 bits and the rest."""
+    low, high = jax.device_get(halves)
+    return low.astype(object) + (high.astype(object) << 32)
+
+
+@jit64
+def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the sums over the rows of the low and high 32 bits of counts ``[N, 73]``."""
+    orbits = orbits.astype(jnp.int64)
+    return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
+
+
+def totals_of_edges(orbits: jax.Array | np.ndarray) -> np.ndarray:
+    """Return what :func:`totals` does of node orbits, from edge orbits ``[m, 68]``."""
+    sums, found = totals(orbits), np.zeros(NUM_ORBITS["node"][5], object)
+    for g in CONNECTED:
+        edge = g.edge_orbits[:1]
+        count = sums[edge[0]] // g.edge_orbits.count(edge[0]) if edge else len(orbits)
+        for node in g.node_orbits:
+            found[node] += count
+    return found
+
+
+def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
+    """Return the sum over all rows of each orbit, of ``[N, 73]``, as Python integers."""
+    if isinstance(orbits, np.ndarray):
+        return np.array([sum(column.tolist()) for column in orbits.T], object)
+    return join_halves(_halves(orbits))
