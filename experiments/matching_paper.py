@@ -23,19 +23,19 @@ import jax.numpy as jnp
 import numpy as np
 from harness import Rows, Table, measure, option
 
-# What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
-from jaxmotif.matching._conditions import ask
-from jaxmotif.matching._order import choose_order
-from jaxmotif.matching._plan import make_plan
-from jaxmotif.matching._plan_many import plan_many
-from jaxmotif.matching._reduce import filter_target, reduce_and_measure
-from jaxmotif.matching._small import HostSearch
-
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
+
+# What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
+from jaxmotif.matching._host_search import HostSearch
 from jaxmotif.matching._options import Options
+from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import constrain_query
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._plan import make_plan
+from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import DeviceReport, advance
 from jaxmotif.search._layout import SearchWords
@@ -301,10 +301,10 @@ class Probes(HostSearch):
 
 
 def prepare(query, target, options):
-    """Plan as a search does: a job for ``plan_many``."""
-    asked = ask(query, options)
-    kept = yield from filter_target(target, asked, None, options)
-    lists, measured = yield from reduce_and_measure(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
+    """Plan as a search does."""
+    asked = constrain_query(query, options)
+    kept = filter_target(target, asked, None, options)
+    lists, measured = reduce_and_measure(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
     return asked, choose_order(asked, measured, options.search, closed_form=not options.induced), lists, measured
 
 
@@ -338,7 +338,7 @@ def estimate(name: str, induced: bool, options: argparse.Namespace) -> dict[str,
     query, target = harness.instance(options.data, name)
     how = Options(induced=induced)
     index = index_target(target, by_degree=True, on_host=True)
-    [(prepared, _)] = plan_many([prepare(Pattern.from_graph(query), index, how)])
+    prepared = prepare(Pattern.from_graph(query), index, how)
     rng, some = np.random.default_rng(0), []
     started = time.perf_counter()
     while sum(x.shape[-1] for x in some) < options.probes and time.perf_counter() - started < options.probe_seconds:
@@ -427,8 +427,8 @@ def flooding(options: argparse.Namespace) -> None:
         query, graph = harness.instance(options.data, name)
         query, target = Pattern.from_graph(query), index_target(graph)
         how = Search(leaves=options.count, symmetry=options.count, block=block, lookahead=False)
-        job = make_plan(query, target, None, Options(induced=kind == "induced", search=how), jax.devices()[0])
-        [(plan, _)] = plan_many([job])
+        how = Options(induced=kind == "induced", search=how)
+        plan = make_plan(query, target, None, how, jax.devices()[0], PhaseClock())
         for schedule in SCHEDULES:
             end, seconds = scheduled(plan, schedule, options.threads, options.seconds)
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained

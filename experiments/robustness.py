@@ -46,9 +46,11 @@ def start(*arguments: object, environment: dict[str, str] | None = None) -> subp
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and inherited
     errors = tempfile.TemporaryFile()  # noqa: SIM115 (end closes it)
     process = subprocess.Popen(
-        [sys.executable, "-m", "jaxmotif", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=errors,
+        [sys.executable, "-m", "jaxmotif", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
         env=os.environ | {"JAX_PLATFORMS": "cpu"} | (environment or {}),
-    )  # fmt: skip
+    )
     process.stdin = errors  # kept with the process
     return process
 
@@ -146,8 +148,9 @@ def terminations(data: Path, number: int = 20, *names: str) -> None:
             told += f", {statuses[0]} had ended" if statuses[0] else ""
             print(
                 f"| {name} | {alone.cpu:.1f} | {again.cpu:.1f} | {statuses.total()} | {told} | {same} of {len(lost)} "
-                f"| {', '.join(f'{cpu:.1f}' for cpu in lost)} | {late:.1f} |", flush=True,
-            )  # fmt: skip
+                f"| {', '.join(f'{cpu:.1f}' for cpu in lost)} | {late:.1f} |",
+                flush=True,
+            )
 
 
 def interrupts(number: int = 12, *names: str) -> None:
@@ -194,8 +197,8 @@ def mutants(data: Path, number: int = 5000) -> None:
     import numpy as np
 
     from jaxmotif.graph import read_graph
-    from tests.graph import test_formats as formats
-    from tests.graph.format_samples import Sample, library_samples, text_samples
+    from tests.io import test_formats as formats
+    from tests.io.format_samples import Sample, library_samples, text_samples
 
     samples = text_samples() | library_samples()
     for path in sorted((data / "formats").iterdir()):
@@ -221,7 +224,7 @@ def hostile() -> None:
     """Give the command files made to take time or memory, or to run a program; its limits are its own."""
     import gzip
 
-    from tests.graph import test_formats as formats
+    from tests.io import test_formats as formats
 
     files: dict[str, Any] = {name: made() if callable(made) else made for name, (made, _) in formats.HOSTILE.items()}
     gigabytes = {"rows": b"0 1\n", "one line": b"0" * 1000, "comments": b"# a comment\n", "XML": b" " * 1000}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
 logger = logging.getLogger("jaxmotif")
 
@@ -24,7 +24,7 @@ class _FormatNames:
     """The names of formats, which are looked up only when they are needed."""
 
     def __iter__(self) -> Iterator[str]:
-        from jaxmotif.graph._formats import READABLE
+        from jaxmotif.io._registry import READABLE
 
         return iter(("auto", *READABLE))
 
@@ -124,8 +124,8 @@ def load_graph(
       attributes: Whether to keep all attributes, so that queries can ask about them.
     """
     from jaxmotif.datasets import resolve
-    from jaxmotif.graph import read_graph
-    from jaxmotif.graph._formats import UnusedOption
+    from jaxmotif.io import read_graph
+    from jaxmotif.io._registry import UnusedOption
 
     chosen = {name: getattr(args, name) for name in ("columns", "edge_label", "node_label", "text_ids")}
     options: dict[str, Any] = {
@@ -162,7 +162,7 @@ def node_rows(file: TextFile, known: Container[str]) -> Iterator[tuple[int, str,
     Yields:
       The number of the line, its text, its fields, and their separator.
     """
-    from jaxmotif.graph._formats._lists import fields_of
+    from jaxmotif.io._text import fields_of
 
     for first, block in file.blocks():
         for line, text in enumerate(block.split(b"\n"), first):

@@ -105,7 +105,7 @@ def _read_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
       GraphFileError: A line does not have this form, or a node has two lines.
       ValueError: A node of the graph has no line.
     """
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
     names = list(map(str, range(graph.n) if graph.node_names is None else graph.node_names.tolist()))
     by_node: dict[str, list[str]] = {}

@@ -164,7 +164,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
       GraphFileError: A line does not have this form, or no line is for a vertex of the graph.
     """
     from jaxmotif.arrays._present import counted
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
     names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
     numbers = {str(name): number for number, name in enumerate(names)}

@@ -85,7 +85,7 @@ def load(name: str) -> Graph:
       >>> int(graph.num_nodes), int(graph.num_edges), graph.directed
       (34, 78, False)
     """
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
 
     describe(name)
     return read_graph(_path(name))

@@ -31,7 +31,6 @@ from jaxmotif.graph._fields import (
     capacities,
     pad_fields,
 )
-from jaxmotif.graph._textscan import GraphFileError
 
 if TYPE_CHECKING:
     import networkx
@@ -461,7 +460,7 @@ class Graph:
             words = given.node_label_names, given.edge_label_names
             return graph._with_host_fields(graph.report, graph.node_names, *words)
         except (TypeError, ValueError) as error:
-            raise GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+            raise saved.GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
 
     def _labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Labels of the nodes ``[n]``, and of the rows of the edge list ``[m]``."""

@@ -65,7 +65,7 @@ class Images(NamedTuple):
     ids: Any
 
 
-class Ordered:
+class ListingDriver:
     """The driver of a listing, which always works on the last nonempty table.
 
     Matches wait in the table after the last placement.
@@ -175,7 +175,7 @@ class _Worker:
         # The columns of the table are in the order of placement, those of a block in the order of query nodes.
         self._starts[: self._width] = base + room * images.positions
         self._ids = jax.device_put(images.ids, *search.operands.offsets.devices())
-        self._driver, self._enough = Ordered(search, prefixes, enough), enough
+        self._driver, self._enough = ListingDriver(search, prefixes, enough), enough
         self._run = Run(search, self._driver, part_of_first=PART_OF_FIRST)
         self._pieces: deque[tuple[int, int]] = deque()
         self._report: jax.Array | None = None

@@ -457,7 +457,8 @@ class _Outputs(NamedTuple):
 
 def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
     """Return the inputs of the fused kernel."""
-    # The first position of each tile, and the end of the block: a tile ends in the row that the next one begins in.
+    # `firsts` holds the first position of each tile, then the end of the block. A tile ends in the row in which the
+    # next one begins.
     firsts = jnp.append(LANES * jnp.arange(io.sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
     # The rows of all these positions are found at once, outside of the kernel.
     tiles = ex.lists_at(flat.starts, firsts)

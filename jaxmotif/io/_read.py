@@ -14,10 +14,11 @@ from jaxmotif.arrays._present import counted
 from jaxmotif.graph._attributes import Attributes, from_words
 from jaxmotif.graph._build import LabelConflict
 from jaxmotif.graph._container import Graph
-from jaxmotif.graph._formats import READABLE, UnusedOption, read_contents
-from jaxmotif.graph._formats._base import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
-from jaxmotif.graph._formats._lists import delimiter_of, fields_of
-from jaxmotif.graph._textscan import GraphFileError, TextFile
+from jaxmotif.graph._saved import GraphFileError
+from jaxmotif.io._edge_list import delimiter_of
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
+from jaxmotif.io._registry import READABLE, UnusedOption, read_contents
+from jaxmotif.io._text import TextFile, fields_of
 
 if TYPE_CHECKING:
     from jaxmotif.graph._fields import Pad, Placement

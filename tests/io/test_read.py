@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import GraphFileError, read_graph
-from jaxmotif.graph import _numbering as numbering
-from jaxmotif.graph import _textscan as textscan
-from jaxmotif.graph._formats import READABLE
+from jaxmotif.io import _text as textscan
+from jaxmotif.io._registry import READABLE
+from jaxmotif.io._table import Column, Numbering, read_table
 
 # Nodes 0..6; node 5 is isolated, and 4 is the end of a path.
 EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 6)]
@@ -621,25 +621,51 @@ def test_words_of_many_blocks_are_numbered(mark, write, monkeypatch):
     assert edges == {(*sorted(row[:2]), known[row[2]]) for row in rows}
 
 
-def test_words_that_share_a_slot_are_told_apart(monkeypatch):
-    monkeypatch.setattr(numbering.Numbering, "_hash", lambda self, lanes: np.zeros(lanes.shape[1], np.int64))
-    names = numbering.Numbering()
-    with textscan.TextFile(__file__) as file:
-        words = textscan.Words(file, 1, b"b a\nb aaaaaaaaa\nc aaaaaaaab\n")
-        assert names.codes_of(words, slice(0, None, 2)).tolist() == [0, 0, 1]
-        assert names.codes_of(words, slice(1, None, 2)).tolist() == [2, 3, 4]
-        assert names.codes_of(words, slice(None)).tolist() == [0, 2, 0, 3, 1, 4]
-
-
 @pytest.mark.parametrize("digits", [1, 7, 8, 9, 15, 16, 17, 18])
 def test_integers_of_every_length(digits, write):
-    with textscan.TextFile(write("0\n")) as file:
-        values = [10 ** (digits - 1), 10**digits - 1, 0, int("123456789" * 2) % 10**digits]
-        words = textscan.Words(file, 1, "\n".join(map(str, values)).encode() + b"\n")
-        assert words.integers(slice(None), "").tolist() == values
-        for bad in b"/:\x80\xffa-+.":
-            for place in range(digits):
-                text = bytearray(b"7" * digits)
-                text[place] = bad
-                with pytest.raises(GraphFileError, match="line 2: expected x, found"):
-                    textscan.Words(file, 1, b"5\n" + bytes(text) + b"\n").integers(slice(None), "x")
+    values = [10 ** (digits - 1), 10**digits - 1, 0, int("123456789" * 2) % 10**digits]
+    columns = [Column(0, "x"), Column(1, "y", zeros=False)]
+    with textscan.TextFile(write("".join(f"{value} {value}\n" for value in values))) as file:
+        assert read_table(file, 2, columns).tolist() == [[value, value] for value in values]
+    for bad in b"/:a-+.":
+        for place in range(digits):
+            text = bytearray(b"7" * digits)
+            text[place] = bad
+            with (
+                textscan.TextFile(write(b"5 5\n" + bytes(text) + b" 5\n")) as file,
+                pytest.raises(GraphFileError, match="line 2: expected x, found"),
+            ):
+                read_table(file, 2, columns)
+
+
+@pytest.mark.parametrize("mark", [b" ", b"\t", b",", b";"])
+def test_plain_blocks_and_lines_read_the_same(mark, write):
+    """Tables that NumPy parses at once, and the same with a blank, a quote or a comment that makes it line by line."""
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 10 ** rng.integers(1, 18, (400, 4))).tolist()
+    lines = [mark.join(b"%d" % value for value in row) for row in rows]
+    delimiter = b"" if mark in b" \t" else mark
+    words = Numbering()
+    columns = [Column(3, "x"), Column(0, "y", zeros=False), Column(2, "z", numbering=words)]
+    for change in (lambda line: line, lambda line: b" " + line + b"\r", lambda line: b"# note\n\n" + line):
+        text = b"\n".join([*lines[:200], change(lines[200]), *lines[201:]]) + b"\n"
+        with textscan.TextFile(write(text)) as file:
+            table = read_table(file, 4, columns, delimiter=delimiter)
+        assert table[:, :2].tolist() == [[row[3], row[0]] for row in rows]
+        named = list(words.known)
+        assert [named[code] for code in table[:, 2].tolist()] == [str(row[2]) for row in rows]
+
+
+@pytest.mark.parametrize(("row", "message"), [
+    ("1,2", "expected 3 columns, found 2"), ("1,02,x", "expected y, found '02'"), ("1,,x", "expected y, found ''"),
+    ("1,2,", "expected z, found ''"), ("1,7,x", "expected y in 0..6, found 7"), ("x,2,x", "expected x, found 'x'"),
+    ("1 1,2,x", "expected x, found '1 1'"), ("1.0,2,x", "expected x, found '1.0'"), ('"1,2,x', "comma-separated"),
+])  # fmt: skip
+def test_the_line_of_a_mistake_far_below(row, message, write):
+    columns = [Column(0, "x"), Column(1, "y", high=6, zeros=False), Column(2, "z", numbering=Numbering())]
+    text = "".join(f"{i},{i % 7},w{i}\n" for i in range(60_000))  # more than a block
+    for before in ("", "# a comment\n\n"):
+        content = before + text + row + "\n" + text
+        with textscan.TextFile(write(content)) as file, pytest.raises(GraphFileError, match=message) as caught:
+            read_table(file, 3, columns, delimiter=b",")
+        assert caught.value.line == 60_001 + before.count("\n")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph, GraphFileError, disjoint_union, format_table, read_graph
-from jaxmotif.graph import _textscan as textscan
-from jaxmotif.graph._formats import FORMATS, READABLE
+from jaxmotif.io import _text as textscan
+from jaxmotif.io._registry import FORMATS, READABLE
 from jaxmotif.matching import count_matches
-from tests.graph.format_oracle import reference
-from tests.graph.format_samples import ARCS, GENES, SIGNS, library_samples, text_samples
+from tests.io.format_oracle import reference
+from tests.io.format_samples import ARCS, GENES, SIGNS, library_samples, text_samples
 
 TEXT = text_samples()
 LIBRARY = ("graphml", "gexf", "gml-networkx", "pajek-networkx", "adjlist-networkx", "node-link", "cyjs", "npz-csr",

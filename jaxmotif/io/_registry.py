@@ -1,41 +1,55 @@
 """The registry of file formats, from which recognition, messages, help and the table of formats come.
 
-A format is one entry in the ``FORMATS`` of the file of its family.
+A format is one entry in the ``FORMATS`` of the file that reads it.
 """
 
 from __future__ import annotations
 
-from jaxmotif.graph._formats import (
-    _binary,
-    _brackets,
+from jaxmotif.io import (
+    _adjacency_list,
+    _dot,
+    _dotmotif,
+    _edge_list,
+    _fanmod,
+    _gexf,
+    _gml,
+    _graphml,
+    _gspan,
     _json,
-    _lettered,
-    _lists,
-    _named,
+    _konect,
+    _labelled,
+    _lad,
+    _matrix_market,
+    _metis,
+    _numpy,
+    _orca,
     _pajek,
+    _parquet,
     _refused,
-    _sized,
-    _xml,
-)  # fmt: skip
-from jaxmotif.graph._formats._base import Contents, Format, Options, Sample, chosen_format
-from jaxmotif.graph._formats._lists import read_any_list
-from jaxmotif.graph._textscan import TextFile
+    _ri,
+    _sif,
+)
+from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format
+from jaxmotif.io._text import TextFile
 
-_FAMILIES = (_lists, _sized, _named, _lettered, _xml, _brackets, _pajek, _json, _binary, _refused)
-FORMATS: dict[str, Format] = {entry.name: entry for family in _FAMILIES for entry in family.FORMATS}
+_FILES = (
+    _konect, _edge_list, _matrix_market, _metis, _orca, _labelled, _ri, _lad, _sif, _adjacency_list, _fanmod, _gspan,
+    _graphml, _gexf, _gml, _dot, _dotmotif, _pajek, _json, _numpy, _parquet, _refused,
+)  # fmt: skip
+FORMATS: dict[str, Format] = {entry.name: entry for file in _FILES for entry in file.FORMATS}
 READABLE = tuple(name for name, entry in FORMATS.items() if entry.read is not None)
 """What ``format=`` and ``--input-format`` may be, beside ``auto``."""
 
 TABLES = ("edges", "csv", "tsv", "konect", "parquet")
-"""Tables of edges, with columns to choose from."""
+"""The tables of edges, with columns to choose from."""
 
 
 class UnusedOption(ValueError):
-    """An option that says nothing about a file of this format."""
+    """The error of an option that says nothing about a file of this format."""
 
 
 def read_contents(file: TextFile, format: str, options: Options) -> Contents:
-    """Reads a file of a named format, or by looking (``"auto"``); the result says which format it was.
+    """Read a file of a named format, or by looking (``"auto"``); the result says which format it was.
 
     Raises:
       GraphFileError: as the format's reader; a format that is known and not read; or two formats that fit.
@@ -51,13 +65,13 @@ def read_contents(file: TextFile, format: str, options: Options) -> Contents:
     }
     for option in (option for option, is_useless in useless.items() if is_useless):
         raise UnusedOption(f"{option} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
-    read = read_any_list if entry is None or entry.read is None else entry.read
+    read = _edge_list.read_any_list if entry is None or entry.read is None else entry.read
     contents = read(file, options)
     return contents._replace(format=contents.format or name or "edges")
 
 
 def recognise(file: TextFile, table: bool = False) -> str | None:
-    """The name of the format that a file's beginning shows, or ``None`` for a table of edges.
+    """Return the name of the format that a file's beginning shows, or ``None`` for a table of edges.
 
     Args:
       table: what begins with rows of words is a table, whatever else it might be.
@@ -79,7 +93,7 @@ def recognise(file: TextFile, table: bool = False) -> str | None:
 
 
 def format_table() -> str:
-    """The formats as a Markdown table, as the documentation has it.
+    """Return the formats as a Markdown table, as the documentation has it.
 
     Example:
       >>> print(format_table().splitlines()[3])

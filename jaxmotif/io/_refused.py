@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from jaxmotif.graph._formats._base import Format, Sample
+from jaxmotif.io._format import Format, Sample
+from jaxmotif.io._xml import root_tag
 
 _TABLE = "write it as a table of edges or as GraphML"
 _BYTES: dict[str, tuple[str, bytes, tuple[str, ...], str]] = {
@@ -41,7 +42,44 @@ def _seen(
     return Format(name, title, "", None, sniff, suffixes, remedy, looks)
 
 
+def _is_tgf(sample: Sample) -> bool:
+    """Tell whether a line ``#`` stands between rows of nodes and rows of edges."""
+    return re.search(rb"(^|\n)[^#%\s][^\n]*\n#[ \t\r]*\n", sample.head[:65536]) is not None
+
+
+def _is_page(sample: Sample) -> bool:
+    return re.match(rb"\s*<(!doctype\s+html|html)\b", sample.head, re.I) is not None
+
+
 FORMATS = (
+    Format(
+        "tgf",
+        "nodes, a line ``#``, edges (Trivial Graph Format)",
+        "",
+        None,
+        _is_tgf,
+        (".tgf",),
+        'keep the rows after the line "#" alone: they are an edge list',
+        looks="rows",
+    ),
     *(_seen(name, *facts, "bytes") for name, facts in _BYTES.items()),
     *(_seen(name, *facts, "text") for name, facts in _TEXTS.items()),
+    Format(
+        "html",
+        "a web page (HTML)",
+        "",
+        None,
+        _is_page,
+        (".html", ".htm"),
+        "open it in a browser: it may say why there was nothing to download, or where",
+    ),
+    Format(
+        "xml",
+        "other XML, such as XGMML",
+        "",
+        None,
+        lambda sample: not _is_page(sample) and root_tag(sample) not in (None, "graphml", "gexf"),
+        (".xml", ".xgmml"),
+        "export it as GraphML, SIF or a table of edges",
+    ),
 )

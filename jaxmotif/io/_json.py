@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from jaxmotif.graph._formats._attributed import AttributedGraph
-from jaxmotif.graph._formats._base import Contents, Format, Options, Sample, is_undirected
-from jaxmotif.graph._textscan import TextFile
+from jaxmotif.io._attributed import AttributedGraph
+from jaxmotif.io._format import Contents, Format, Options, Sample, is_undirected
+from jaxmotif.io._text import TextFile
 
 _ENDS = (("source", "target"), ("from", "to"))
 
@@ -71,7 +71,7 @@ def _document(file: TextFile) -> dict[str, Any]:
             raise file.error(f"a JSON object has a key twice, among {', '.join(key[:20] for key, _ in pairs)[:60]}")
         return found
 
-    text = b"".join(block for _, block in file.blocks())
+    text = file.text()
     try:
         document = json.loads(text, object_pairs_hook=unique, parse_int=_integer)
     except json.JSONDecodeError as error:

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 
-from jaxmotif.graph._formats._attributed import both_ways
-from jaxmotif.graph._formats._base import INT32_MAX, Contents, Format, Options, Sample, one_based, uncommented
-from jaxmotif.graph._textscan import GraphFileError, TextFile
+from jaxmotif.graph._saved import GraphFileError
+from jaxmotif.io._attributed import both_ways
+from jaxmotif.io._format import INT32_MAX, Contents, Format, Options, Sample, one_based, uncommented
+from jaxmotif.io._text import TextFile
 
 _WORD = re.compile(r"\S+", re.ASCII)
 _QUOTED = re.compile(r'\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)', re.ASCII)

@@ -1,26 +1,16 @@
-"""Binary files: NumPy's npy and npz (sparse matrices of SciPy, graphs that were saved), Parquet and Arrow."""
+"""NumPy's npy and npz: arrays of edges, sparse matrices of SciPy, graphs that were saved."""
 
 from __future__ import annotations
 
 import io
 import math
 import zipfile
-from typing import Any
 
 import numpy as np
 
-from jaxmotif.graph._formats._base import (
-    INT32_MAX,
-    Contents,
-    Format,
-    LabelColumn,
-    Options,
-    passed_over,
-)  # fmt: skip
-from jaxmotif.graph._formats._lists import layout_of, sorted_names
-from jaxmotif.graph._numbering import Numbering
-from jaxmotif.graph._saved import LabelNames, contents
-from jaxmotif.graph._textscan import GraphFileError, TextFile
+from jaxmotif.graph._saved import GraphFileError, LabelNames, contents
+from jaxmotif.io._format import INT32_MAX, Contents, Format, LabelColumn, Options, passed_over
+from jaxmotif.io._text import TextFile
 
 _SPARSE = {"csr", "csc", "coo"}
 
@@ -38,7 +28,7 @@ def read_npy(file: TextFile, options: Options) -> Contents:
         )
     if array.shape == (2, 2) and (array.max() < 2 or not np.array_equal(array, array.T)):
         raise file.error("a 2 x 2 array may hold edges as rows, as columns or as a matrix; use Graph.from_edges")
-    return Contents(_ids(file, array))
+    return Contents(checked_ids(file, array))
 
 
 def read_npz(file: TextFile, options: Options) -> Contents:
@@ -61,12 +51,12 @@ def read_npz(file: TextFile, options: Options) -> Contents:
     if not 0 <= n <= INT32_MAX:
         raise file.error(f"expected a matrix of at most {INT32_MAX} rows, found {n}")
     if kind == "coo":
-        rows, columns = (_ids(file, arrays[name], n) for name in ("row", "col"))
+        rows, columns = (checked_ids(file, arrays[name], n) for name in ("row", "col"))
         if len(rows) != len(columns):
             raise file.error(f"expected as many rows as columns of entries, found {len(rows)} and {len(columns)}")
         edges = np.stack([rows, columns], axis=-1)
     else:
-        pointers, minor = arrays["indptr"], _ids(file, arrays["indices"], n)
+        pointers, minor = arrays["indptr"], checked_ids(file, arrays["indices"], n)
         if pointers.dtype.kind not in "iu" or pointers.shape != (n + 1,) or (np.diff(pointers) < 0).any():
             raise file.error(f"expected {n + 1} ascending row pointers")
         if pointers[0] != 0 or pointers[-1] != len(minor):
@@ -90,7 +80,7 @@ def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:
         raise file.error("this graph of Graph.save is damaged: its sizes are none")
     if any(array is not None and array.shape != (size,) for array, size in given):
         raise file.error(f"this graph of Graph.save is damaged: its arrays do not fit {n} nodes and {m} edges")
-    edges = np.stack([_ids(file, held.edges[:, end], n) for end in range(2)], axis=1)
+    edges = np.stack([checked_ids(file, held.edges[:, end], n) for end in range(2)], axis=1)
     node_labels = _saved_labels(held.node_labels, held.node_label_names, options)
     edge_labels = _saved_labels(held.edge_labels, held.edge_label_names, options)
     return Contents(edges, n, held.directed, names, node_labels, edge_labels)
@@ -102,83 +92,7 @@ def _saved_labels(values: np.ndarray | None, words: LabelNames, options: Options
     return options.shared.of([(words or {}).get(value, str(value)) for value in values.tolist()])
 
 
-def read_table_file(file: TextFile, options: Options) -> Contents:
-    """A table of edges in Parquet, Feather or Arrow's file format, through pyarrow."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise ImportError(f"{file.path}: Parquet and Arrow files need pyarrow: pip install 'jaxmotif[io]'") from None
-    data = file.data()
-    try:
-        if data.startswith(b"PAR1"):
-            source = parquet.ParquetFile(io.BytesIO(data))
-            names, rows = list(source.schema_arrow.names), source.metadata.num_rows
-            read = lambda chosen: source.read(chosen)  # noqa: E731
-        else:
-            reader = pa.ipc.open_file(pa.BufferReader(data))
-            names, rows = list(reader.schema.names), 0
-            read = lambda chosen: reader.read_all().select(chosen)  # noqa: E731
-        file.check_growth(16 * rows, len(data))
-        chosen = _table_columns(file, names, options)
-        table = read(names if options.attributes else chosen)
-        table.validate(full=True)
-        columns = [table.column(name) for name in chosen]
-    except GraphFileError:
-        raise
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        problem = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
-        raise file.error(f"this table cannot be read: {problem}") from None
-    contents = _table_edges(file, columns[:2], chosen, options)
-    if options.attributes:
-        values = {name: table.column(name).to_pylist() for name in names if name not in chosen[:2]}
-        contents = contents._replace(edge_columns=values)
-    else:
-        others = [repr(name) for name in names if name not in chosen]
-        contents = contents._replace(notes=passed_over("columns", others))
-    if len(chosen) < 3:
-        return contents
-    words = [_text(file, value, chosen[2], row) for row, value in enumerate(columns[2].to_pylist())]
-    return contents._replace(edge_labels=options.labels().of(words))
-
-
-def _table_columns(file: TextFile, names: list[str], options: Options) -> list[str]:
-    if len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
-        raise file.error("expected columns with a name each")
-    layout = layout_of([[name.encode() for name in names]], options)
-    if layout.header is None and options.columns is None and (len(names) != 2 or options.edge_label is not None):
-        raise file.error(
-            f"which columns are the ends? columns= (--columns SOURCE,TARGET) of {', '.join(map(repr, names))[:200]}"
-        )
-    chosen = [names[c] if isinstance(c, int) and c < len(names) else c for c in layout.chosen]
-    for column in chosen:
-        if column not in names:
-            raise file.error(f"there is no column {column!r} among {', '.join(map(repr, names))[:200]}")
-    return [str(column) for column in chosen]
-
-
-def _table_edges(file: TextFile, columns: list[Any], names: list[str], options: Options) -> Contents:
-    import pyarrow as pa
-
-    if any(column.null_count for column in columns):
-        raise file.error(f"a missing value among the ends, columns {names[0]!r} and {names[1]!r}")
-    if all(pa.types.is_integer(column.type) for column in columns) and not options.text_ids:
-        return Contents(np.stack([_ids(file, column.to_numpy()) for column in columns], axis=1))
-    numbering = Numbering()
-    ends = []
-    for column, name in zip(columns, names, strict=False):
-        words = [_text(file, value, name, row) for row, value in enumerate(column.to_pylist())]
-        ends.append(numbering.codes([word.encode() for word in words]))
-    return sorted_names(Contents(np.stack(ends, axis=1)), numbering.known)
-
-
-def _text(file: TextFile, value: object, column: str, row: int) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise file.error(f"expected text or whole numbers in column {column!r}, found {str(value)[:30]!r} in row {row}")
-    return str(value)
-
-
-def _ids(file: TextFile, values: np.ndarray, limit: int | None = None) -> np.ndarray:
+def checked_ids(file: TextFile, values: np.ndarray, limit: int | None = None) -> np.ndarray:
     """Checked ids, int64."""
     if values.dtype.kind not in "iu" or (limit is not None and values.ndim != 1):
         raise file.error(f"expected integer ids, found {values.dtype} of shape {values.shape}")
@@ -226,17 +140,21 @@ def _array(file: TextFile, data: bytes) -> np.ndarray:
 
 FORMATS = (
     Format(
-        "npy", "NumPy array of edges, integers ``[E, 2]``", "the ids that occur", read_npy,
-        lambda sample: sample.magic.startswith(b"\x93NUMPY"), (".npy",), looks="bytes",
-    ),
-    Format(
-        "npz", "SciPy sparse matrix (csr, csc, coo), undirected if symmetric; a graph of ``Graph.save``", "0..n-1",
-        read_npz,
-        lambda sample: sample.magic.startswith(b"PK\x03\x04"), (".npz",), looks="bytes",
-    ),
-    Format(
-        "parquet", "table of edges in Parquet, Feather or Arrow (extra ``io``)", "the ids that occur", read_table_file,
-        lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), (".parquet", ".arrow", ".feather"),
+        "npy",
+        "NumPy array of edges, integers ``[E, 2]``",
+        "the ids that occur",
+        read_npy,
+        lambda sample: sample.magic.startswith(b"\x93NUMPY"),
+        (".npy",),
         looks="bytes",
     ),
-)  # fmt: skip
+    Format(
+        "npz",
+        "SciPy sparse matrix (csr, csc, coo), undirected if symmetric; a graph of ``Graph.save``",
+        "0..n-1",
+        read_npz,
+        lambda sample: sample.magic.startswith(b"PK\x03\x04"),
+        (".npz",),
+        looks="bytes",
+    ),
+)

@@ -1,4 +1,4 @@
-"""What every format is made of: its entry in the registry, what a reader is told, and what it returns."""
+"""What a format is made of: its entry in the registry, what its reader is told, and what the reader returns."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from jaxmotif.graph._numbering import Numbering
-from jaxmotif.graph._textscan import COMMENTS, TextFile
+from jaxmotif.io._table import Numbering
+from jaxmotif.io._text import COMMENTS, TextFile
 
 INT32_MAX = 2**31 - 1
 ID = "a non-negative integer id (text_ids=True or --text-ids takes any text)"
 SAMPLE = 64
-"""Rows that recognising a format looks at."""
+"""The number of rows that recognising a format looks at."""
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,9}")
 
 NodeNames = np.ndarray | Callable[[np.ndarray], np.ndarray]
-"""Names of the ids: an array, or a function from ids to names where an array of all would be long."""
+"""The names of ids: an array, or a function from ids to names where an array of all would be long."""
 
 
 class Options(NamedTuple):
-    """How to read a file; see :func:`jaxmotif.read_graph`."""
+    """Options of reading a file; :func:`jaxmotif.read_graph` explains them."""
 
     columns: Sequence[int | str] | None = None
     edge_label: int | str | None = None
@@ -34,7 +34,7 @@ class Options(NamedTuple):
     shared: Labels | None = None
 
     def labels(self) -> Labels:
-        """What reads a kind of labels: its own numbers, or those that all files and kinds share."""
+        """Return what reads one kind of labels: with numbers of its own, or with those that several files share."""
         return Labels() if self.shared is None else self.shared
 
 
@@ -46,7 +46,7 @@ class LabelColumn(NamedTuple):
 
 
 class Labels:
-    """Reads labels, which may be words: numbers that all fit int32 stay themselves, anything else is numbered.
+    """Labels of nodes or edges: numbers that all fit int32 stay themselves, anything else is numbered.
 
     Words are numbered in their order as text, or through the ``known`` dict in the order in which they come.
     """
@@ -56,7 +56,7 @@ class Labels:
         self.numbering = Numbering(known)
 
     def column(self, codes: np.ndarray) -> LabelColumn:
-        """The labels of ``numbering``'s codes."""
+        """Return the labels that the codes of ``numbering`` stand for."""
         words = self.numbering.known
         if self.shared:
             return LabelColumn(codes, {code: word for word, code in words.items()})
@@ -67,12 +67,16 @@ class Labels:
         return LabelColumn(values, {place: word for word, place in rank.items()})
 
     def of(self, words: Sequence[str]) -> LabelColumn:
-        """The labels of words."""
-        return self.column(self.numbering.codes([word.encode(errors="surrogatepass") for word in words]))
+        """Return the labels of words."""
+        return self.of_bytes([word.encode(errors="surrogatepass") for word in words])
+
+    def of_bytes(self, words: Sequence[bytes]) -> LabelColumn:
+        """Return the labels of words as they stand in a file."""
+        return self.column(self.numbering.codes(words))
 
 
 class Contents(NamedTuple):
-    """What a file says.
+    """The contents of a file.
 
     Attributes:
       edges: int64 ``[m, 2]``.
@@ -108,7 +112,7 @@ class Contents(NamedTuple):
 
 
 class Sample:
-    """The beginning of a file, for recognising its format; nothing of the file is taken."""
+    """The beginning of a file, by which its format is recognised; nothing of the file is taken."""
 
     def __init__(self, file: TextFile):
         self.file = file
@@ -117,37 +121,38 @@ class Sample:
 
     @cached_property
     def head(self) -> bytes:
-        """The first block of the text."""
+        """Return the first block of the text."""
         return self.file.head()[0]
 
     @cached_property
     def whole(self) -> bool:
-        """Whether ``rows`` holds all of the file."""
+        """Tell whether ``rows`` holds all of the file."""
         return self.file.head()[1] and len(self.rows) < SAMPLE
 
     @cached_property
     def first(self) -> bytes:
-        """The first line."""
+        """Return the first line."""
         return self.head.split(b"\n", 1)[0]
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The first rows that are neither blank nor comments."""
+        """Return the first rows that are neither blank nor comments."""
         _ = self.first, self.head  # these are of the first block, and looking for rows may leave it behind
         return self.file.first_rows(SAMPLE)
 
     @cached_property
     def rows(self) -> list[list[bytes]]:
-        """The words of ``lines``."""
+        """Return the words of ``lines``."""
         return [line.split() for line in self.lines]
 
     def has_suffix(self, suffixes: Sequence[str]) -> bool:
+        """Tell whether the name of the file, without ``.gz``, ends in one of these."""
         name = os.fspath(self.path).lower().removesuffix(".gz")
-        return bool(suffixes) and name.endswith(tuple(suffixes))
+        return name.endswith(tuple(suffixes))
 
 
 class Format(NamedTuple):
-    """A file format, as help, messages, recognition and the README know it.
+    """A file format, as help, messages, recognition and the documentation know it.
 
     Attributes:
       name: what ``format=`` and ``--input-format`` call it.
@@ -171,7 +176,7 @@ class Format(NamedTuple):
 
 
 def chosen_format(name: str) -> str:
-    """How a format is asked for in Python and on the command line.
+    """Return how a format is asked for, in Python and on the command line.
 
     Example:
       >>> chosen_format("sif")
@@ -181,7 +186,7 @@ def chosen_format(name: str) -> str:
 
 
 def passed_over(what: str, names: Sequence[str], remedy: str = "") -> tuple[str, ...]:
-    """The note on columns or attributes that are not read, if there are any."""
+    """Return the note on columns or attributes that are not read, if there are any."""
     if not names:
         return ()
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
@@ -200,12 +205,12 @@ def is_undirected(kind: object) -> bool:
 
 
 def one_based(ids: np.ndarray) -> np.ndarray:
-    """Names of ids that the file counts from 1."""
+    """Return the names of ids that the file counts from 1."""
     return ids + 1
 
 
 def uncommented(head: bytes, comments: tuple[bytes, ...] = COMMENTS) -> bytes:
-    """A head without blank and comment lines at its beginning."""
+    """Return a head without the blank and comment lines at its beginning."""
     start = 0
     while start < len(head):
         end = head.find(b"\n", start)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxmotif.graph._formats._base import Contents, LabelColumn, Options, passed_over
-from jaxmotif.graph._textscan import TextFile
+from jaxmotif.io._format import Contents, LabelColumn, Options, passed_over
+from jaxmotif.io._text import TextFile
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 

@@ -1,8 +1,7 @@
-"""Edge lists: blank, comma, semicolon or tab separated, with or without a header row, and KONECT's."""
+"""Tables of edges between blanks, commas, semicolons or tabs, with or without a row of names."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -10,21 +9,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from jaxmotif.arrays._present import counted
-from jaxmotif.graph._formats._base import (
-    ID,
-    INT32_MAX,
-    Contents,
-    Format,
-    Options,
-    chosen_format,
-    one_based,
-    passed_over,
-)  # fmt: skip
-from jaxmotif.graph._numbering import Numbering
-from jaxmotif.graph._textscan import Column, GraphFileError, TextFile, read_table, split_fields
+from jaxmotif.graph._saved import GraphFileError
+from jaxmotif.io._format import ID, Contents, Format, Options, chosen_format, passed_over
+from jaxmotif.io._table import Column, Numbering, read_table
+from jaxmotif.io._text import TextFile, fields_of
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 HEADER_ROWS = 8
 """Rows that finding column names looks at."""
 MISSING = {b"", b"na", b"nan", b"null", b"none", b"inf", b"-inf", b"-", b".", b"?"}
@@ -118,39 +108,6 @@ def delimiter_of(row: bytes) -> bytes:
     return b"\t" if b"\t" in row and not aligned else _first_mark(row, (b",", b";"))
 
 
-def read_konect(file: TextFile, options: Options) -> Contents:
-    """``% sym|asym|bip ...``, perhaps ``% edges nodes nodes``, then rows of two ids from 1 on, a weight and a time.
-
-    Without the line of sizes the ids may also be text.
-    """
-    lines = file.head()[0].split(b"\n", 2)
-    match = _KONECT.match(lines[0])
-    if match is None:
-        raise file.error("expected a KONECT header, % sym, % asym or % bip", 1, lines[0])
-    directed = match[1] == b"asym"
-    sizes = re.fullmatch(rb"%\s*(\d+)\s+(\d+)(?:\s+(\d+))?\s*", lines[1]) if len(lines) > 1 else None
-    if sizes is None:
-        contents = read_list(file, options, b"", lowest=1)._replace(directed=directed)
-        return _two_sided(contents) if match[1] == b"bip" else contents
-    if max(len(size or b"") for size in sizes.groups()) > 10 or max(map(int, sizes.groups(b"0"))) > INT32_MAX:
-        raise file.error(f"expected sizes of at most {INT32_MAX}", 2, lines[1])
-    m, left, right = (int(size or sizes[2]) for size in sizes.groups())
-    if match[1] != b"bip":
-        left = right = max(left, right)
-    rows = file.first_rows(1)
-    width = max(2, len(rows[0].split())) if rows else 2
-    columns = [Column(0, "an integer id", 1, left), Column(1, "an integer id", 1, right)]
-    edges = read_table(file, width, columns, rows=m)
-    notes = passed_over("columns of", ["weights", "times"][: width - 2])
-    if match[1] == b"bip":
-        return _two_sided(Contents(edges, directed=False, notes=notes), left, right)
-    return Contents(edges - 1, left, directed, names=one_based, notes=notes)
-
-
-def looks_like_konect(line: bytes) -> bool:
-    return _KONECT.match(line) is not None
-
-
 def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
     """The rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
     rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
@@ -185,7 +142,7 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
     wanted = [Column(column, "an id" if text else ID, lowest, None, names, zeros=False) for column in chosen[:2]]
     wanted += [Column(column, "an edge label", numbering=labels.numbering) for column in chosen[2:]]
     others = [column for column in range(width) if column not in chosen[:2]] if options.attributes else []
-    wanted += [Column(column, "a value", numbering=Numbering()) for column in others]
+    wanted += [Column(column, "a value", numbering=Numbering(), empty=True) for column in others]
     table = read_table(file, width, wanted, delimiter=delimiter)
     columns = {
         layout.header[column] if layout.header is not None else str(column): _words(code, read.numbering)
@@ -387,42 +344,12 @@ def is_number(word: bytes) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
-def _two_sided(contents: Contents, left: int | None = None, right: int | None = None) -> Contents:
-    """A bipartite list: both sides count from 1, so the right ids move behind the left, and names tell them apart."""
-    edges = contents.edges
-    if contents.names is not None:
-        return contents
-    declared = left is not None
-    if left is None or right is None:
-        left, right = (int(side) for side in edges.max(axis=0, initial=0))
-    border, total = left, left + right
-
-    def names(ids: np.ndarray) -> np.ndarray:
-        return np.array([f"L{i + 1}" if i < border else f"R{i - border + 1}" for i in ids.tolist()], object)
-
-    return contents._replace(
-        edges=edges - 1 + np.array([0, border]), num_nodes=total if declared else None, directed=False, names=names
-    )
-
-
-def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of a row, also of one whose quotes are wrong."""
-    try:
-        return split_fields(row, delimiter)
-    except csv.Error:
-        return row.split(delimiter)
-
-
 def _first_mark(line: bytes, marks: Sequence[bytes]) -> bytes:
     """Whichever of the one-byte marks comes first in the line, or none."""
     return min((mark for mark in marks if mark in line), key=line.index, default=b"")
 
 
 FORMATS = (
-    Format(
-        "konect", "``% sym``, ``% asym`` (directed) or ``% bip``, perhaps ``% m n n``, then rows of ids from 1",
-        "1..n, or the ids that occur", read_konect, lambda sample: looks_like_konect(sample.first), (".konect",),
-    ),
     Format(
         "edges", "two or more columns between blanks, ``#`` or ``%`` comments (SNAP)", "the ids that occur", read_edges,
         None, (".edges", ".txt"),
