@@ -21,7 +21,7 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
 from jaxmotif.search._parts import MOST_PART, Prefixes
 from jaxmotif.search._run import ReadySearch, Run, Stage
 
@@ -103,7 +103,7 @@ class ListingDriver:
         static: dict[str, Any] = {"most": MOST_PART, "sizes": stage.sizes, "ordered": True}
         return advance_part(operands, state, self._rows, part, stop, work, **static)
 
-    def end_reason(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         self.num_waiting = int(now.rows[0, self._tables])
         left = now.rows[1] < now.rows[0]
         return None if left[: self._tables].any() else "done"
