@@ -31,9 +31,19 @@ if TYPE_CHECKING:
 
 @jit64(static_argnames=("lanes", "step", "walks"))
 def run_chains(
-    fixed: Fixed, ends: Ends, origin: Array, key: PRNGKey, which: Array, used: Array, first: Array, count: Array,
-    *, lanes: int, step: Step, walks: bool,
-) -> tuple[Ends, Accepted]:  # fmt: skip
+    fixed: Fixed,
+    ends: Ends,
+    origin: Array,
+    key: PRNGKey,
+    which: Array,
+    used: Array,
+    first: Array,
+    count: Array,
+    *,
+    lanes: int,
+    step: Step,
+    walks: bool,
+) -> tuple[Ends, Accepted]:
     """Take the steps ``first .. first + count`` of some chains.
 
     Args:

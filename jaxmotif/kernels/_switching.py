@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 Step = Literal["reject", "global"]
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
-ARCS_PER_TRIPLE = 16  # of either kind of triples
-SLOTS_PER_LABEL = 20  # hash slots: more of them, fewer chance rejections
-FOCUS_EVERY = 4  # steps of which one is focused, where some are
-TRIED_OF = 16  # proposals of which some are tried
-BLOCK_BITS = 15  # of a node's block: two of them in an int32
+ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind
+SLOTS_PER_LABEL = 20  # hash slots; with more of them, fewer moves are rejected by chance
+FOCUS_EVERY = 4  # one in this many steps is focused, where there are focused steps
+TRIED_OF = 16  # the number of proposals of which :attr:`Fixed.tried` are tried
+BLOCK_BITS = 15  # bits of a node's block, two of which fit an int32
 
 
 class Groups(NamedTuple):
@@ -84,20 +84,23 @@ class Kinds(NamedTuple):
     jax.tree_util.register_dataclass,
     data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "tried", "groups", "kinds"),
     meta_fields=("ordered",),
-)  # fmt: skip
+)
 @dataclasses.dataclass(frozen=True, eq=False)
 class Fixed:
-    """What no move changes; arrays are padded, and their padding is never read.
+    """Properties that no move changes; arrays are padded, and their padding is never read.
 
     Attributes:
-      by_tail: int32 ``[arcs or more]``, the arc labels grouped by tail; starts: int32 ``[nodes + 1 or more]``, where
-        each group begins.
-      arcs, pairs, nodes: int32 scalars, how many there are.
+      by_tail: int32 ``[arcs or more]``, the arc labels grouped by tail.
+      starts: int32 ``[nodes + 1 or more]``, where each group of ``by_tail`` begins.
+      arcs: int32 scalar, how many arcs there are.
+      pairs: int32 scalar, how many pairs there are.
+      nodes: int32 scalar, how many nodes there are.
       slow: bool ``[arcs or more]``, the labels of the kinds that move slowly; they alone are proposed in focused steps.
       focus: bool scalar, whether one step of ``FOCUS_EVERY`` is focused.
       tried: int32 scalar, how many of ``TRIED_OF`` proposals are tried, at most 15.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
-      groups, kinds: what else is kept, ``None`` where it is nothing.
+      groups: which labels exchange heads with each other alone; ``None`` where arcs do, and pairs do.
+      kinds: the kinds of dyads that are kept; ``None`` where none are.
     """
 
     by_tail: Array
@@ -269,7 +272,7 @@ def _mirrored(ends: Ends, mirrored: Array) -> tuple[Array, Array]:
 
 def _decide_alone(
     fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array, salt: Array
-) -> Array:  # fmt: skip
+) -> Array:
     # The slots of dyads are hashes with the salt of this step.
     old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
     nowhere = SLOTS_PER_LABEL * tail.shape[0]
@@ -282,9 +285,15 @@ def _decide_alone(
 
 
 def _decide_in_turn(
-    fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array,
+    fixed: Fixed,
+    where: Lanes,
+    tail: Array,
+    head: Array,
+    new_head: Array,
+    proposed: Array,
+    partner: Array,
     driver: Array,
-) -> Array:  # fmt: skip
+) -> Array:
     lanes = tail.shape[0]
     lane = jnp.arange(2 * lanes, dtype=jnp.int32)
     # A time is 0 for the start and otherwise the number of a driver plus one.
@@ -333,9 +342,7 @@ def _decide_in_turn(
 # ---- triples
 
 
-def turn_triples(
-    fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array
-) -> tuple[Ends, Array]:  # fmt: skip
+def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> tuple[Ends, Array]:
     """Turn the heads of triples of arcs cyclically, and return the new states and the number of turns, ``[chains]``.
 
     A chain of ``A`` arcs has ``A / 16`` triples that follow a path and as many of any three arcs, at least one of each.
@@ -444,7 +451,8 @@ def once(fixed: Fixed, x: Array) -> Array:
     """
     if target().is_accelerator:
         return lax.optimization_barrier(x)
-    return lax.cond(fixed.arcs >= 0, lambda x: x, lambda x: jnp.zeros_like(x), x)  # True always, as XLA cannot know.
+    # This is always true, which XLA cannot know.
+    return lax.cond(fixed.arcs >= 0, lambda x: x, lambda x: jnp.zeros_like(x), x)
 
 
 # ---- hashing

@@ -40,17 +40,27 @@ if TYPE_CHECKING:
 WALK_NODES, WALK_LABELS = 32, 256
 """Number of nodes and of labels of a graph that walks, at most. In larger graphs an excursion hardly ever ends."""
 
-COLLISIONS = (
-    2  # at once; one alone leaves some ensembles of 5 vertices in pieces (enumerated: experiments/motifs_uniformity.py)
-)
-PATIENCE = 16  # moves tried for each excursion, on average, before a walk is given up
-ARC, BACK, PAIR = 1, 2, 4  # who holds a dyad (u < v): u > v, v > u, both
+COLLISIONS = 2
+"""Number of collisions at once, at most. One alone leaves some ensembles of 5 nodes in pieces, as
+experiments/motifs_uniformity.py shows by listing them."""
+
+PATIENCE = 16  # moves that are tried for each excursion, on average, before a walk is given up
+ARC, BACK, PAIR = 1, 2, 4  # the holders of a dyad (u < v): the arc u > v, the arc v > u, the pair
 _BITS = WALK_NODES.bit_length() - 1
 
 
 class _Move(NamedTuple):
-    """The up to three labels that a move of each chain changes, ``[3, chains]``: whether they are so many, their lanes,
-    whether they are read backwards, their ends and their new heads; and whether they are pairs, ``[chains]``."""
+    """Move of each chain, which changes up to three labels.
+
+    Attributes:
+      active: bool ``[3, chains]``, which of the three labels the move changes.
+      lane: int32 ``[3, chains]``, the lanes of the labels.
+      mirrored: bool ``[3, chains]``, whether a label is read backwards.
+      tail: int32 ``[3, chains]``, the tails of the labels.
+      head: int32 ``[3, chains]``, the heads of the labels.
+      new_head: int32 ``[3, chains]``, their heads after the move.
+      of_pairs: bool ``[chains]``, whether the labels are pairs.
+    """
 
     active: Array
     lane: Array
@@ -62,8 +72,16 @@ class _Move(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """Where all chains are: both ends of each label in one number, who holds each dyad, collisions, excursions left and
-    moves made, of arcs and of pairs; and how many moves each tried."""
+    """State of the walks of all chains.
+
+    Attributes:
+      ends: int32 ``[lanes]``, both ends of each label in one number.
+      held: int32, the holders of each dyad.
+      collisions: int32 ``[chains]``, the collisions of each chain.
+      left: int32 ``[chains]``, the excursions left to each chain.
+      moves: int32 ``[2, chains]``, the moves made, of arcs and of pairs.
+      tried: int32, how many moves each chain tried.
+    """
 
     ends: Array
     held: Array
@@ -74,8 +92,18 @@ class _Walk(NamedTuple):
 
 
 def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> tuple[Ends, Array]:
-    """Walk once in every chain, from random words ``[chains, 4]``: return the new states, and the moves of arcs and of
-    pairs that each chain made, int32 ``[2, chains]``."""
+    """Walk once in every chain.
+
+    Args:
+      fixed: the properties that no move changes.
+      where: the chain of each lane.
+      ends: the states.
+      salts: uint32 ``[chains, 4]``, random words.
+      used: int32, how many chains there are.
+
+    Returns:
+      The new states, and the moves of arcs and of pairs that each chain made, int32 ``[2, chains]``.
+    """
     chains = salts.shape[0]
     chain = jnp.arange(chains, dtype=jnp.int32)
     labels = fixed.arcs + fixed.pairs
@@ -104,14 +132,18 @@ def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> t
         collisions = jnp.where(made, collisions, now.collisions)
         # Labels that do not move get an index past the end, which is dropped.
         lane = jnp.where(made[None] & move.active, move.lane, now.ends.shape[0])
-        new = _packed(jnp.where(move.mirrored, move.new_head, move.tail),
-                      jnp.where(move.mirrored, move.tail, move.new_head))  # fmt: skip
+        new = _packed(
+            jnp.where(move.mirrored, move.new_head, move.tail), jnp.where(move.mirrored, move.tail, move.new_head)
+        )
         return _Walk(
-            now.ends.at[lane].set(new, mode="drop"), now.held.at[cell].add(jnp.where(made[None], change, 0)),
-            # A move refused where nothing collides counts too: an excursion that stays where it is.
-            collisions, now.left - _ones((now.left > 0) & (collisions == 0)),
-            now.moves + _ones(made[None] & (jnp.stack([~move.of_pairs, move.of_pairs]))), now.tried + 1,
-        )  # fmt: skip
+            now.ends.at[lane].set(new, mode="drop"),
+            now.held.at[cell].add(jnp.where(made[None], change, 0)),
+            # A move refused where nothing collides counts, too, as an excursion that stays where it is.
+            collisions,
+            now.left - _ones((now.left > 0) & (collisions == 0)),
+            now.moves + _ones(made[None] & (jnp.stack([~move.of_pairs, move.of_pairs]))),
+            now.tried + 1,
+        )
 
     none = jnp.zeros(chains, jnp.int32)
     left = jnp.where(chain < used, number, 0)

@@ -61,15 +61,15 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "census", "matching"]
 
-CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device: one's batch runs while the host works on another's
+CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device, so that one batch runs while the host works on another
 HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
-STEP_SECONDS = 2.0  # that a batch is to take, so that a kill loses little
-RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU, and an accelerator, count
-DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that they draw
-OTHER_SIZE = {False: 2, True: 8}  # a batch is made longer or shorter by this or more: an accelerator compiles for it
-MOST_UNITS = 4096  # that the random graphs are dealt out in
-MIXING_GRAPHS = 100  # chains, at most, that are run to ``LONGER`` times the length, to see whether they have mixed
-LONGER = 4  # doubling hardly shows a slow drift, and a GPU waits for the steps of few chains
+STEP_SECONDS = 2.0  # seconds that a batch is to take, so that a kill loses little
+RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU (False) and an accelerator count
+DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that a CPU (False) and an accelerator draw
+OTHER_SIZE = {False: 2, True: 8}  # least factor of a change of the batch size, for which an accelerator compiles
+MOST_UNITS = 4096  # units, at most, that the random graphs are dealt out in
+MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the length, to see whether they have mixed
+LONGER = 4  # a factor, since doubling hardly shows a slow drift, while a GPU waits for the steps of few chains
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +125,7 @@ class Motifs(OfClasses):
         return motifs_table(self)
 
     def plot_profile(self, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """The significance profile in matplotlib, with where 95 % of the random graphs lie (extra ``plot``).
+        """Plot the significance profile with matplotlib, and the range of 95 % of the random graphs (extra ``plot``).
 
         Args:
           ax: axes to draw on, perhaps over another network's; new ones when not given.
@@ -179,10 +179,10 @@ def find_motifs(
       engine: how random graphs are counted. ``"census"``: every class in every graph. ``"matching"``: only the classes
         of the graph itself, all at once along their matching tree (the paper's engine); counts are the same, but
         classes absent from the graph are not looked for. ``"auto"``: the census, the faster on every network measured.
-      estimate: instead of counting, estimate the counts from so many draws from each graph, the given one and the
-        random ones alike (:func:`jaxmotif.estimate_census`): where there are too many subgraphs to be met one by one.
-        What the draws add to the spread of counts is in z (:class:`jaxmotif.motifs.Significance` says how); a class
-        that no draw of a graph fell on has a count of 0 there.
+      estimate: a number of draws from each graph, from which counts are estimated instead of counted, of the given one
+        and the random ones alike (:func:`jaxmotif.estimate_census`). It is for graphs with too many subgraphs to be met
+        one by one. What the draws add to the spread of counts is in z (:class:`jaxmotif.motifs.Significance` says how);
+        a class that no draw of a graph fell on has a count of 0 there.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; random graphs are divided among them.
@@ -229,22 +229,23 @@ def find_motifs(
     each = _workers(selection.main, memory)
     matching = None
     if method == "matching":
-        # The tree is of the graph's own classes: these are counted first.
+        # The tree holds the graph's own classes, which are therefore counted first.
         part = None if memory is None else memory // each
         of_graph = subgraph_census(graph, size, devices=[selection.main], memory=part)
         matching = plan_matching(graph, size, of_graph.classes)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
-    # A tenth of the chains, but so many that a correlation means something; of an open number one in five, up to 100.
+    # A tenth of the chains goes on, but enough for a correlation to mean something; of an open number one in five, up
+    # to 100.
     longer = min(stops[-1], MIXING_GRAPHS, max(20, stops[-1] // 10))
     every = stops[-1] // longer if until is None else min(stops[0], 5)
     work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching, estimate)
-    found: Arrays = {}
+    batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):
         stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}", method, step)
         done = _counted(work, stage, selection, memory, checkpoint, progress)
-        found, notes = found | done.found, notes + done.notes
-        result = _motifs(work, stop, method, threshold, found, notes, until)
+        batches, notes = batches | done.found, notes + done.notes
+        result = _motifs(work, stop, method, threshold, batches, notes, until)
         if result.decided is None or result.decided.all():
             break
     return result
@@ -261,16 +262,20 @@ class _Stage(NamedTuple):
 
 
 def _counted(
-    work: _Work, stage: _Stage, selection: Selection, memory: int | None, checkpoint: str | os.PathLike | None,
+    work: _Work,
+    stage: _Stage,
+    selection: Selection,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None,
     progress: bool,
-) -> JobResult:  # fmt: skip
-    """Draws and counts some random graphs; the first of all with the given graph."""
+) -> JobResult:
+    """Draw and count the random graphs of a stage; the first stage also counts the given graph."""
     graph, size, chains, number = work.chains.graph, work.size, work.chains, stage.stop - stage.first
     helper = () if selection.helper is None else (selection.helper,)
     share = functools.partial(_workers, memory=memory)
     each = share(selection.main)
     workers = each * len(selection.devices)
-    # Threads of one device work side by side: each has its part of the memory.
+    # Threads of one device work side by side, so each has its part of the memory.
     memory = None if memory is None else memory // each
 
     def batch_on(device: jax.Device) -> int:
@@ -289,14 +294,14 @@ def _counted(
             chains.pace.slow,
             stage.step,
         )
-        # Which chains go on is part of it: the same numbers of random graphs may be the first of more.
+        # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
         more = stage.method, work.estimate, work.longer, work.every
         return ("motifs", *content_of(graph), *options, *more)
 
     store = store_for(checkpoint, selection.together, identity)
-    # A task makes batches of what it is dealt.
+    # A task makes batches of the items it is dealt.
     least = min(batch_on(device) for device in (selection.main, *helper))
-    # The graph itself is item 0, with no work of its own: what takes the first random graph takes it along.
+    # The graph itself is item 0 and has no work of its own, so the worker of the first random graph counts it, too.
     begin = stage.first + (stage.first > 0)
     starts = np.arange(stage.stop - begin + 2)
     if not stage.first:
@@ -304,14 +309,27 @@ def _counted(
     parts = min(number, max(MOST_UNITS, -(-number // least)))
     job = Job(stage.name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
     return run_job(
-        job, lambda device: _Task(work, device, batch_on(device), memory, begin),
-        workers_on(selection, per_device=share), selection, store, progress,
-    )  # fmt: skip
+        job,
+        lambda device: _Task(work, device, batch_on(device), memory, begin),
+        workers_on(selection, per_device=share),
+        selection,
+        store,
+        progress,
+    )
 
 
 class _Work(NamedTuple):
-    """What there is to do: chains, of which so many (one in ``every``) go on to double length, and all counted, or
-    estimated from so many draws."""
+    """Work of a search for motifs.
+
+    Attributes:
+      chains: how random graphs are drawn.
+      size: the number of nodes of a subgraph.
+      longer: how many chains go on to ``LONGER`` times their length.
+      every: one in this many chains goes on.
+      classifier: the classes met so far.
+      matching: the matching tree, if classes are counted by matching.
+      estimate: the number of draws from each graph, where counts are estimated.
+    """
 
     chains: ChainPlan
     size: int
@@ -323,16 +341,21 @@ class _Work(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Counts of some graphs, or hits where they are to be estimated: one row a graph, one column for each class that
-    occurs in any of them.
+    """Counts of some graphs, or hits where counts are to be estimated.
+
+    There is a row for each graph, and a column for each class that occurs in any of them.
 
     Attributes:
-      classes: their canonical strings.
-      given: int64 ``[1, classes]``, in the given graph, or no row.
-      numbers: int64 ``[b]``, which random graphs; moves: int64 ``[b, 2]``, that their chains made, and those of pairs.
-      counts: int64 ``[b, classes]``, in these.
-      longer: int64 ``[c]``, which of them went on to double length; longer_counts: ``[c, classes]``, in these then.
-      given_maps, maps, longer_maps: maps of trees into all of these by proposal, float64 ``[.., proposals]``.
+      classes: the canonical strings of the classes.
+      given: int64 ``[1, classes]``, counts in the given graph, or no row.
+      numbers: int64 ``[b]``, the numbers of the random graphs.
+      moves: int64 ``[b, 2]``, the moves that their chains made, and the moves of pairs among them.
+      counts: int64 ``[b, classes]``, counts in the random graphs.
+      longer: int64 ``[c]``, the numbers of the chains that went on.
+      longer_counts: int64 ``[c, classes]``, counts in the graphs of these chains at the longer length.
+      given_maps: float64 ``[1, proposals]``, maps of trees into the given graph, by proposal.
+      maps: float64 ``[b, proposals]``, maps of trees into the random graphs.
+      longer_maps: float64 ``[c, proposals]``, maps of trees into the graphs at the longer length.
     """
 
     classes: np.ndarray
@@ -357,10 +380,10 @@ class _Task:
     def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None, begin: int = 0):
         self._work, self._device, self._memory, self._begin = work, device, memory, begin
         self._most = most
-        # An estimate: it sizes the first batch alone, later ones go by the clock.
+        # This estimate sizes the first batch alone; later ones go by the clock.
         seconds = _seconds(work, target_of(device))
         self._batch = min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
-        # All at once where that is no longer than a batch should be.
+        # All items are done at once where that takes no longer than a batch should.
         if seconds * most <= STEP_SECONDS:
             self._batch = most
         self._hits = self._hit_counter()
@@ -378,14 +401,14 @@ class _Task:
         while self._dealt:
             self._next()
         made, self._made = self._made, []
-        # By the first graph of each, in names that no other batch has.
+        # Batches are named by their first graph, so that no two have one name.
         named = ((batch.numbers[0] if batch.numbers.size else -1, batch) for batch in made)
         return {f"{name}/{field}": x for name, batch in named for field, x in batch._asdict().items()}
 
     def halve(self) -> str | None:
-        self._dealt, self._made, self._chains = [], [], None  # to be done again
+        self._dealt, self._made, self._chains = [], [], None  # the dealt items are done again
         less = less_memory(self._device, self._memory)
-        if self._most > 1 and (less is None or less < 2**32):  # small tables take longer than small batches
+        if self._most > 1 and (less is None or less < 2**32):  # because small tables take longer than small batches
             self._most //= 2
             self._batch = min(self._batch, self._most)
             return f"{self._most} random graphs at a time"
@@ -397,7 +420,7 @@ class _Task:
         return None
 
     def _next(self) -> None:
-        """Counts the next batch of what was dealt, and sizes the one after it."""
+        """Count the next batch of the dealt items, and choose the size of the batch after it."""
         batch = self._dealt[: self._batch]
         started = time.monotonic()
         graph, size = self._work.chains.graph, self._work.size
@@ -406,28 +429,29 @@ class _Task:
 
         def rehearsal() -> None:
             twin = copy.copy(self)
-            twin._hits = self._hit_counter()  # of tables of its own
+            twin._hits = self._hit_counter()  # which builds tables of its own
             twin._counted(batch)
 
         self._made.append(rehearsed(lambda: self._counted(batch), self._device, programs, rehearsal))
-        # Only now: a batch that runs out of memory is still to be done, and no collection may pass over it.
+        # Items are removed only now: a batch that runs out of memory is still to be done, and no collection may pass
+        # over it.
         self._dealt = self._dealt[len(batch) :]
         seconds = time.monotonic() - started
-        if self._batch not in self._compiled:  # its time was that of compiling
+        if self._batch not in self._compiled:  # most of its time was that of compiling
             self._compiled.add(self._batch)
         elif len(batch) == self._batch:
             fits = int(min(STEP_SECONDS * len(batch) / max(seconds, 1e-9), self._most))
-            # By a factor at least: each size of a batch may compile anew.
+            # A size changes by a factor at least, since each size of a batch may compile anew.
             other = OTHER_SIZE[target_of(self._device).is_accelerator]
             if fits >= other * self._batch:
-                # Never by much more at once, since a short batch says little of a long one.
+                # It never grows by much more at once, since a short batch says little of a long one.
                 fits = floor_power_of_two(fits) if fits < self._most else self._most
                 self._batch = min(2 * other * self._batch, fits)
             elif other * fits < self._batch:
                 self._batch = max(1, floor_power_of_two(fits))
 
     def _hit_counter(self) -> HitCounter | None:
-        """Where counts are estimated, what draws."""
+        """Return what draws subgraphs where counts are estimated, else ``None``."""
         work = self._work
         if work.estimate is None:
             return None
@@ -435,40 +459,53 @@ class _Task:
         return HitCounter(work.chains.graph, work.size, work.estimate, seed, self._device, self._memory)
 
     def _counted(self, items: list[int]) -> _Batch:
-        """Counts of some items: the given graph (0), and random graphs, some of them at double length too."""
+        """Count in the given graph (item 0) and in random graphs, and in some of these at the longer length, too."""
         work = self._work
-        # Item i is random graph i - 1, whatever the batch: a graph's chain depends on its number alone.
+        # Item i is random graph i - 1, whatever the batch, since a graph's chain depends on its number alone.
         numbers = np.array([item - 1 for item in items if item], np.int32)
-        # Which chains go on is a matter of their numbers, not of batches.
+        # Which chains go on depends on their numbers, not on batches.
         goes_on = (numbers % work.every == 0) & (numbers // work.every < work.longer)
         sample, drawn = self._drawn(numbers, goes_on, 0 in items)
         if self._hits is None:
             classes, counts = self._census(sample)
             maps = np.zeros((len(sample), 0))
         else:
-            # Of each graph its own draws, another number for the one at double length.
+            # Each graph has draws of its own, and the graph at the longer length another number.
             each = [0] * (0 in items) + (2 * (numbers + 1)).tolist() + (2 * numbers[goes_on] + 3).tolist()
             counts, maps = self._hits.count(sample, each, work.classifier)
             classes = np.array(work.classifier.classes[: counts.shape[1]], dtype=str)
-        # Only classes that occur: a classifier shared by threads may know many more.
+        # Only classes that occur have columns: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
         given = int(0 in items)
         parts = [given, given + numbers.size]
         of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), parts)
         return _Batch(
-            classes[met], of_given, numbers.astype(np.int64), np.stack([drawn.moves, drawn.of_pairs], axis=1),
-            of_sample, numbers[goes_on].astype(np.int64), of_longer, *np.split(maps, parts),
-        )  # fmt: skip
+            classes[met],
+            of_given,
+            numbers.astype(np.int64),
+            np.stack([drawn.moves, drawn.of_pairs], axis=1),
+            of_sample,
+            numbers[goes_on].astype(np.int64),
+            of_longer,
+            *np.split(maps, parts),
+        )
 
-    def _drawn(
-        self, numbers: np.ndarray, goes_on: np.ndarray, given: bool
-    ) -> tuple[Sample | LaneSample, Drawn | Lot]:  # fmt: skip
-        """The given graph, if asked for, random graphs, and some of these again at double length; and the chains."""
+    def _drawn(self, numbers: np.ndarray, goes_on: np.ndarray, given: bool) -> tuple[Sample | LaneSample, Drawn | Lot]:
+        """Draw random graphs, and some of them again at the longer length.
+
+        Args:
+          numbers: int32 ``[b]``, the numbers of the random graphs.
+          goes_on: bool ``[b]``, which of their chains go on.
+          given: whether the given graph comes first in the sample.
+
+        Returns:
+          The sample of all these graphs, and the chains.
+        """
         plan, chains = self._work.chains, self._chains_of(self._batch)
         more = (LONGER - 1) * plan.steps
         if target_of(self._device).is_accelerator and 0 < numbers.size <= chains.most:
-            # What is drawn and counted on a device need not leave it. A last batch takes the programs of a whole one,
-            # however short it is: to compile its own takes longer than lanes that do nothing.
+            # Graphs that are drawn and counted on one device need not leave it. A last batch takes the programs of a
+            # whole one, however short it is, since compiling its own takes longer than lanes that do nothing.
             rows, room = np.flatnonzero(goes_on), -(-self._batch // self._work.every)
             once = chains.run(numbers, None, 0, plan.steps, room=min(self._batch, chains.most))
             longer = (
@@ -480,45 +517,48 @@ class _Task:
             begins = [first[i] + labels * np.arange(number) for i, number in enumerate(lots)]
             return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once
         drawn = chains.draw(numbers, None, 0, plan.steps)
-        # From where they stand, for more steps: the same chain, not another one of that length.
+        # The chains go on from where they stand, instead of other chains of that length.
         longer = chains.draw(numbers[goes_on], drawn.ends.rows(goes_on), plan.steps, more)
         ours = (plan.wiring.ends.rows(None),) if given else ()
         ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
         return Sample(plan.graph, plan.wiring, ends), drawn
 
     def _chains_of(self, number: int) -> Chains:
-        """Chains with room for so many: those of a shorter batch, the last one, take its programs."""
+        """Return chains with room for a batch of ``number`` graphs; a shorter last batch takes their programs."""
         if self._chains is None or self._chains.asked != number:
             self._chains = Chains(self._work.chains, self._device, self._memory, number)
         return self._chains
 
     def _census(self, sample: Sample | LaneSample) -> tuple[np.ndarray, np.ndarray]:
-        """Classes, and their counts in every graph."""
+        """Return the classes, and their counts in every graph of a sample, int64 ``[graphs, classes]``."""
         work, graph = self._work, self._work.chains.graph
-        # On a CPU as many as share one program, on an accelerator empty ones up to those of a whole batch.
+        # A CPU takes as many graphs as share one program; an accelerator adds empty ones up to the size of a whole
+        # batch.
         in_batch = max(len(sample), self._batch + -(-self._batch // work.every))
         if target_of(self._device).is_accelerator:
             room = whole = bucket_size(in_batch)
         else:
             room, whole = in_one_room(graph), bucket_size(len(sample))
         room = min(room, _together(graph, work.size))
-        step = -(-len(sample) // -(-len(sample) // room))  # equal pieces: a small last one had programs of its own
+        step = -(
+            -len(sample) // -(-len(sample) // room)
+        )  # equal pieces, since a small last one would need programs of its own
         pieces = []
         with jax.default_device(self._device):
             sizes, matrix_bytes = plan(self._device, self._memory)
             for low in range(0, len(sample), step):
                 piece = sample[low : low + step]
                 ready = sample_graphs(piece, min(room, whole), matrix_bytes, self._device)
-                # Tables are as large as those of a whole batch, for a short one too.
+                # The tables of a short batch are as large as a whole batch's.
                 ready = dataclasses.replace(ready, alike=min(in_batch, room))
                 if work.matching is None:
                     counted = count_classes(ready, work.size, work.classifier, sizes)
                 else:
                     tables = [sizes.table] * work.size
                     counted = count_by_matching(ready, work.matching, block=sizes.block, tables=tables)
-                # Without the empty graphs that fill the room: other pieces follow.
+                # The empty graphs that fill the room are left out, since other pieces follow.
                 pieces.append(counted[: len(piece)])
-        # The classifier learns: later pieces may have more classes.
+        # Later pieces may have more classes, since the classifier learns.
         width = max(piece.shape[1] for piece in pieces)
         counts = np.concatenate([np.pad(piece, ((0, 0), (0, width - piece.shape[1]))) for piece in pieces])
         classes = work.classifier.classes if work.matching is None else work.matching.classes
@@ -526,13 +566,18 @@ class _Task:
 
 
 def _motifs(
-    work: _Work, num_random: int, engine: str, threshold: float, found: Arrays, notes: tuple[str, ...],
+    work: _Work,
+    num_random: int,
+    engine: str,
+    threshold: float,
+    arrays: Arrays,
+    notes: tuple[str, ...],
     until: Until | None = None,
-) -> Motifs:  # fmt: skip
-    """The result, from the batches by name."""
+) -> Motifs:
+    """Build the result from the batches, which are given as arrays by name."""
     chains, graph = work.chains, work.chains.graph
-    names = sorted({name.partition("/")[0] for name in found}, key=int)
-    batches = [_Batch(*(found[f"{name}/{field}"] for field in _Batch._fields)) for name in names]
+    names = sorted({name.partition("/")[0] for name in arrays}, key=int)
+    batches = [_Batch(*(arrays[f"{name}/{field}"] for field in _Batch._fields)) for name in names]
     classes = sorted(set(itertools.chain.from_iterable(batch.classes.tolist() for batch in batches)))
     column = {name: i for i, name in enumerate(classes)}
     kind = np.int64 if work.estimate is None else np.float64
@@ -543,12 +588,12 @@ def _motifs(
     moves = np.zeros((num_random, 2), np.int64)
     maps = np.zeros((1 + num_random + longer, len(LIMITS) * (work.estimate is not None)))
     for batch in batches:
-        # Columns are by class: every batch met other classes, in another order.
+        # Columns are matched by class, since every batch met other classes, in another order.
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
         # After memory ran out a graph may be there twice, with the same counts.
         if len(batch.given):
             counts[columns], maps[0] = batch.given[0], batch.given_maps[0]
-        # A graph without a class has none of it: 0.
+        # A class that a graph lacks keeps the count 0.
         random_counts[batch.numbers[:, None], columns] = batch.counts
         longer_counts[(batch.longer // work.every)[:, None], columns] = batch.longer_counts
         moves[batch.numbers] = batch.moves
@@ -569,12 +614,26 @@ def _motifs(
     labels = max(chains.wiring.labels, 1)
     error, random_error = (0.0, 0.0) if noise is None else map(np.sqrt, noise)
     return Motifs(
-        work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
-        significance_of(counts, random_counts, mixing, noise), mixing, chains.model.claim(chains.wiring.walks),
-        chains.attempts, float(moves[:, 0].mean() / labels), moves_by_kind(chains.wiring, *moves.T), engine, notes,
+        work.size,
+        graph.directed,
+        tuple(classes),
+        counts,
+        random_counts,
+        threshold,
+        significance_of(counts, random_counts, mixing, noise),
+        mixing,
+        chains.model.claim(chains.wiring.walks),
+        chains.attempts,
+        float(moves[:, 0].mean() / labels),
+        moves_by_kind(chains.wiring, *moves.T),
+        engine,
+        notes,
         (graph.node_label_names, graph.edge_label_names),
-        work.estimate, decided, error, random_error,
-    )  # fmt: skip
+        work.estimate,
+        decided,
+        error,
+        random_error,
+    )
 
 
 def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> tuple[str, ...]:
@@ -593,7 +652,7 @@ def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> t
 
 
 def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
-    """What to say, and log, where exact counts of so many subgraphs take less time."""
+    """Return notes, which are logged too, where exact counts of ``total`` subgraphs take less time than estimates."""
     if work.size > LARGEST or total >= EXACT_PER_DRAW * (work.estimate or 0):
         return ()
     note = f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
@@ -602,36 +661,38 @@ def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
 
 
 def _seconds(work: _Work, target: Target) -> float:
-    """About how long a random graph takes."""
+    """Estimate how many seconds a random graph takes."""
     if work.estimate is not None:
         return work.estimate / DRAW_RATE[target.is_accelerator]
     return likely_subgraphs(work.chains.graph, work.size) / RATE[target.is_accelerator]
 
 
 def _workers(device: jax.Device, memory: int | None) -> int:
-    """How many threads share a device."""
+    """Return how many threads share a device."""
     if device.platform == "cpu":
         return CPU_WORKERS if memory is None or memory >= CPU_WORKERS * least_memory(target_of(device)) else 1
-    # Each takes the default, half of what is free, or less where that is more than enough.
+    # Each thread takes the default, half of the free memory, or less where that is more than enough.
     return GPU_WORKERS if (memory or free_memory(device) // 4 * 3) >= GPU_WORKERS * ENOUGH else 1
 
 
 def _together(graph: Graph, size: int) -> int:
-    """Graphs in one disjoint union: as many as let their number fit the code."""
+    """Return how many graphs one disjoint union may hold, so that a graph's number fits the code."""
     return 1 << min(63 - Alphabet.of(graph).code_bits(size), 20)
 
 
 def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, devices: int, target: Target) -> int:
-    """Random graphs to draw and count together with the given one and one of so many at double length: as many as let
-    the matrix of dyads fit."""
+    """Return how many random graphs to draw and count together, so that the matrix of dyads fits.
+
+    The given graph, and one in ``every`` at the longer length, are counted with them.
+    """
     budget, least = ((memory or 1 << 33) // 4, bucket_size(1)) if target.is_accelerator else (1 << 25, 1)
     fits = budget // max(graph.n**2, 1)
-    # Where the matrices of the fewest that share a program do not fit, states are searched for: then by the room that
-    # edges take.
+    # Where the matrices of the fewest graphs that share a program do not fit, states are searched for, and the room
+    # that edges take decides.
     if fits < least:
         fits = max(1, budget // max(64 * graph.m, 1))
-    # The given graph, and one of `every` at double length, are counted along.
+    # The given graph, and one in `every` at the longer length, are counted with them.
     most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
-    # Equal batches, so that no device waits for another's last one.
-    pieces = devices * -(-num // (devices * most))  # as many for each device
-    return -(-(num + 1) // pieces)  # the given graph is one of them: no batch of it alone
+    # Batches are equal, so that no device waits for another's last one.
+    pieces = devices * -(-num // (devices * most))  # a multiple of the number of devices
+    return -(-(num + 1) // pieces)  # the given graph is one of them, so that it is no batch of its own

@@ -49,14 +49,16 @@ PILOT = 1 << 17
 """Draws of each proposal from which those for a wanted error are planned."""
 MOST_SAMPLES = 10**8
 """Draws for a wanted error, at most: the rarest classes that the pilot met would take any number."""
-SEEN = 10  # hits in the pilot of the classes that draws are planned for
-UNITS = 64  # of draws for each device: at the end it waits for a unit of another at most
+SEEN = 10  # hits in the pilot that a class needs to be planned for
+UNITS = 64  # units of draws for each device, which at the end waits for a unit of another at most
 EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
-PAUSE = 19  # times as long as it took to say how wide an interval is: a twentieth of the time at most
+PAUSE = (
+    19  # the pause between two texts in units of the time of a text, which thus take a twentieth of all time at most
+)
 CLASSES_AT_ONCE = 1024
 _trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
-"""By size, of normal codes: kept for the next estimate, as names of classes are."""
+"""Numbers of trees by size and normal code, kept for the next estimate, as names of classes are."""
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -107,13 +109,19 @@ class CensusEstimate(OfClasses):
 
     def table(self) -> dict[str, Column]:
         return {
-            **class_columns(self.classes, self.directed), "count": self.counts, "low": self.low, "high": self.high,
-            "hits": self.hits, "frequency": self.counts / self.total if self.total else self.counts,
-        }  # fmt: skip
+            **class_columns(self.classes, self.directed),
+            "count": self.counts,
+            "low": self.low,
+            "high": self.high,
+            "hits": self.hits,
+            "frequency": self.counts / self.total if self.total else self.counts,
+        }
 
     def upper_bound(self, pattern: str) -> float:
-        """No more than so many occurrences of a class, at the level of the intervals: of one that was never drawn
-        ``-log((1 - level) / 2)`` divided by the draws expected of one occurrence.
+        """Return an upper bound of the number of occurrences of a class, at the level of the intervals.
+
+        For a class that was never drawn the bound is ``-log((1 - level) / 2)`` divided by the draws expected of one
+        occurrence.
 
         Args:
           pattern: a class as in ``classes``, or a name (:func:`jaxmotif.patterns.named_pattern`).
@@ -212,11 +220,11 @@ def estimate_census(
 
 
 def _wanted(samples: int | None, error: float | None, level: float) -> int:
-    """How many draws are asked for, where no error is; raises for options out of range."""
+    """Return the number of draws asked for, where no error is, after checking that the options are in range."""
     if samples is not None and error is not None:
         raise ValueError("give samples, or the error wanted, not both")
-    given = {"level": level} if error is None else {"level": level, "error": error}
-    for name, value in given.items():
+    options = {"level": level} if error is None else {"level": level, "error": error}
+    for name, value in options.items():
         if not isinstance(value, numbers.Real):
             raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
         if not 0 < value < 1:
@@ -225,7 +233,7 @@ def _wanted(samples: int | None, error: float | None, level: float) -> int:
 
 
 def checked_draws(given: object, name: str) -> int:
-    """A number of draws; raises for what is none."""
+    """Return a number of draws as an integer, after checking that it is one in range."""
     number = whole_number(given, name)
     if not 1 <= number < 2**53:
         raise ValueError(f"{name} must be at least 1 and less than 2**53, got {given}")
@@ -234,7 +242,7 @@ def checked_draws(given: object, name: str) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class _Work:
-    """What is to be estimated, and where."""
+    """Work of an estimate: the graph, the size of the subgraphs, the seed, and where to run."""
 
     graph: Graph
     size: int
@@ -246,20 +254,34 @@ class _Work:
     progress: bool
 
     def nothing(self) -> CensusEstimate:
-        """Of a graph that has no subgraph of the size, which is exact."""
+        """Return the estimate for a graph without a subgraph of the size, which is exact."""
         none, no = np.zeros(0), (0,) * len(LIMITS)
         notes = (f"no component has {self.size} nodes: there is no subgraph, which is exact",)
         return CensusEstimate(
-            self.size, self.graph.directed, (), none, none, none, np.zeros(0, np.int64), 0.0, 0.0, 0.0, self.level,
-            no, no, (0.0,) * len(LIMITS), notes, self.words,
-        )  # fmt: skip
+            self.size,
+            self.graph.directed,
+            (),
+            none,
+            none,
+            none,
+            np.zeros(0, np.int64),
+            0.0,
+            0.0,
+            0.0,
+            self.level,
+            no,
+            no,
+            (0.0,) * len(LIMITS),
+            notes,
+            self.words,
+        )
 
     @property
     def words(self) -> tuple[Mapping[int, str] | None, Mapping[int, str] | None]:
         return self.graph.node_label_names, self.graph.edge_label_names
 
     def estimated(self, name: str, shares: list[int], purpose: int) -> CensusEstimate:
-        """The estimate from so many draws of each proposal."""
+        """Estimate from the draws of each proposal whose numbers are ``shares``."""
         proposals = tuple(Proposal(limit, share) for limit, share in zip(LIMITS, shares, strict=True))
         draws = Draws(self.graph, self.size, proposals, self.seed, purpose)
         parts = UNITS * len(self.selection.devices)
@@ -279,23 +301,39 @@ class _Work:
         result = run_job(job, make, workers_on(self.selection), self.selection, store, self.progress)
         return self._from(result.found, result.notes)
 
-    def _from(self, found: Mapping[str, np.ndarray], notes: tuple[str, ...] = ()) -> CensusEstimate:
-        classes, skeletons, hits = by_class(Alphabet.of(self.graph), self.size, found["codes"], found["times"])
-        samples, maps = tuple(found["drawn"].tolist()), tuple(found["maps"].tolist())
+    def _from(self, arrays: Mapping[str, np.ndarray], notes: tuple[str, ...] = ()) -> CensusEstimate:
+        classes, skeletons, hits = by_class(Alphabet.of(self.graph), self.size, arrays["codes"], arrays["times"])
+        samples, maps = tuple(arrays["drawn"].tolist()), tuple(arrays["maps"].tolist())
         rate = expected_hits(skeletons, samples, maps)
         low, high = binomial_interval(hits, sum(samples), self.level)
         weight = 1 / rate
-        # The largest weight that any class may have: of a tree without a proposal but the first.
+        # This is the largest weight that a class may have: the weight of a tree that only the first proposal meets.
         largest = maps[0] / (samples[0] * self.size) if samples[0] else float(weight.max(initial=0.0))
         ends = gamma_interval(float((hits * weight).sum()), float((hits * weight**2).sum()), largest, self.level)
         return CensusEstimate(
-            self.size, self.graph.directed, classes, hits * weight, low * weight, high * weight, hits,
-            float((hits * weight).sum()), *ends, self.level, samples, tuple(found["accepted"].tolist()), maps, notes,
+            self.size,
+            self.graph.directed,
+            classes,
+            hits * weight,
+            low * weight,
+            high * weight,
+            hits,
+            float((hits * weight).sum()),
+            *ends,
+            self.level,
+            samples,
+            tuple(arrays["accepted"].tolist()),
+            maps,
+            notes,
             self.words,
-        )  # fmt: skip
+        )
 
     def planned(self, error: float) -> tuple[list[int], tuple[str, ...]]:
-        """How many draws of each proposal give the classes that a pilot met often enough an interval of this error."""
+        """Plan the draws of each proposal for intervals of the wanted error.
+
+        Returns:
+          The numbers of draws with which the classes that a pilot met often enough get such an interval, and notes.
+        """
         from scipy import optimize, special
 
         pilot = self.estimated("estimate-pilot", [PILOT] * len(LIMITS), 1)
@@ -304,14 +342,15 @@ class _Work:
         if not seen.any():
             return [MOST_SAMPLES // 3] * 3, (f"the pilot met no class {SEEN} times: {MOST_SAMPLES:,} draws were made",)
         shapes = np.array([skeleton_of(text, self.graph.directed) for text in np.array(pilot.classes)[seen]])
-        # Hits of each class by a draw of each proposal, with as few subgraphs as the pilot leaves possible.
+        # Chances are the hits of each class by a draw of each proposal, with as few subgraphs as the pilot leaves
+        # possible.
         chances = np.stack([trees(shapes, limit) / m for limit, m in zip(LIMITS, pilot.maps, strict=True)], axis=1)
         chances *= pilot.low[seen][:, None]
-        # The fewest draws with which all have hits enough; fixed before the draws begin, which the intervals need.
+        # The fewest draws with which all classes have hits enough are fixed before the draws begin, as intervals need.
         scale = chances.max(axis=1, keepdims=True)
         plan = optimize.linprog(np.ones(len(LIMITS)), -chances / scale, -1 / scale[:, 0], method="highs")
         shares = plan.x * wanted if plan.success else np.full(len(LIMITS), wanted / scale.min() / len(LIMITS))
-        # Trees of any kind meet every class: with none of them others, such as stars, could never be drawn.
+        # Trees of any kind meet every class; without draws of them some classes, such as stars, could never be drawn.
         shares[0] = max(shares[0], shares.sum() / 10)
         shares *= min(1.0, MOST_SAMPLES / shares.sum())
         missed = int((chances @ shares < wanted * (1 - 1e-6)).sum())
@@ -325,7 +364,7 @@ class _Work:
 
 
 class _SoFar:
-    """What the draws show so far, for a meter; little of the time goes into it."""
+    """Text for a meter: what the draws show so far; little of the time goes into it."""
 
     def __init__(self, estimated: Callable[[Arrays], CensusEstimate]):
         self.tasks: list[DrawTask] = []
@@ -337,7 +376,7 @@ class _SoFar:
         if begun >= self._next and parts:
             now = self._estimated(added_codes(*parts))
             if now.classes:
-                # Of counts it shows no more: roots are drawn in order, so that what is large comes first.
+                # It shows no counts, since roots are drawn in order, so that large numbers come first.
                 most = now.counts.argmax()
                 width = (now.high[most] - now.low[most]) / 2 / now.counts[most]
                 self._text = f"largest class +- {100 * width:.2g} %"
@@ -347,7 +386,7 @@ class _SoFar:
 
 
 def check(graph: Graph, size: int) -> None:
-    """Raises unless subgraphs of this size can be drawn."""
+    """Raise an error unless subgraphs of this size can be drawn."""
     if not isinstance(size, numbers.Integral):
         raise TypeError(f"size must be an integer, got {size!r}")
     most = LARGEST_DIRECTED if graph.directed else LARGEST
@@ -363,10 +402,10 @@ def check(graph: Graph, size: int) -> None:
 
 
 def has_subgraphs(graph: Graph, size: int) -> bool:
-    """Whether a component has so many nodes."""
+    """Say whether a component of the graph has ``size`` nodes or more."""
     if graph.n < size:
         return False
-    # A node and its neighbours are enough.
+    # A node and its neighbours may be enough.
     if max(graph.degrees.max(), graph.in_degrees.max() if graph.directed else 0) >= size - 1:
         return True
     from scipy import sparse
@@ -381,8 +420,12 @@ def has_subgraphs(graph: Graph, size: int) -> bool:
 def by_class(
     alphabet: Alphabet, size: int, codes: np.ndarray, times: np.ndarray
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """The classes of codes in the order of their strings; the adjacency of each without directions and labels, bool
-    ``[classes, k, k]``; and how often they occur, int64."""
+    """Count codes by class.
+
+    Returns:
+      The classes in the order of their strings; the adjacency of each without directions and labels, bool ``[classes,
+      k, k]``; and how often each occurs, int64 ``[classes]``.
+    """
     classifier = Classifier(alphabet, size)
     which = classifier(codes) if codes.size else np.zeros(0, np.int64)
     hits = np.zeros(len(classifier), np.int64)
@@ -395,19 +438,19 @@ def by_class(
 
 
 def skeletons_of(codes: np.ndarray, form: Codes, size: int) -> np.ndarray:
-    """Which nodes of coded subgraphs are adjacent, whatever the direction and the label."""
+    """Return the adjacency of coded subgraphs without directions and labels, bool ``[codes, k, k]``."""
     near = decode(codes, form, size)[1] > 0
     return near | near.transpose(0, 2, 1)
 
 
 def skeleton_of(text: str, directed: bool) -> np.ndarray:
-    """The same of a class, by its string."""
+    """Return the adjacency of a class, given by its string, without directions and labels, bool ``[k, k]``."""
     near = named_pattern(str(text), directed).adjacency
     return near | near.T
 
 
 def expected_hits(skeletons: np.ndarray, samples: tuple[int, ...], maps: tuple[float, ...]) -> np.ndarray:
-    """Of one occurrence of each class, by all draws together: float64 ``[classes]``."""
+    """Return the hits expected of one occurrence of each class, by all draws together, float64 ``[classes]``."""
     rate = np.zeros(len(skeletons))
     for ways, number, total in zip(trees_by_proposal(skeletons).T, samples, maps, strict=True):
         if number:
@@ -416,12 +459,12 @@ def expected_hits(skeletons: np.ndarray, samples: tuple[int, ...], maps: tuple[f
 
 
 def trees_by_proposal(skeletons: np.ndarray) -> np.ndarray:
-    """:func:`trees` of each of ``LIMITS``, float64 ``[classes, proposals]``."""
+    """Return :func:`trees` for each of ``LIMITS``, float64 ``[classes, proposals]``."""
     size = skeletons.shape[-1]
     plain = Alphabet(False, None, None)
     old, young, place = code_places(plain, size)[: size * (size - 1) // 2].T
     codes = (skeletons[:, old, young].astype(np.uint64) << place.astype(np.uint64)).sum(axis=1, dtype=np.uint64)
-    # Of many directed or labelled classes few skeletons are left: the sums over subsets take long.
+    # Many directed or labelled classes have few skeletons, and the sums over subsets take long.
     forms, which = np.unique(normal_codes(np, codes, plain.codes, size), return_inverse=True)
     known, keys = _trees_of_forms[size], forms.tolist()
     new = np.array([key not in known for key in keys], bool)
@@ -433,7 +476,7 @@ def trees_by_proposal(skeletons: np.ndarray) -> np.ndarray:
 
 
 def trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
-    """How many rooted spanning trees have at most ``limit`` children a node (0: any number), float64 ``[classes]``."""
+    """Count the rooted spanning trees with at most ``limit`` children a node (0: any number), float64 ``[classes]``."""
     if limit == 0:
         return skeletons.shape[-1] * spanning_trees(skeletons)
     pieces = np.split(skeletons, range(CLASSES_AT_ONCE, len(skeletons), CLASSES_AT_ONCE))
@@ -441,7 +484,7 @@ def trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
 
 
 def spanning_trees(skeletons: np.ndarray) -> np.ndarray:
-    """Kirchhoff's minors, float64 (whole numbers) ``[classes]``.
+    """Count spanning trees by Kirchhoff's minors, float64 (whole numbers) ``[classes]``.
 
     Example:
       >>> spanning_trees(~np.eye(4, dtype=bool)[None]).tolist()
@@ -449,13 +492,16 @@ def spanning_trees(skeletons: np.ndarray) -> np.ndarray:
     """
     near = skeletons.astype(np.float64)
     laplacian = np.eye(near.shape[-1]) * near.sum(axis=-1, keepdims=True) - near
-    # At most 10^8, with errors far below a half.
+    # The determinants are at most 10^8, with errors far below a half.
     return np.rint(np.linalg.det(laplacian[:, 1:, 1:]))
 
 
 def _limited_trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
-    """By subsets of the nodes: how many trees of a subset have each of its nodes for the root, and how many hang below
-    a node outside."""
+    """Count rooted spanning trees with at most ``limit`` children a node, float64 ``[classes]``.
+
+    The counts go by subsets of the nodes: how many trees of a subset have each of its nodes for the root, and how many
+    hang below a node outside the subset.
+    """
     near, size = skeletons.astype(np.float64), skeletons.shape[-1]
     rooted = np.zeros((1 << size, size, len(near)))
     below = np.zeros((1 << size, size, len(near)))
@@ -468,7 +514,8 @@ def _limited_trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
                 continue
             rooted[mask, v] = below[others, v]
             lowest = others & -others
-            # Two subtrees: that with the lowest of the other nodes, and the rest. Subsets of the nodes but the lowest.
+            # One part is the subtree with the lowest of the other nodes, and the other part is the rest. The sum goes
+            # over the subsets of the nodes but the lowest.
             if limit == 2 and others != lowest:
                 part = _subsets(others & ~lowest)[:-1] | lowest
                 rooted[mask, v] += (below[part, v] * below[others & ~part, v]).sum(axis=0)
@@ -477,29 +524,40 @@ def _limited_trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
 
 
 def _subsets(mask: int) -> np.ndarray:
-    """All subsets of a set of nodes, the whole last, int64."""
-    found = np.zeros(1, np.int64)
+    """Return all subsets of a set of nodes as bit masks, the whole set last, int64."""
+    subsets = np.zeros(1, np.int64)
     for v in range(mask.bit_length()):
         if mask >> v & 1:
-            found = np.concatenate([found, found | 1 << v])
-    return found
+            subsets = np.concatenate([subsets, subsets | 1 << v])
+    return subsets
 
 
 def binomial_interval(hits: np.ndarray, draws: int, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of intervals for expected numbers of hits (Clopper and Pearson 1934). Draws of unequal chances have
-    lighter tails than as many of equal ones (Hoeffding 1956), so that these hold for them too."""
+    """Return the ends of intervals for expected numbers of hits (Clopper and Pearson 1934).
+
+    Draws of unequal chances have lighter tails than as many draws of equal chances (Hoeffding 1956), so that the
+    intervals hold for them, too.
+    """
     from scipy import special
 
     tail = (1 - level) / 2
-    hits, places = np.unique(hits, return_inverse=True)  # many rare classes have as many, and an inverse takes 3 us
+    hits, places = np.unique(
+        hits, return_inverse=True
+    )  # many rare classes have the same number, and an inverse takes 3 us
     low = np.where(hits > 0, special.betaincinv(np.maximum(hits, 1), draws - hits + 1, tail), 0.0)
     high = np.where(hits < draws, special.betaincinv(hits + 1, np.maximum(draws - hits, 1), 1 - tail), 1.0)
     return low[places] * draws, high[places] * draws
 
 
 def gamma_interval(total: float, squares: float, largest: float, level: float) -> tuple[float, float]:
-    """An interval for a sum of weights of rare events, given it, the sum of their squares, and the largest that there
-    may be (Fay and Feuer 1997)."""
+    """Return an interval for a sum of weights of rare events (Fay and Feuer 1997).
+
+    Args:
+      total: the sum met.
+      squares: the sum of the squares of the weights met.
+      largest: the largest weight that there may be.
+      level: the level of the interval.
+    """
     from scipy import special
 
     def quantile(p: float, mean: float, variance: float) -> float:
@@ -511,7 +569,7 @@ def gamma_interval(total: float, squares: float, largest: float, level: float) -
 
 
 def _noted(result: CensusEstimate, notes: tuple[str, ...]) -> CensusEstimate:
-    """The result with what is to be said of it, which is logged too."""
+    """Return the result with notes on what it is worth, which are logged, too."""
     good, drawn = sum(result.accepted), sum(result.samples)
     if result.size <= LARGEST_COUNTED and result.total_high < EXACT_PER_DRAW * drawn:
         notes += (f"there are about {result.total:.3g} subgraphs: the exact census takes less time",)

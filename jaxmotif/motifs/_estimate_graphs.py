@@ -16,7 +16,7 @@ from jaxmotif.motifs._estimate import skeleton_of, trees_by_proposal
 from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_edges
 from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, scrambled, thirds
 
-PURPOSE = 3  # draws of these are no others of the same seed
+PURPOSE = 3  # which keeps these draws apart from other draws of the same seed
 LEAST_LANES = 1 << 10
 CLASSES_AT_ONCE = 1 << 12
 
@@ -28,60 +28,77 @@ class HitCounter:
         self._seed, self._device = seed, device
         self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory, later=True)
         sampler = self._task.sampler
-        # No more at once than a graph's draws of a kind, which for many graphs are few.
+        # There are no more lanes than a graph has draws of a kind, which for many graphs are few.
         most = max(proposal.draws for proposal in sampler.draws.proposals)
         sampler.lanes = min(sampler.lanes, bucket_size(max(most, LEAST_LANES)))
 
     def count(
         self, sample: Sample | LaneSample, numbers: Sequence[int], classifier: Classifier
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Hits of each class in each graph of a sample, int64 ``[graphs, classes]``; and maps of trees into it by
-        proposal (0 of one without draws), float64 ``[graphs, proposals]``.
+        """Count hits of each class in each graph of a sample.
+
+        Returns:
+          Hits, int64 ``[graphs, classes]``; and maps of trees into each graph by proposal (0 for one without draws),
+          float64 ``[graphs, proposals]``.
 
         Args:
-          numbers: of the graphs.
-          classifier: of all graphs; classes that it learns later are not among the columns.
+          sample: the graphs.
+          numbers: the number of each graph, which decides its draws.
+          classifier: the classes of all graphs; classes that it learns later are not among the columns.
         """
         maps = np.zeros((len(sample), len(LIMITS)))
         met: list[tuple[np.ndarray, np.ndarray]] = []
-        if not sample.source.m:  # no edge, no map
+        if not sample.source.m:  # a graph without edges has no map
             return np.zeros((len(sample), len(classifier)), np.int64), maps
         for i, number in enumerate(numbers):
             one = sample[i : i + 1]
             self._task.take(one if isinstance(one, LaneSample) else sample_edges(one), scrambled(self._seed + number))
             self._task.step(Span(0, int(self._task.sampler.draws.starts[-1])))
-            found = self._task.collect()
-            maps[i] = found["maps"]
-            # All that are drawn may fold: then there are no codes.
-            met.append((classifier(found["codes"]) if found["codes"].size else np.zeros(0, np.int64), found["times"]))
+            drawn = self._task.collect()
+            maps[i] = drawn["maps"]
+            # All drawn maps may fold, and then there are no codes.
+            met.append((classifier(drawn["codes"]) if drawn["codes"].size else np.zeros(0, np.int64), drawn["times"]))
         hits = np.zeros((len(sample), len(classifier)), np.int64)
         for row, (classes, times) in zip(hits, met, strict=True):
             np.add.at(row, classes, times)
         return hits, maps
 
     def halve(self) -> str | None:
-        """Fewer draws at once; how, in words, or ``None`` where they are as few as can be."""
+        """Draw fewer maps at once; return a note that says so, or ``None`` where they are as few as can be."""
         return self._task.halve()
 
 
 class Noise(NamedTuple):
-    """Variances of estimates, float64 ``[classes]``: of the count in the graph, and the mean of those in random
-    graphs."""
+    """Variances of estimates, float64 ``[classes]``.
+
+    Attributes:
+      given: the variance of the count in the given graph.
+      random: the mean of the variances of the counts in random graphs.
+    """
 
     given: np.ndarray
     random: np.ndarray
 
 
 def to_estimates(
-    classes: Sequence[str], directed: bool, draws: int, maps: np.ndarray, given: np.ndarray, random: np.ndarray,
+    classes: Sequence[str],
+    directed: bool,
+    draws: int,
+    maps: np.ndarray,
+    given: np.ndarray,
+    random: np.ndarray,
     longer: np.ndarray,
-) -> Noise:  # fmt: skip
-    """Makes estimates of hits, in place: float64 ``[.., classes]``, of the given graph, of random graphs, and of those
-    at double length; and says what variances the draws give the first two.
+) -> Noise:
+    """Turn hits into estimates, in place, and return the variances that the draws give them.
 
     Args:
-      draws: from each graph.
-      maps: of trees into each graph, the given one first, ``[graphs, proposals]``; 0 of a proposal without draws.
+      classes: the canonical strings of the classes.
+      directed: whether the graphs are.
+      draws: how many maps were drawn from each graph.
+      maps: maps of trees into each graph, the given one first, ``[graphs, proposals]``; 0 for a proposal without draws.
+      given: hits in the given graph, float64 ``[classes]``.
+      random: hits in random graphs, float64 ``[r, classes]``.
+      longer: hits in random graphs at the longer length, float64 ``[c, classes]``.
     """
     noise = Noise(np.zeros(len(classes)), np.zeros(len(classes)))
     if not classes:
@@ -100,16 +117,23 @@ def to_estimates(
 
 
 def hit_weights(ways: np.ndarray, draws: int, maps: np.ndarray) -> np.ndarray:
-    """Occurrences that a hit of each class in each graph stands for, float64 ``[graphs, classes]``; ``ways``: rooted
-    trees of each class, ``[classes, proposals]``."""
+    """Return how many occurrences a hit of each class in each graph stands for, float64 ``[graphs, classes]``.
+
+    Args:
+      ways: rooted trees of each class, ``[classes, proposals]``.
+      draws: how many maps were drawn from each graph.
+      maps: maps of trees into each graph, ``[graphs, proposals]``.
+    """
     rates = np.zeros((len(maps), len(ways)))
     for proposal, total, trees in zip(thirds(draws), maps.T, ways.T, strict=True):
         rates += np.divide(proposal.draws, total, out=np.zeros(len(maps)), where=total > 0)[:, None] * trees
-    # Trees of any kind are always drawn, and meet every class: no rate is 0 where there are hits.
+    # Trees of any kind are always drawn and meet every class, so no rate is 0 where there are hits.
     return np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
 
 
 def variance(hits: np.ndarray, weights: np.ndarray, draws: int) -> np.ndarray:
-    """Of estimates, from binomial hits; draws of several kinds, or stratified ones, are no more scattered (Hoeffding
-    1956)."""
+    """Return the variance of estimates from binomial hits.
+
+    Draws of several kinds, or stratified draws, are no more scattered (Hoeffding 1956).
+    """
     return hits * (1 - hits / draws) * weights**2

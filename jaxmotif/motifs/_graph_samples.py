@@ -68,24 +68,31 @@ class LaneSample:
 
 
 def sample_edges(sample: RandomGraphs | Sample) -> Edges:
-    """Those of random graphs."""
+    """Return the edges of random graphs."""
     return Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
 
 
 def sample_graphs(
     sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
 ) -> CensusGraphs:
-    """Random graphs on a device, with empty graphs up to ``count``."""
+    """Put random graphs on a device, with empty graphs up to ``count``."""
     least = None if target_of(device).is_accelerator else CPU_SAMPLE
     edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
     return graphs_of_edges(sample.source, edges, matrix_bytes, device, count, least)
 
 
 def graphs_of_edges(
-    graph: Graph, edges: Edges | LaneSample | None, matrix_bytes: int, device: jax.Device, count: int = 0,
+    graph: Graph,
+    edges: Edges | LaneSample | None,
+    matrix_bytes: int,
+    device: jax.Device,
+    count: int = 0,
     least: Room | None = None,
-) -> CensusGraphs:  # fmt: skip
-    """As :func:`~jaxmotif.census._pair_states.census_graphs`; also of edges on this device, an accelerator."""
+) -> CensusGraphs:
+    """Put graphs on a device, as :func:`~jaxmotif.census._pair_states.census_graphs` does.
+
+    The edges may also be those of a :class:`LaneSample`, which lie on this device, an accelerator.
+    """
     if not isinstance(edges, LaneSample):
         return census_graphs(graph, edges, matrix_bytes, device, count, least)
     rows = partial(_sorted_in_lanes, edges, graph.n, device)
@@ -93,44 +100,71 @@ def graphs_of_edges(
 
 
 def _sorted_in_lanes(
-    sample: LaneSample, n: int, device: jax.Device, alphabet: Alphabet, number: np.ndarray, count: int,
-    room: tuple[int, int, int], state_type: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix of states that never leave the device, of so many graphs with the empty ones."""
+    sample: LaneSample,
+    n: int,
+    device: jax.Device,
+    alphabet: Alphabet,
+    number: np.ndarray,
+    count: int,
+    room: tuple[int, int, int],
+    state_type: np.dtype,
+) -> tuple[Any, ...]:
+    """Sort a sample's edges into rows and a matrix of states, which never leave the device.
+
+    There are ``count`` graphs, with the empty ones.
+    """
     wiring, height = sample.wiring, rows_height(count)
     entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
     width = bucket_size(wiring.edges_each)
     place = number[wiring.nodes].astype(np.int32)
-    given = put64(
+    arrays = put64(
         (
             np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
             np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
             np.pad(place, (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - place.size)),
             np.pad(entry, (0, width - entry.size)),
             np.int64(max(n, 1)),
-        ), device,
-    )  # fmt: skip
+        ),
+        device,
+    )
     return _rows_of_lanes(
-        sample.parts, *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits,
-        room=room, states=state_type,
-    )  # fmt: skip
+        sample.parts,
+        *arrays,
+        entries=alphabet.entries if alphabet.directed else 1,
+        bits=alphabet.state_bits,
+        room=room,
+        states=state_type,
+    )
 
 
 @partial(jit64, static_argnames=("entries", "bits", "room", "states"))
 def _rows_of_lanes(
-    parts: tuple[Ends, ...], begins: jax.Array, sizes: jax.Array, place: jax.Array, entry: jax.Array, n: jax.Array,
-    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix from labels in lanes, with the edges of a graph in the order of ``Wiring.edges``.
+    parts: tuple[Ends, ...],
+    begins: jax.Array,
+    sizes: jax.Array,
+    place: jax.Array,
+    entry: jax.Array,
+    n: jax.Array,
+    *,
+    entries: int,
+    bits: int,
+    room: tuple[int, int, int],
+    states: np.dtype,
+) -> tuple[Any, ...]:
+    """Sort labels in lanes into rows and a matrix of states, with a graph's edges in the order of ``Wiring.edges``.
 
     Args:
-      begins: int32 ``[graphs]``, -1 for none; sizes: labels, arcs among them, and edges of a graph.
-      place: the number of each of the wiring's nodes.
+      parts: the ends of the labels, in lanes.
+      begins: int32 ``[graphs]``, the first lane of each graph, -1 for none.
+      sizes: int32 ``[3]``: labels, arcs among them, and edges of a graph.
+      place: int32, the number of each of the wiring's nodes.
+      entry: the rank of each edge's label.
+      n: the number of nodes.
     """
     labels, arcs, edges = sizes
     ends = [jnp.concatenate(side) for side in zip(*parts, strict=True)]
     edge = jnp.arange(entry.shape[0], dtype=jnp.int32)
-    # After the labels come the pairs again, the other way.
+    # The pairs follow after the labels once more, the other way round.
     back = edge >= labels
     at = begins[:, None] + jnp.where(back, edge - labels + arcs, edge)[None]
     tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_COMPARED = 1000
 """Labels of a kind that are tried against all others to see whether the degrees leave it any switch."""
 POSITION_BITS = 29
-"""Of a coordinate: squares of differences, added over 16 axes, stay within 62 bits."""
+"""Bits of a coordinate, with which squares of differences, added over 16 axes, stay within 62 bits."""
 
 
 class States(NamedTuple):
@@ -36,7 +36,7 @@ class States(NamedTuple):
     head: np.ndarray
 
     def rows(self, which: slice | np.ndarray | int | None) -> States:
-        """Those of some chains, or (``None``) of one as a row."""
+        """Return the states of some chains, or (``None``) the state of one chain as a row."""
         return States(self.tail[which], self.head[which])
 
 
@@ -59,29 +59,32 @@ def _all_pairs(edges: np.ndarray) -> Division:
 
 
 def _one_way_and_mutual(edges: np.ndarray) -> Division:
-    """Arcs that have no opposite, and of two opposite ones the one from the smaller end (edges ascending)."""
+    """Divide edges into arcs without an opposite, and pairs, which stand at the arc from their smaller end.
+
+    The edges, int32 ``[m, 2]``, ascend.
+    """
     if not edges.size:
         return _all_arcs(edges)
-    # Rows ascend, and so do keys: the arc the other way is found by search.
+    # Rows ascend, and so do keys, so that the opposite arc is found by search.
     u, v = edges.astype(np.int64).T
     nodes = edges.max() + 1
     key, mirror = u * nodes + v, v * nodes + u
-    # Past the last, whatever is there is compared, and differs.
+    # A position past the last is moved to the last, whose key then differs.
     back = np.minimum(np.searchsorted(key, mirror), key.size - 1)
     both = key[back] == mirror
-    # One of the two stands for both, the one from the smaller end.
+    # The arc from the smaller end stands for both arcs of a pair.
     pairs = np.flatnonzero(both & (u < v))
     return Division(np.flatnonzero(~both), pairs, back[pairs])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Also:
-    """What random graphs keep beside degrees.
+    """Property that random graphs keep beside degrees.
 
     Attributes:
-      words: what that is.
-      place: of every node its block, int64 ``[n]``, or where it is, int64 ``[n, axes]``; ``None``: the graph's labels.
-      limits: of distances, int64 ``[bins]`` (:class:`jaxmotif.kernels._switching.Kinds`).
+      words: the property in words.
+      place: the block of every node, int64 ``[n]``, or its position, int64 ``[n, axes]``; ``None``: the graph's labels.
+      limits: limits of distances, int64 ``[bins]`` (:class:`jaxmotif.kernels._switching.Kinds`).
       connects: whether moves reach all graphs, where they do so with the degrees alone.
     """
 
@@ -93,17 +96,17 @@ class Also:
 
 @dataclasses.dataclass(frozen=True)
 class NullModel:
-    """What random graphs keep of a graph.
+    """Properties of a graph that random graphs keep, and the moves that keep them.
 
     Attributes:
-      name: as users give it.
-      keeps: of every node, in words.
-      moves: by which chains get from graph to graph, in words.
-      divide: which of a graph's edges (rows ``[m, 2]``, ascending) are arcs for the moves, and which pairs.
+      name: the name that users give.
+      keeps: what every node keeps, in words.
+      moves: the moves by which chains get from graph to graph, in words.
+      divide: divides a graph's edges (rows ``[m, 2]``, ascending) into arcs and pairs, as the moves treat them.
       ordered: whether (u, v) and (v, u) are different dyads, so that both may be held by arcs.
-      reaches: over which graphs chains are uniform in the long run, in words.
+      reaches: the graphs over which chains are uniform in the long run, in words.
       reaches_large: the same for graphs that do not walk.
-      also: what is kept beside the degrees, if anything.
+      also: the property kept beside the degrees, if any.
     """
 
     name: str
@@ -116,14 +119,14 @@ class NullModel:
     also: Also | None = None
 
     def claim(self, walks: bool = True) -> str:
-        """What is kept, and what may be claimed of the random graphs."""
+        """Say in words what is kept, and what may be claimed of the random graphs."""
         reaches = self.reaches if walks else self.reaches_large or self.reaches
         also = "" if self.also is None else self.also.words
         return f"keeps the {self.keeps} of every node{also}; uniform over {reaches}; moves: {self.moves}"
 
     @property
     def identity(self) -> tuple:
-        """What tells it from others, for checkpoints."""
+        """Return what tells this model from others, for checkpoints."""
         return (self.name,) if self.also is None else (self.name, self.keeps, self.also.place, self.also.limits)
 
 
@@ -164,16 +167,14 @@ UNDIRECTED = NullModel(
 
 
 def _with(degrees: NullModel, name: str, also: Also) -> NullModel:
-    """A model that keeps something else beside these degrees."""
+    """Build a model that keeps another property beside the degrees."""
     reached = "the simple graphs with all this that the moves reach from the input"
     reaches = reached, ""
     if also.connects:
         where = f" where edges have no labels, else over {reached}"
         reaches = tuple(text and text + where for text in (degrees.reaches, degrees.reaches_large))
     moves = f"{degrees.moves}, as far as that is kept"
-    return dataclasses.replace(
-        degrees, name=name, moves=moves, reaches=reaches[0], reaches_large=reaches[1], also=also
-    )  # fmt: skip
+    return dataclasses.replace(degrees, name=name, moves=moves, reaches=reaches[0], reaches_large=reaches[1], also=also)
 
 
 def _of_degrees(degrees: str) -> NullModel:
@@ -183,7 +184,7 @@ def _of_degrees(degrees: str) -> NullModel:
 
 
 def keep_labels(degrees: Literal["bidegree", "degree"] = "bidegree") -> NullModel:
-    """A null model in which every node keeps its degrees to each label: of the other node, and of the edge.
+    """Build a null model in which every node keeps its degrees to each label, of the other node and of the edge.
 
     So the number of edges between two labels stays, too. The graph must have labels of nodes or of edges.
 
@@ -202,13 +203,13 @@ def keep_labels(degrees: Literal["bidegree", "degree"] = "bidegree") -> NullMode
 
 
 def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bidegree") -> NullModel:
-    """A null model that keeps degrees and how many edges there are between every two blocks (and within each).
+    """Build a null model that keeps degrees and how many edges there are between every two blocks (and in each).
 
     One-way arcs and reciprocated pairs are counted apart with ``degrees="bidegree"``. Of what a degree-corrected
     stochastic block model fits on average this keeps all exactly.
 
     Args:
-      blocks: of every node, integers or words ``[n]``; at most 32,768 different ones.
+      blocks: the block of every node, integers or words ``[n]``; at most 32,768 different ones.
       degrees: as in :func:`keep_labels`.
 
     Raises:
@@ -234,7 +235,7 @@ def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bid
 def keep_distances(
     positions: ArrayLike, bins: int | ArrayLike = 10, degrees: Literal["bidegree", "degree"] = "bidegree"
 ) -> NullModel:
-    """A null model that keeps degrees and how many edges are how long: the histogram of their lengths.
+    """Build a null model that keeps degrees and the histogram of the lengths of edges.
 
     Args:
       positions: where the nodes are, finite numbers ``[n, axes]``, up to 16 axes; they are rounded to 2^-29 of the
@@ -267,13 +268,13 @@ def keep_distances(
         ends = np.asarray(bins, np.float64)
         if ends.ndim != 1 or not ends.size or not (np.diff(ends) > 0).all() or not (ends > 0).all():
             raise ValueError(f"bins must be a number, or ascending positive lengths, got {bins!r}")
-        # A square may pass 62 bits: longer than any edge, and so no limit at all.
+        # A square may pass 62 bits; such a length is above that of any edge, and so no limit at all.
         limits = np.ceil(np.minimum(ends * scale, 2.0**31) ** 2).astype(np.int64)
         classes = ends.size + 1
     else:
         if not 1 <= bins <= 1000:
             raise ValueError(f"bins must be 1 to 1,000, got {bins}")
-        # Where they end is the graph's to say.
+        # The ends of these bins depend on the graph.
         limits, classes = np.full(int(bins) - 1, -1, np.int64), int(bins)
     words = f", and the number of edges of each of {classes} classes of length"
     place = np.rint((x - low) * scale).astype(np.int64)
@@ -281,11 +282,13 @@ def keep_distances(
 
 
 NULL_MODELS: dict[str, NullModel] = {**_DEGREES, "labels": keep_labels()}
-"""By name: those that take nothing but the graph. A further one is added here."""
+"""Null models that take nothing but the graph, by name; a further one is added here."""
 
 
 def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
-    """The null model that is meant; of an undirected graph, whose degrees are of one kind, the one that keeps these.
+    """Return the null model that is meant.
+
+    In an undirected graph, whose degrees are of one kind, it is the model that keeps these.
 
     Raises:
       ValueError: a name that there is not.
@@ -313,17 +316,17 @@ def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Wiring:
-    """A graph as labels for the moves, and back.
+    """Graph in the form that moves work on: labels, each with two ends.
 
     Attributes:
-      ends: of the labels, int32 ``[labels]`` each, arcs first; nodes are numbered without those of no edge.
-      nodes: int32, the graph's number of each such node.
+      ends: the two ends of the labels, int32 ``[labels]`` each, arcs first; nodes without edges have no number.
+      nodes: int32, the graph's number of each numbered node.
       arcs: how many labels are arcs.
       both_ways: whether a pair stands for two arcs (else for one undirected edge).
-      edge_labels: of all edges in the order of :meth:`edges`, or ``None``.
+      edge_labels: labels of all edges in the order of :meth:`edges`, or ``None``.
       ordered: as in :class:`NullModel`.
-      groups: which labels exchange heads with each other alone (arrays ``[labels]``), where not all arcs and all pairs.
-      kinds: of dyads, which moves keep (arrays of the nodes above), if they do.
+      groups: which labels exchange heads with each other alone (arrays ``[labels]``); ``None``: arcs, and pairs.
+      kinds: the kinds of dyads, if moves keep them (arrays of the numbered nodes).
     """
 
     ends: States
@@ -340,7 +343,7 @@ class Wiring:
         """Divide a graph's edges into arcs and pairs, in an order that has nothing to do with the input's (host)."""
         edges = graph.edge_list().astype(np.int32)
         arcs, pairs, back = model.divide(edges)
-        rng = np.random.default_rng(0)  # any fixed shuffle will do
+        rng = np.random.default_rng(0)  # a fixed shuffle
         arcs, order = rng.permutation(arcs), rng.permutation(pairs.size)
         pairs, back = pairs[order], back[order]
         labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
@@ -349,16 +352,14 @@ class Wiring:
             arcs, pairs, back, edges, groups = _grouped(graph, edges, labels, Division(arcs, pairs, back))
         if labels is not None:
             labels = labels[np.concatenate([arcs, pairs] + [back] * graph.directed)]
-        # Nodes without edges take no part in moves: the others are numbered without them.
+        # Nodes without edges take no part in moves, so the others are numbered without them.
         nodes, compact = np.unique(edges[np.concatenate([arcs, pairs])], return_inverse=True)
         tail, head = compact.reshape(-1, 2).astype(np.int32).T
         ends = States(np.ascontiguousarray(tail), np.ascontiguousarray(head))
         kinds = None
         if model.also is not None and model.also.place is not None:
             kinds = _kinds(graph, model.also, nodes, ends)
-        return cls(
-            ends, nodes.astype(np.int32), arcs.size, graph.directed, labels, model.ordered, groups, kinds
-        )  # fmt: skip
+        return cls(ends, nodes.astype(np.int32), arcs.size, graph.directed, labels, model.ordered, groups, kinds)
 
     @property
     def labels(self) -> int:
@@ -371,7 +372,7 @@ class Wiring:
 
     @property
     def walks(self) -> bool:
-        """Whether the graph is small enough for walks."""
+        """Property of the graph: it is small enough for walks."""
         return self.nodes.size <= WALK_NODES and self.labels <= WALK_LABELS
 
     @property
@@ -413,7 +414,11 @@ class Wiring:
         return np.array(can, bool)[kinds]
 
     def _can_switch(self, members: np.ndarray) -> bool:
-        """Whether some labels that exchange ends with each other alone have a switch, if all others made way."""
+        """Say whether labels that exchange ends with each other alone have a switch, if all others made way.
+
+        Args:
+          members: int ``[b]``, the labels of one kind.
+        """
         if members.size < 2:
             return False
         tail, head = (side[members].astype(np.int64) for side in self.ends)
@@ -422,14 +427,14 @@ class Wiring:
         def names(u: np.ndarray, v: np.ndarray) -> np.ndarray:
             return u * nodes + v if self.ordered else np.minimum(u, v) * nodes + np.maximum(u, v)
 
-        held = np.unique(names(tail, head))
+        taken = np.unique(names(tail, head))
         turns = (False, True) if of_pairs and (self.groups is None or self.groups.turns[members[0]]) else (False,)
-        # Of a large kind some speak for all.
+        # Some members of a large kind speak for all.
         for one in np.random.default_rng(0).permutation(members)[:MOST_COMPARED]:
             u, v = (np.full(members.size, side[one], np.int64) for side in self.ends)
             for other_tail, other_head in ((head, tail) if turned else (tail, head) for turned in turns):
                 free = (u != other_tail) & (v != other_head) & (u != other_head) & (v != other_tail)
-                if (free & ~np.isin(names(u, other_head), held) & ~np.isin(names(other_tail, v), held)).any():
+                if (free & ~np.isin(names(u, other_head), taken) & ~np.isin(names(other_tail, v), taken)).any():
                     return True
         return False
 
@@ -441,7 +446,7 @@ class Wiring:
           tried: how many of ``TRIED_OF`` proposals are tried.
         """
         tail = self.ends.tail[: self.arcs]
-        # A label has two ends, and so there are at most twice as many nodes; past the last one groups are empty.
+        # A label has two ends, so there are at most twice as many nodes; groups past the last node are empty.
         by_tail, starts = np.zeros(capacity, np.int32), np.full(2 * capacity + 1, self.arcs, np.int32)
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
@@ -459,8 +464,10 @@ class Wiring:
         return Fixed(*arrays, ordered=self.ordered, groups=groups, kinds=kinds)
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
-        """Tails and heads ``[.., m]`` of the edges of states ``[.., labels]``: labels in order, then the pairs' other
-        arcs."""
+        """Return the tails and heads ``[.., m]`` of the edges of states ``[.., labels]``.
+
+        The labels come in order, and then the opposite arcs of pairs.
+        """
         if not self.nodes.size:
             return ends.tail, ends.head
         tail, head = self.nodes[ends.tail], self.nodes[ends.head]
@@ -473,8 +480,15 @@ class Wiring:
 def _grouped(
     graph: Graph, edges: np.ndarray, labels: np.ndarray | None, division: Division
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Groups]:
-    """Rows of arcs, pairs, and their other ways, each group together; edges, pairs turned to be alike in a group; and
-    the groups: of arcs with one label of tail, head and edge, and of pairs likewise, of both their ends."""
+    """Divide arcs and pairs into groups of equal labels.
+
+    Arcs of a group have one label of tail, head and edge. Pairs of a group have one pair of labels at each of their
+    ends: of the node, and of its arc.
+
+    Returns:
+      Rows of the arcs, the pairs and their opposite arcs, each group together; the edges, with pairs turned to be alike
+      in a group; and the groups.
+    """
     if graph.node_labels is None and labels is None:
         raise ValueError("keep='labels' keeps degrees to labels, and the graph has labels of neither nodes nor edges")
     arcs, pairs, back = division
@@ -482,11 +496,11 @@ def _grouped(
     node = none if graph.node_labels is None else np.asarray(graph.node_labels)[: graph.n]
     edge = none if labels is None else labels
     tail, head = node[edges.T.astype(np.int64)]
-    # What a pair's ends are: the label of the node, and of its arc to the other.
+    # An end of a pair has the label of the node, and of its arc to the other end.
     ends = np.stack([tail[pairs], edge[pairs]], axis=1), np.stack([head[pairs], edge[back]], axis=1)
     _, which = np.unique(np.concatenate(ends), axis=0, return_inverse=True)
     one, other = which.reshape(2, -1)
-    # Pairs of one group lie alike, so that they need not be read backwards.
+    # Pairs of one group are turned alike, so that they need not be read backwards.
     turn = one > other
     if graph.directed:
         pairs, back = np.where(turn, back, pairs), np.where(turn, pairs, back)
@@ -500,7 +514,7 @@ def _grouped(
     begins = np.repeat(np.cumsum(counts) - counts, counts)
     turns = np.concatenate([np.zeros(arcs.size, bool), (one == other)[second]])
     fields: list[Any] = [begins.astype(np.int32), np.repeat(counts, counts).astype(np.int32), turns]
-    groups = Groups(*fields)  # on the host as yet
+    groups = Groups(*fields)  # of arrays on the host
     return arcs[first], pairs[second], back[second], edges, groups
 
 
@@ -509,7 +523,7 @@ def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray
     place = np.asarray(kinds.place)
     if kinds.limits is None:
         a, b = (place[0][side].astype(np.int64) for side in ends)
-        # A pair has no direction.
+        # A pair has no direction, so its two ends may change places.
         low, high = np.where(is_pair, np.minimum(a, b), a), np.where(is_pair, np.maximum(a, b), b)
         return low << BLOCK_BITS | high
     length = sum((axis[ends.tail] - axis[ends.head]) ** 2 for axis in place)
@@ -517,7 +531,7 @@ def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray
 
 
 def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
-    """Blocks or places of the nodes that take part, and where bins end."""
+    """Return the blocks or positions of the nodes that take part, and where bins of lengths end."""
     assert also.place is not None
     if len(also.place) != graph.n:
         what = "blocks" if also.limits is None else "positions"
@@ -527,9 +541,9 @@ def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
         blocks: Any = place[None].astype(np.int32)
         return Kinds(blocks, None)
     limits = also.limits
-    if limits.size and limits[0] < 0:  # so many bins, of about as many edges
+    if limits.size and limits[0] < 0:  # a negative entry stands for bins of about equal numbers of edges
         length = np.sort(((place[ends.tail] - place[ends.head]) ** 2).sum(axis=1))
         at = (np.arange(1, limits.size + 1) * length.size) // (limits.size + 1)
         limits = length[at] if length.size else np.zeros(0, np.int64)
     fields: list[Any] = [np.ascontiguousarray(place.T), limits]
-    return Kinds(*fields)  # on the host as yet
+    return Kinds(*fields)  # of arrays on the host

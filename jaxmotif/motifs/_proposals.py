@@ -34,10 +34,10 @@ LIMITS = (0, 2, 1)
 BLOCK = 1 << 14
 """Maps of an item of a job: as many as a CPU draws at once, their tables staying in its cache."""
 
-LANES = BLOCK, 1 << 22  # drawn at once by a CPU and by an accelerator
+LANES = BLOCK, 1 << 22  # maps drawn at once by a CPU and by an accelerator
 LANE_BYTES = 1 << 10
 NO_CODE = np.uint64(0xFFFFFFFFFFFFFFFF)
-MERGE_AT = 1 << 16  # (code, times) entries that have come to the host before they are merged
+MERGE_AT = 1 << 16  # (code, times) entries on the host from which on they are merged
 
 
 _begun = jit64(kernel.begun, static_argnames="size")
@@ -49,7 +49,7 @@ _finished = jit64(kernel.finished)
 def _drawn(
     dyads: Dyads, index: PairIndex | None, tables: Maps, order: Order, places: jax.Array, *, size: int, lanes: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Codes of maps, all ones for those that are no subgraph; and their nodes."""
+    """Draw maps; return their codes (all ones for maps that are no subgraph) and their nodes."""
     nodes, lane = kernel.draw_maps(dyads, tables, order, size=size, lanes=lanes)
     codes = jnp.where(lane < order.stop, kernel.codes_of(dyads, index, nodes, places), NO_CODE)
     return codes, nodes
@@ -63,19 +63,21 @@ class Proposal(NamedTuple):
 
 
 def thirds(samples: int) -> tuple[Proposal, ...]:
-    """So many draws, a third of each kind."""
+    """Divide a number of draws into a third for each proposal."""
     third = samples // len(LIMITS)
     return tuple(Proposal(limit, third if i else samples - 2 * third) for i, limit in enumerate(LIMITS))
 
 
 @dataclasses.dataclass(frozen=True)
 class Draws:
-    """What is drawn: all but where.
+    """Draws of subgraphs: everything about them but where they are made.
 
     Attributes:
-      graph, size: of which graph, subgraphs of how many nodes.
-      proposals: with how many draws each.
-      seed: of all; purpose: which of the parts of the work that share it.
+      graph: the graph that is drawn from.
+      size: the number of nodes of a subgraph.
+      proposals: the proposals, with the draws of each.
+      seed: the seed of all draws.
+      purpose: which of the parts of the work that share the seed.
       together: whether the maps of a proposal share the roots among them.
     """
 
@@ -92,21 +94,24 @@ class Draws:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum([-(-p.draws // BLOCK) for p in self.proposals])])
 
     def work(self, at_once: int) -> np.ndarray:
-        """The maps before each item, then all, int64. Those drawn at once count at the last of them: units, which are
-        cut by this, are of whole steps, and nothing is drawn for nothing."""
+        """Return the maps before each item, then the number of all, int64.
+
+        Maps that are drawn at once count at the last of them: units, which are cut by this, then are whole steps, and
+        no map is drawn in vain.
+        """
         item, starts, step = np.arange(self.starts[-1] + 1), self.starts, at_once // BLOCK
         first = starts[np.searchsorted(starts, item, side="right") - 1]
         return (item - (item - first) % step) * BLOCK
 
     def stream(self, number: int) -> int:
-        """The counter's start for a proposal."""
-        # Every proposal, part and size has numbers of its own: estimates of several sizes are independent.
+        """Return the counter's start for a proposal."""
+        # Every proposal, part and size has numbers of its own, so that estimates of several sizes are independent.
         which = self.size << 16 | self.purpose << 8 | LIMITS.index(self.proposals[number].limit)
         return scrambled(self.seed ^ scrambled(which))
 
 
 def scrambled(x: int) -> int:
-    """A 64-bit mixing function (splitmix64's)."""
+    """Return a 64-bit number mixed by splitmix64's function."""
     x &= 2**64 - 1
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
@@ -114,17 +119,17 @@ def scrambled(x: int) -> int:
 
 
 def seed_words(seed: object) -> int:
-    """A seed, or key, as 64 bits."""
+    """Return a seed, or key, as 64 bits."""
     high, low = np.asarray(jax.random.key_data(as_key(seed))).tolist()  # pyright: ignore[reportArgumentType]
     return scrambled((high << 32 | low) + 0x9E3779B97F4A7C15)
 
 
 def code_places(alphabet: Alphabet, size: int) -> np.ndarray:
-    """Where the states and labels of a subgraph stand in its code: of :func:`kernel.codes_of`."""
+    """Return where the states and labels of a subgraph stand in its code, as :func:`kernel.codes_of` takes them."""
     width, labels = alphabet.state_bits, alphabet.label_bits
 
     def place(node: int) -> int:
-        # Above all that came with the nodes after it.
+        # A node's bits stand above all bits that came with the nodes after it.
         return (size * (size - 1) - node * (node + 1)) // 2 * width + (size - 1 - node) * labels
 
     pairs = [(old, young, place(young) + old * width) for young in range(size) for old in range(young)]
@@ -140,18 +145,26 @@ class Sampler:
     """
 
     def __init__(self, draws: Draws, device: jax.Device, memory: int | None, later: bool = False):
-        """``later``: it is to be told of which graph (:meth:`take`), one like that of the draws."""
+        """Prepare to draw on a device.
+
+        Args:
+          draws: what is drawn.
+          device: where it is drawn.
+          memory: bytes to work in; ``None``: the default.
+          later: whether the graph, one like that of the draws, is given later by :meth:`take`.
+        """
         self.draws, self.device = draws, device
         self._fast = target_of(device).is_accelerator
         size = draws.size
-        # Room as `census_graphs` makes it: powers of two.
+        # Rooms are powers of two, as `census_graphs` makes them.
         room = least_room(device)
         slots, rows = power_of_two(2 * draws.graph.m, room.slots), power_of_two(draws.graph.n, room.nodes)
-        # With the rows, the index of pairs, and what sums over rows are made in.
+        # These bytes include the rows, the index of pairs, and the memory in which sums over rows are made.
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
-        if memory is None:  # a large graph's tables may take all of that: there is more, for as many draws as elsewhere
+        # since a large graph's tables may take all of the default, and as many draws as elsewhere need room, too
+        if memory is None:
             allowed = max(allowed, tables + LANE_BYTES * LANES[self._fast])
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
         self._matrix_bytes = min((allowed - least) // 4, MATRIX_BYTES[self._fast])
@@ -160,14 +173,17 @@ class Sampler:
             self.take(None, draws.seed)
 
     def take(self, edges: Edges | LaneSample | None, seed: int) -> None:
-        """From here on draws from a graph of these edges (``None``: its own) and of the same degrees: by the same
-        programs."""
+        """Draw from a graph of these edges (``None``: the graph's own) and of the same degrees from here on.
+
+        The programs stay the same.
+        """
         self.draws = dataclasses.replace(self.draws, seed=seed)
         self._edges, self._held = edges, None
         for made_of_edges in ("graphs", "index"):
             self.__dict__.pop(made_of_edges, None)
 
-    # Only when it is drawn from: several devices then prepare it side by side, each in the thread that works there.
+    # The graph is put on the device when it is first drawn from, so that several devices prepare it side by side, each
+    # in the thread that works there.
     @cached_property
     def graphs(self) -> CensusGraphs:
         """The graph on the device."""
@@ -175,54 +191,61 @@ class Sampler:
 
     @cached_property
     def index(self) -> PairIndex | None:
-        """Of its pairs, if any."""
+        """Index of the graph's pairs, if it has one."""
         return pair_index(self.graphs, self.draws.graph.m, self.device)
 
     def tables(self, limit: int) -> Maps:
-        """The tables of a proposal."""
+        """Return the tables of a proposal."""
         if self._held is None or self._held[0] != limit:
-            self._held = None  # first the old ones go: only one has room
+            self._held = None  # the old tables go first, since there is room for one proposal's only
             self._held = limit, build(self.graphs, self.draws.size, limit, self.device)
         return self._held[1]
 
     def total(self, limit: int) -> float:
-        """How many maps a proposal draws from."""
+        """Return how many maps a proposal draws from."""
         end_rehearsal()
         return float(np.asarray(self.tables(limit).total))
 
     def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array]]:
-        """Codes and nodes of the maps ``first .. stop`` of a proposal, so many at a time."""
+        """Yield the codes and nodes of the maps ``first .. stop`` of a proposal, ``lanes`` of them at a time."""
         proposal, draws = self.draws.proposals[number], self.draws
         tables, stream = self.tables(proposal.limit), np.uint64(draws.stream(number))
         shared = np.float64(proposal.draws if draws.together else 0)
         for low in range(first, stop, self.lanes):
-            given: Any = put64((stream, np.uint64(low), np.uint64(stop), shared), self.device)
+            arrays: Any = put64((stream, np.uint64(low), np.uint64(stop), shared), self.device)
             yield _drawn(
-                self.graphs.dyads, self.index, tables, Order(*given), self._places, size=draws.size, lanes=self.lanes
+                self.graphs.dyads, self.index, tables, Order(*arrays), self._places, size=draws.size, lanes=self.lanes
             )
 
     def smaller(self, lanes: int) -> tuple[int, str] | None:
-        """Fewer lanes, and what that is in words; ``None`` where they are as few as can be."""
+        """Return fewer lanes and a note that says so; ``None`` where they are as few as can be."""
         return None if lanes <= BLOCK else (lanes // 2, f"{lanes // 2} maps at a time")
 
 
 def pair_index(graphs: CensusGraphs, edges: int, device: jax.Device) -> PairIndex | None:
-    """The index of a graph of so many edges whose matrix of states is too large."""
+    """Return the index of pairs of graphs whose matrix of states is too large, else ``None``.
+
+    Args:
+      graphs: the graphs on the device.
+      edges: their number of edges.
+      device: where they are.
+    """
     dyads = graphs.dyads
     if dyads.matrix is not None:
         return None
     bits = bits_for(dyads.offsets.shape[0] - 1, dyads.near.shape[0])
-    # Without directions and labels an edge that is there has state 1.
+    # Without directions and labels every edge has state 1.
     states = None if graphs.alphabet.state_bits == 1 else dyads.states
     starts, tags, states, fullest = index_on(device, dyads.offsets, dyads.near, states, *bits)
-    # Foreseen, so that what is drawn with can be compiled by now; and a multiple of eight: one program for many graphs.
+    # The number is predicted, so that programs that draw can be compiled by now, and it is rounded up to a multiple of
+    # eight, so that many graphs share a program.
     likely = likely_fullest(edges, bits[1]) + 1
     (fullest,) = fetched(fullest, (likely,))
     return PairIndex(starts, tags, states, *bits, most=-(-max(fullest, likely) // 8) * 8)
 
 
 def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:
-    """The tables of a proposal on a device."""
+    """Build the tables of a proposal on a device."""
     dyads = graphs.dyads
     tables, f, begins = _begun(dyads, limit=put64(np.int32(limit), device), size=size)
     for n in range(2, size):
@@ -232,8 +255,14 @@ def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Ma
 
 
 class _Begun(NamedTuple):
-    """Maps that are being drawn: of which proposal, how many, of how many maps, and what waits for the different codes
-    and how often each was drawn."""
+    """Maps that are being drawn.
+
+    Attributes:
+      number: the number of their proposal.
+      drawn: how many there are.
+      maps: how many maps they are drawn from.
+      counted: waits for the different codes, and how often each was drawn.
+    """
 
     number: int
     drawn: int
@@ -254,12 +283,12 @@ class DrawTask:
         self._clear()
 
     def _clear(self) -> None:
-        self._parts: list[Arrays] = []  # of stretches that are whole
-        self._last: list[Arrays] = []  # of the one after these, but for what is still drawn
+        self._parts: list[Arrays] = []  # codes of finished stretches
+        self._last: list[Arrays] = []  # codes of the stretch after these, without those still being drawn
         self._ahead: _Begun | None = None
 
     def take(self, edges: Edges | LaneSample, seed: int) -> None:
-        """Begins anew with another graph, as its sampler does."""
+        """Begin anew with another graph, as the sampler does."""
         self._clear()
         self.sampler.take(edges, seed)
 
@@ -275,7 +304,7 @@ class DrawTask:
         self._last, self._ahead = last, ahead
 
     def _settle(self) -> None:
-        """Waits for the end of the last stretch."""
+        """Wait for the end of the last stretch."""
         if self._ahead is not None:
             self._parts = _bounded([*self._parts, *self._last, self._waited(self._ahead)])
             self._last, self._ahead = [], None
@@ -284,12 +313,15 @@ class DrawTask:
         codes, times = begun.counted()
         here = np.arange(len(self.sampler.draws.proposals)) == begun.number
         return {
-            "codes": codes, "times": times, "drawn": here * begun.drawn, "accepted": here * times.sum(),
+            "codes": codes,
+            "times": times,
+            "drawn": here * begun.drawn,
+            "accepted": here * times.sum(),
             "maps": np.where(here, begun.maps, 0.0),
-        }  # fmt: skip
+        }
 
     def _begun(self, span: Span) -> Iterator[_Begun]:
-        """The maps of a stretch, some at a time."""
+        """Begin to draw the maps of a stretch, some at a time."""
         draws, starts = self.sampler.draws, self.sampler.draws.starts.tolist()
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
@@ -304,14 +336,14 @@ class DrawTask:
 
     @property
     def parts(self) -> tuple[Arrays, ...]:
-        """What was drawn since the last collection, for any thread."""
+        """Codes drawn since the last collection, for any thread."""
         return tuple(self._parts)
 
     def collect(self) -> Arrays:
         try:
             self._settle()
             return added_codes(*self._parts)
-        finally:  # of what fails here all is done again
+        finally:  # a stretch that fails here is done again as a whole
             self._clear()
 
     def halve(self) -> str | None:
@@ -323,8 +355,10 @@ class DrawTask:
 
 
 def _bounded(parts: list[Arrays]) -> list[Arrays]:
-    """The same, merged when as much has come as the first holds: what is held is bounded by the different codes, not by
-    all."""
+    """Merge parts when as many codes have come as the first part holds; return the parts.
+
+    So the number of entries is bounded by that of the different codes, not of all draws.
+    """
     first, *others = (part["codes"].size for part in parts)
     return [added_codes(*parts)] if sum(others) > max(MERGE_AT, first) else parts
 
@@ -335,11 +369,11 @@ def _sorted_codes(drawn: jax.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def added_codes(*parts: Arrays) -> Arrays:
-    """The merge of counts of codes, of maps drawn and accepted, and of numbers of maps: in any order."""
+    """Merge counts of codes, of maps drawn and accepted, and numbers of maps, whatever the order of the parts."""
     codes, times = (np.concatenate([part[name] for part in parts]) for name in ("codes", "times"))
     order = np.argsort(codes, kind="stable")
     codes, times = merged_codes(codes[order], times[order])
     drawn, accepted = (np.sum([part[name] for part in parts], axis=0) for name in ("drawn", "accepted"))
-    # The same wherever tables of a proposal were made, 0 elsewhere.
+    # This number is the same wherever tables of a proposal were made, and 0 elsewhere.
     maps = np.max([part["maps"] for part in parts], axis=0)
     return {"codes": codes, "times": times, "drawn": drawn, "accepted": accepted, "maps": maps}

@@ -42,40 +42,45 @@ if TYPE_CHECKING:
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
 MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
-"""Pair switches tried for each edge at most, where few are accepted; and where most are refused for what a null model
-keeps beside degrees."""
+"""Pair switches tried for each edge at most, where few are accepted.
+
+The second number holds where most switches are refused for what a null model keeps beside degrees.
+"""
 LEAST_WALK_STEPS = 64
-"""Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
+"""Number of steps of a chain that walks, enough to mix pieces of an ensemble that only walks connect."""
 PILOT_STEPS = (8, 16, 32, 64, 128)
 ENOUGH_SEEN = 24
 """Moves of each kind, at least, from which a pilot may end early."""
 FEW_MOVES = 2 / 3
 """A kind that made less than this part of the moves asked for is told."""
 OF_PAIRS = "reciprocated pairs", "edges"
-"""What pairs are called: of a directed graph, and of an undirected one."""
+"""Names of pairs in a directed graph, and in an undirected one."""
 LEFT_BEHIND = 0.05
-"""Where blocks or distances are kept, the part of the edges whose kinds may make fewer moves than asked for."""
+"""Part of the edges whose kinds may make fewer moves than asked for, where blocks or distances are kept."""
 LAGGING = 0.5
 """A kind that moves at less than this part of the fastest kind's pace may get steps of its own."""
 MOST_TRIED, FEWER_TRIED = 15, 8
-"""Proposals tried of 16: where there is room, and where they clash (most of all those of hubs)."""
+"""Numbers of proposals tried of 16: where there is room, and where they clash (proposals of hubs most of all)."""
 CROWDED, WORTH_FEWER = 0.15, 0.8
-"""Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
-leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows."""
-_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
-"""What pilots of a graph have found, by null model, step and moves asked for."""
+"""Bounds that decide whether fewer proposals are tried.
 
-CPU_LANES = 2**13  # labels that a CPU moves at once: their tables stay in its cache
+Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
+leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows.
+"""
+_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
+"""Results of pilots of a graph, by null model, step and moves asked for."""
+
+CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512
-LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # tables twice, of a step and of a round of triples, and all else
-MOST_LANES = 2**26  # their slots are numbered by int32
+LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
+MOST_LANES = 2**26  # because their slots are numbered by int32
 
 
 class Pace(NamedTuple):
-    """How long chains of a graph are, as a pilot found.
+    """Length of a graph's chains, as a pilot measured it.
 
     Attributes:
-      steps: that it takes until every kind of edge has made the moves asked for.
+      steps: the steps after which every kind of edge has made the moves asked for.
       tried: how many of ``TRIED_OF`` proposals are tried in a step: fewer where they are in each other's way.
       slow: bool ``[labels]``, edges of the kinds that move slowly; if there are any, one step of ``FOCUS_EVERY``
         proposes these alone.
@@ -89,16 +94,19 @@ class Pace(NamedTuple):
 
 
 class ChainPlan(NamedTuple):
-    """How random graphs are drawn: all but which ones.
+    """Plan by which random graphs are drawn: everything but their numbers.
 
     Attributes:
-      graph, model, wiring: of what, and in which form.
-      key: of all chains.
+      graph: the given graph.
+      model: the null model.
+      wiring: the graph in the form that moves work on.
+      key: the key of all chains.
       step: how pair switches are decided.
       switches: moves asked for, of each kind for each of its edges.
-      steps: that each chain takes; attempts: pair switches that it tries with these for each edge.
-      bounded: whether it would have taken more steps for the moves asked for than are allowed.
-      pace: what a pilot found, which also says what focused steps propose.
+      steps: the steps that each chain takes.
+      attempts: the pair switches that a chain tries with these steps for each edge.
+      bounded: whether more steps than allowed would be needed for the moves asked for.
+      pace: the pilot's result, which also says what focused steps propose.
     """
 
     graph: Graph
@@ -130,7 +138,7 @@ def plan_chains(
     if attempts is not None and not (attempts >= 0 and math.isfinite(attempts)):
         raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
     wiring = Wiring.of(graph, model)
-    # A step in turn sorts events packed into 63 bits: a chain among those of a call, two nodes, a time.
+    # A step in turn sorts events packed into 63 bits: a chain among those of a call, two nodes and a time.
     labels, per_step = wiring.labels, wiring.pairs_a_step
     if (
         step == "global"
@@ -164,7 +172,7 @@ def _find_pace(plan: ChainPlan) -> Pace:
     nothing.
     """
     wiring, switches = plan.wiring, plan.switches
-    # A seed of its own ("pilo"): the chains' own moves must not decide how long they are.
+    # The pilot has a seed of its own ("pilo"), since the chains' own moves must not decide how long they are.
     plan = plan._replace(key=as_key(0x70696C6F))
     of_edges = wiring.dyad_kinds(wiring.ends)
     sizes = np.bincount(of_edges)
@@ -173,15 +181,15 @@ def _find_pace(plan: ChainPlan) -> Pace:
     for steps in PILOT_STEPS:
         rates, seen = pilot.rates(steps)
         moves += float(rates @ sizes / wiring.labels) * steps
-        # The first steps, from the graph itself, are not typical.
+        # The first steps are not typical, since they begin at the graph itself.
         if steps > PILOT_STEPS[0] and moves >= 1 and seen.min() >= ENOUGH_SEEN:
             break
     if wiring.kinds is None:
-        # What has no other place to go asks for nothing.
+        # Edges that have no other place to go ask for no moves.
         asks, still = rates > 0, (rates == 0)[of_edges]
         still = still & wiring.movable() if still.any() else still
     else:
-        # Of many kinds of dyads some hold an edge or two, which hardly find others to exchange with.
+        # Some of many kinds of dyads hold an edge or two, which hardly find others to exchange with.
         asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, np.arange(wiring.labels) >= wiring.arcs) > 0)
         still = (rates == 0)[of_edges]
         still &= still.mean() > LEFT_BEHIND
@@ -196,7 +204,7 @@ def _find_pace(plan: ChainPlan) -> Pace:
         _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
         if focused[asks].min() > rates[asks].min():
             pace, rates = pace._replace(slow=slow[of_edges]), focused
-    # One round shows that nothing moves, where nothing can.
+    # One round is enough to show that nothing moves, where nothing can.
     needed = _steps_for(switches, rates[asks]) if asks.any() else TRIPLES_EVERY
     if still.any() and wiring.kinds is None:
         needed = 2**30
@@ -204,13 +212,16 @@ def _find_pace(plan: ChainPlan) -> Pace:
 
 
 def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray) -> np.ndarray:
-    """Return which kinds are to make all their moves, bool ``[kinds]``: of arcs all but the slowest kinds, which hold
-    ``LEFT_BEHIND`` of the arcs together, and of pairs likewise; none that does not move."""
+    """Return which kinds are to make all their moves, bool ``[kinds]``.
+
+    All kinds of arcs are but the slowest, which hold ``LEFT_BEHIND`` of the arcs together; so it is with pairs. Kinds
+    that do not move are not among them.
+    """
     asks = rates > 0
     for alike in (of_pairs, ~of_pairs):
         order = np.flatnonzero(alike)[np.argsort(rates[alike], kind="stable")]
-        held = np.cumsum(sizes[order])
-        asks[order[held <= LEFT_BEHIND * sizes[alike].sum()]] = False
+        size_so_far = np.cumsum(sizes[order])
+        asks[order[size_so_far <= LEFT_BEHIND * sizes[alike].sum()]] = False
     return asks
 
 
@@ -235,15 +246,20 @@ class _Pilot:
         self._ends, self._done = (None, 0) if earlier is None else (earlier._ends, earlier._done)
 
     def rates(self, steps: int) -> tuple[np.ndarray, np.ndarray]:
-        """Run some steps, whole rounds: return the moves per edge and step of each kind, float64 ``[kinds]``, and how
-        often edges of each were seen to move."""
+        """Run some steps, whole rounds, and measure how fast each kind moves.
+
+        Returns:
+          The moves per edge and step of each kind, float64 ``[kinds]``, and how often edges of each kind were seen to
+          move.
+        """
         if self._wiring.kinds is None:
             moved = self._run(steps)
             kinds = np.broadcast_to(self._wiring.label_kinds, moved.shape)
             seen = np.bincount(kinds.reshape(-1), moved.reshape(-1))
-            # Two edges make a move.
+            # A move is made by two edges.
             return seen / (2 * steps * np.bincount(kinds.reshape(-1))), seen
-        # Moves exchange the kinds of dyads: edges are looked at before each round, and whether they then move.
+        # Moves exchange the kinds of dyads, so kinds are read before each round, and the edges that move in it are
+        # counted.
         seen = total = np.zeros(1)
         for _ in range(steps // TRIPLES_EVERY):
             before = self._wiring.ends if self._ends is None else self._ends
@@ -251,16 +267,16 @@ class _Pilot:
             moved = self._run(TRIPLES_EVERY) > 0
             seen = seen + np.bincount(kinds.reshape(-1), moved.reshape(-1))
             total = total + np.bincount(kinds.reshape(-1))
-        # What moves in a step with probability p moves in a round with 1 - (1 - p)^steps.
+        # An edge that moves in a step with probability p moves in a round with 1 - (1 - p)^steps.
         return (1 - (1 - seen / total) ** (1 / TRIPLES_EVERY)) / 2, seen
 
     def at(self, pace: Pace) -> tuple[_Pilot, np.ndarray]:
-        """Go on at another pace: return that pilot, and the moves per edge and step of each kind."""
+        """Go on at another pace; return the pilot at that pace, and the moves per edge and step of each kind."""
         other = _Pilot(self._plan._replace(pace=pace), self)
         return other, other.rates(PILOT_STEPS[-1])[0]
 
     def _run(self, steps: int) -> np.ndarray:
-        """Go on for some steps: how often each label moved, int32 ``[chains, labels]``."""
+        """Go on for some steps; return how often each label moved, int32 ``[chains, labels]``."""
         lot = self._chains.run(self._numbers, self._ends, self._done, steps)
         self._ends, self._done = lot.fetch(self._wiring).ends, self._done + steps
         labels = self._wiring.labels
@@ -268,7 +284,7 @@ class _Pilot:
 
 
 def _has_cpu() -> bool:
-    """Whether JAX may use the CPU (``JAX_PLATFORMS`` may leave it out)."""
+    """Say whether JAX may use the CPU (``JAX_PLATFORMS`` may leave it out)."""
     try:
         return bool(jax.local_devices(backend="cpu"))
     except RuntimeError:
@@ -303,40 +319,47 @@ class Chains:
 
     def __init__(self, plan: ChainPlan, device: jax.Device, memory: int | None, num: int):
         self._plan, self._device, self.asked = plan, device, num
-        self._fixed: dict[int, Fixed] = {}  # by room for labels
+        self._fixed: dict[int, Fixed] = {}  # by the room for labels
         labels = max(plan.wiring.labels, 1)
-        # A CPU takes few lanes at a time, always as many where a chain needs no more: one program for all small graphs.
+        # A CPU takes few lanes at a time, and the same number where a chain needs no more: one program for all small
+        # graphs.
         self._small = not target_of(device).is_accelerator
         least = LANE_BYTES * bucket_size(labels)
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
         room = (bytes_ if memory is not None else max(least, min(bytes_, 2**33))) // LANE_BYTES
         wanted = CPU_LANES if self._small else num * labels
-        # As many chains as their labels have lanes for.
+        # There are as many chains as their labels have lanes for.
         self.most = max(1, min(num, wanted // labels, min(room, MOST_LANES) // bucket_size(labels)))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
             self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
 
     def _sizes(self, number: int) -> tuple[int, int, int]:
-        """Lanes, chains and labels of one chain to make room for, where so many chains are run."""
+        """Return the lanes, chains and labels of one chain to make room for, where ``number`` chains are run."""
         labels = max(self._plan.wiring.labels, 1)
         if self._small and self._lanes:
             return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
-        # Few of many chains get programs of their own, not many: empty lanes take as long as others.
+        # Only a small part of many chains gets programs of its own, since empty lanes take as long as others.
         chains = power_of_two(number) if 4 * power_of_two(number) < self.most else self.most
         return bucket_size(chains * labels), bucket_size(chains), bucket_size(labels)
 
     def halve(self) -> str | None:
-        """Fewer chains at a time; how, in words, or ``None`` where it is one."""
+        """Run fewer chains at a time; return a note that says so, or ``None`` where it is one already."""
         if self.most == 1:
             return None
-        # From here on sizes follow the number: no one program for all.
+        # From here on sizes follow the number, instead of one program for all.
         self.most, self._small = self.most // 2, False
         return f"{self.most} random graphs at a time"
 
     def draw(self, numbers: np.ndarray, start: States | None, done: int, steps: int) -> Drawn:
-        """The chains of these numbers, after ``done`` steps at ``start`` (``None``: at the given graph), ``steps``
-        later."""
+        """Run the chains of these numbers for ``steps`` steps, and fetch the graphs they then stand at.
+
+        Args:
+          numbers: int32 ``[b]``, the numbers of the chains.
+          start: the states at which they stand; ``None``: at the given graph.
+          done: the steps that they have made before.
+          steps: the steps to make.
+        """
         if not numbers.size:
             none = np.zeros(0, np.int64)
             return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none, none)
@@ -348,11 +371,24 @@ class Chains:
         return Drawn(ends, *(np.concatenate(x) for x in list(zip(*parts, strict=True))[1:]))
 
     def run(
-        self, numbers: np.ndarray, start: States | Lot | None, done: int, steps: int, rows: np.ndarray | None = None,
+        self,
+        numbers: np.ndarray,
+        start: States | Lot | None,
+        done: int,
+        steps: int,
+        rows: np.ndarray | None = None,
         room: int = 0,
-    ) -> Lot:  # fmt: skip
-        """The same of at most :attr:`most` chains, left on the device; ``rows``: which states of ``start`` they are at
-        (default: each at its own); ``room``: chains whose program is taken, if they are more."""
+    ) -> Lot:
+        """Run at most :attr:`most` chains as :meth:`draw` does, and leave them on the device.
+
+        Args:
+          numbers: int32 ``[b]``, the numbers of the chains.
+          start: the states at which they stand; ``None``: at the given graph.
+          done: the steps that they have made before.
+          steps: the steps to make.
+          rows: which state of ``start`` each chain stands at (default: each at its own).
+          room: the number of chains whose program is taken, if it is more than theirs.
+        """
         plan = self._plan
         lanes, chains, capacity = self._sizes(max(numbers.size, room))
         if start is None:
@@ -374,7 +410,7 @@ class Chains:
         return Lot(ends, made, numbers.size)
 
     def given(self, room: int = 0) -> Ends:
-        """The given graph as a state on the device; with ``room``, in as many lanes as so many chains have."""
+        """Return the given graph as a state on the device; with ``room``, in as many lanes as ``room`` chains have."""
         lanes, _, capacity = self._sizes(max(room, 1))
         return self._put(self._plan.wiring.ends, lanes if room else capacity)
 
@@ -397,11 +433,11 @@ class Lot(NamedTuple):
 
     @property
     def of_pairs(self) -> np.ndarray:
-        """How many of these were moves of pairs, int64."""
+        """Moves of pairs among them, int64."""
         return np.asarray(self.made.of_pairs)[: self.number].astype(np.int64)
 
     def fetch(self, wiring: Wiring) -> Drawn:
-        """The same on the host."""
+        """Fetch the chains to the host."""
         ends, made = jax.device_get((self.ends, self.made[:4]))
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
         return Drawn(States(*used), *(x[: self.number].astype(np.int64) for x in made))
@@ -458,9 +494,13 @@ class RandomGraphs(Sequence):
         edges = np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
         nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
         return Graph.from_edges(
-            edges, self.source.n, self.source.directed, nodes, self.wiring.edge_labels,
+            edges,
+            self.source.n,
+            self.source.directed,
+            nodes,
+            self.wiring.edge_labels,
             node_names=self.source.node_names,
-        )  # fmt: skip
+        )
 
     @property
     def keep(self) -> str:
@@ -490,33 +530,40 @@ class RandomGraphs(Sequence):
 
     @property
     def null_model(self) -> str:
-        """What is kept, which moves made the graphs, and what may be claimed of them."""
+        """Words that say what is kept, which moves made the graphs, and what may be claimed of them."""
         return self.model.claim(self.wiring.walks)
 
 
 def moves_by_kind(wiring: Wiring, moves: np.ndarray, of_pairs: np.ndarray) -> dict[str, float]:
     """Return the moves made for each arc, and for each pair, by the name of the kind.
 
+    A kind of fewer than two edges is left out, since it cannot move.
+
     Args:
-      moves, of_pairs: int64 ``[num]``, all moves of each chain and those of pairs; a kind of fewer than two edges is
-        left out, since it cannot move.
+      wiring: the graph in the form that moves work on.
+      moves: int64 ``[num]``, all moves of each chain.
+      of_pairs: int64 ``[num]``, the moves of pairs among them.
     """
     arcs, pairs = wiring.arcs, wiring.labels - wiring.arcs
     two = wiring.both_ways and not wiring.ordered
     names = "one-way arcs" if two else "arcs", OF_PAIRS[0 if two else 1]
-    made = (moves - of_pairs).mean(), of_pairs.mean()
+    mean_moves = (moves - of_pairs).mean(), of_pairs.mean()
     return {
-        name: float(number / size) for name, number, size in zip(names, made, (arcs, pairs), strict=True) if size > 1
+        name: float(number / size)
+        for name, number, size in zip(names, mean_moves, (arcs, pairs), strict=True)
+        if size > 1
     }
 
 
 def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tuple[str, ...]:
-    """Return, and log, what is to be known of chains.
+    """Return notes on how well chains moved, and log them.
 
     Args:
-      moves, of_pairs: int64 ``[num]``, all moves that each chain made, and those of pairs.
+      plan: the plan of the chains.
+      moves: int64 ``[num]``, all moves that each chain made.
+      of_pairs: int64 ``[num]``, the moves of pairs among them.
     """
-    if not plan.steps and plan.wiring.pairs_a_step:  # none were asked for
+    if not plan.steps and plan.wiring.pairs_a_step:  # no moves were asked for
         return ()
     note, labels, wiring = "", max(plan.wiring.labels, 1), plan.wiring
     accepted = moves.mean() / labels
@@ -613,7 +660,7 @@ def random_graphs(
     num = whole_number(num, "num")
     if num < 1:
         raise ValueError(f"num must be at least 1, got {num}")
-    # As long again: no pilot has to say how long.
+    # The chains go on for as long again, so no pilot has to say how long.
     going_on = start is not None and attempts is None
     plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts, step)
     if start is not None and (len(start) != num or start.model != plan.model or start.source is not graph):
@@ -650,9 +697,21 @@ def random_graphs(
     notes = chain_notes(plan, moves, made["of_pairs"])
     attempted = plan.attempts + (start.attempts if start is not None else 0.0)
     return RandomGraphs(
-        graph, plan.model, step, done + plan.steps, attempted, numbers, made["switches"], made["triples"],
-        made["walked"], made["of_pairs"], ends, plan.wiring, plan.pace, (*notes, *result.notes),
-    )  # fmt: skip
+        graph,
+        plan.model,
+        step,
+        done + plan.steps,
+        attempted,
+        numbers,
+        made["switches"],
+        made["triples"],
+        made["walked"],
+        made["of_pairs"],
+        ends,
+        plan.wiring,
+        plan.pace,
+        (*notes, *result.notes),
+    )
 
 
 class _Task:
@@ -677,7 +736,7 @@ class _Task:
         return self._chains.halve()
 
 
-def _unpacked(found: Arrays, low: int) -> Drawn:
-    """What one stretch gave (jobs keep flat arrays by name)."""
-    ends = States(*(found[f"{low}/{side}"] for side in States._fields))
-    return Drawn(ends, *(found[f"{low}/{name}"] for name in Drawn._fields[1:]))
+def _unpacked(arrays: Arrays, low: int) -> Drawn:
+    """Return the chains of one stretch, from the flat arrays by name that jobs keep."""
+    ends = States(*(arrays[f"{low}/{side}"] for side in States._fields))
+    return Drawn(ends, *(arrays[f"{low}/{name}"] for name in Drawn._fields[1:]))

@@ -31,18 +31,18 @@ def rewire_edges(
     keep: str = "bidegree",
     attempts: float = 100.0,
 ) -> jax.Array:
-    """Edges of a random graph with the degrees of a given one, drawn by the chains of :func:`jaxmotif.random_graphs`.
+    """Draw a random graph with the degrees of a given one, by the chains of :func:`jaxmotif.random_graphs`.
 
-    Pure: jit it, and vmap it over keys, and over graphs padded to one size. The arrays may be traced, and nothing is
-    looked at but shapes.
+    The function is pure: jit it, and vmap it over keys, and over graphs padded to one size. The arrays may be traced,
+    and nothing is looked at but shapes.
 
     Args:
       edges: integers ``[m, 2]``. Rows with an id outside 0..num_nodes-1 are padding; self loops and repeated edges (of
         an undirected graph also the other way round) are left out.
-      key: of the chain.
-      num_nodes: static.
+      key: the key of the chain.
+      num_nodes: the number of nodes; static.
       directed: static, whether rows are arcs.
-      keep: static, of a directed graph ``"bidegree"`` (in-, out- and reciprocal degree) or ``"degree"`` (in- and
+      keep: static; for a directed graph ``"bidegree"`` (in-, out- and reciprocal degree) or ``"degree"`` (in- and
         out-degree).
       attempts: static, pair switches to try for each edge, about; at most a million. Sparse graphs accept most of
         them, dense ones few: :func:`jaxmotif.random_graphs` finds out how many are needed, and says what came of them.
@@ -71,7 +71,7 @@ def rewire_edges(
         raise ValueError(f"num_nodes must be at least 0 and less than 2**31, got {num_nodes}")
     if not (0 <= attempts <= 10**6 and math.isfinite(attempts)):
         raise ValueError(f"attempts must be from 0 to a million for each edge, got {attempts}")
-    if not isinstance(keep, str):  # others are divided on the host
+    if not isinstance(keep, str):  # other models are divided on the host
         raise TypeError(f"keep must be the name of a null model, got {type(keep).__name__}")
     if keep in NULL_MODELS and NULL_MODELS[keep].also is not None:
         raise ValueError(f"keep={keep!r}: rewire_edges keeps degrees alone; random_graphs keeps more")
@@ -79,24 +79,33 @@ def rewire_edges(
     if not edges.shape[0] or not attempts:
         steps = 0
     else:
-        steps = whole_rounds(math.ceil(2 * attempts))  # a step tries one for every two labels
+        steps = whole_rounds(math.ceil(2 * attempts))  # a step tries one switch for every two labels
     mutual = directed and model is NULL_MODELS["bidegree"]
     return _rewired(
-        edges, as_key(key), np.int32(steps), nodes=int(num_nodes), directed=directed, mutual=mutual,
+        edges,
+        as_key(key),
+        np.int32(steps),
+        nodes=int(num_nodes),
+        directed=directed,
+        mutual=mutual,
         ordered=model.ordered,
-    )  # fmt: skip
+    )
 
 
 class _Division(NamedTuple):
-    """What rows are: int32 ``[m]``, 0 an arc, 1 a pair, 2 the other arc of a pair, 3 nothing; and of the other arcs the
-    row of the pair."""
+    """Kinds of rows.
+
+    Attributes:
+      kind: int32 ``[m]``: 0 an arc, 1 a pair, 2 the opposite arc of a pair, 3 nothing.
+      pair: int32 ``[m]``, for opposite arcs the row of the pair.
+    """
 
     kind: jax.Array
     pair: jax.Array
 
 
 def _divided(u: jax.Array, v: jax.Array, inside: jax.Array, nodes: int, directed: bool, mutual: bool) -> _Division:
-    """The rows of :func:`jaxmotif.motifs._null_models.Wiring.of`, of traced edges."""
+    """Divide the rows of traced edges as :func:`jaxmotif.motifs._null_models.Wiring.of` does."""
     row, none = jnp.arange(u.shape[0], dtype=jnp.int32), np.iinfo(np.int64).max
 
     def name(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -106,7 +115,7 @@ def _divided(u: jax.Array, v: jax.Array, inside: jax.Array, nodes: int, directed
     keys, rows = lax.sort((key, row), num_keys=1, is_stable=True)
 
     def first(wanted: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The first row of that name, and whether there is one."""
+        """Return the first row of the wanted name, and whether there is one."""
         at = jnp.minimum(jnp.searchsorted(keys, wanted), keys.shape[0] - 1)
         return rows[at], (keys[at] == wanted) & (wanted != none)
 
@@ -130,10 +139,10 @@ def _rewired(
     u, v = jnp.where(inside[None], edges.T, 0).astype(jnp.int32)
     kind, pair = _divided(u, v, inside, nodes, directed, mutual)
     moved = kind < 2
-    # Nodes without edges take no part: the others are numbered without them.
+    # Nodes without edges take no part in moves, so the others are numbered without them.
     there = jnp.zeros(max(nodes, 1), jnp.int32).at[jnp.where(moved[None], jnp.stack([u, v]), nodes)].set(1, mode="drop")
     number = jnp.cumsum(there, dtype=jnp.int32) - there
-    # Labels: arcs before pairs, in an order that has nothing to do with the rows'.
+    # Labels are arcs before pairs, in an order that has nothing to do with the rows'.
     row = jnp.arange(rows, dtype=jnp.int32)
     shuffled = mix(row.astype(jnp.uint32), jnp.uint32(0))
     _, _, order = lax.sort((jnp.minimum(kind, 2), shuffled, row), num_keys=2)
@@ -141,8 +150,8 @@ def _rewired(
     arcs, pairs = (kind == 0).sum(dtype=jnp.int32), (kind == 1).sum(dtype=jnp.int32)
     by_tail, tails = _grouped(jnp.where(row < arcs, tail, np.iinfo(np.int32).max))
     starts = jnp.searchsorted(tails, jnp.arange(2 * rows + 1, dtype=jnp.int32)).astype(jnp.int32)
-    # No pilot can say here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone, in
-    # which no proposed arc is in their way.
+    # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone,
+    # in which no proposed arc is in their way.
     focus = (pairs >= 2) & (arcs > 2 * pairs)
     fixed = Fixed(
         by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, jnp.int32(15), ordered=ordered
@@ -150,19 +159,30 @@ def _rewired(
     one = jnp.zeros(1, jnp.int32)
     walks = nodes <= WALK_NODES and rows <= WALK_LABELS
     ends, _ = run_chains(
-        fixed, Ends(tail, head), one, key, one, jnp.int32(1), jnp.int32(0), steps, lanes=rows, step="reject",
+        fixed,
+        Ends(tail, head),
+        one,
+        key,
+        one,
+        jnp.int32(1),
+        jnp.int32(0),
+        steps,
+        lanes=rows,
+        step="reject",
         walks=walks,
-    )  # fmt: skip
-    # Back to the nodes' own numbers, and to the rows.
-    node = jnp.zeros(max(nodes, 1), jnp.int32).at[jnp.where(there > 0, number, nodes)].set(
-        jnp.arange(max(nodes, 1), dtype=jnp.int32), mode="drop"
-    )  # fmt: skip
+    )
+    # The ends go back to the nodes' own numbers, and the labels to the rows.
+    node = (
+        jnp.zeros(max(nodes, 1), jnp.int32)
+        .at[jnp.where(there > 0, number, nodes)]
+        .set(jnp.arange(max(nodes, 1), dtype=jnp.int32), mode="drop")
+    )
     found = jnp.zeros((rows, 2), jnp.int32).at[order].set(node[jnp.stack(ends, axis=-1)])
     found = jnp.where((kind == 2)[:, None], found[pair][:, ::-1], found)
     return jnp.where((kind < 3)[:, None], found, -1)
 
 
 def _grouped(tail: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Labels by their tails, and these in order."""
+    """Return labels sorted by their tails, and these tails in order."""
     tails, label = lax.sort((tail, jnp.arange(tail.shape[0], dtype=jnp.int32)), num_keys=1, is_stable=True)
     return label, tails

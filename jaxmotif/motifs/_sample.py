@@ -87,7 +87,14 @@ def sample_subgraphs(
 
 
 def thinned(sampler: Sampler, codes: np.ndarray, nodes: np.ndarray, first: int) -> np.ndarray:
-    """Of maps, the first of them of this number, the nodes of those that are kept, ``[kept, size]``."""
+    """Return the nodes of the maps that are kept, int32 ``[kept, size]``.
+
+    Args:
+      sampler: what drew the maps.
+      codes: uint64 ``[maps]``, codes of the maps.
+      nodes: int32 ``[size, maps]``, nodes of the maps.
+      first: the number of the first of them.
+    """
     good = np.flatnonzero(codes != NO_CODE)
     different, which = np.unique(codes[good], return_inverse=True)
     draws = sampler.draws

@@ -1,4 +1,4 @@
-"""As many random graphs as decide which classes are unusual: sequential Monte Carlo tests of all classes together."""
+"""Sequential Monte Carlo tests of all classes together: as many random graphs as decide which classes are unusual."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Until:
             raise ValueError(f"most must be at least 2 random graphs, got {self.most}")
 
     def stages(self) -> Iterator[int]:
-        """How many random graphs there are after each stage."""
+        """Yield the number of random graphs after each stage."""
         stop = min(FIRST, self.most)
         while stop < self.most:
             yield stop
@@ -59,26 +59,27 @@ class Until:
         yield self.most
 
     def decided(self, counts: np.ndarray, random_counts: np.ndarray) -> np.ndarray:
-        """Which classes are decided by counts ``[classes]`` and ``[r, classes]``, bool ``[classes]``."""
+        """Return which classes are decided by counts ``[classes]`` and ``[r, classes]``, bool ``[classes]``."""
         r, classes = random_counts.shape
-        # Two tails of each class share the error.
+        # The two tails of each class share the error.
         level = self.error / (2 * max(classes, 1))
         tails = [(random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)]
         ends = [robbins_interval(tail, r, level) for tail in tails]
         low, high = (np.minimum(1, 2 * np.minimum(a, b)) for a, b in zip(*ends, strict=True))
-        return _found(low, self.alpha) == _found(high, self.alpha)
+        return _discoveries(low, self.alpha) == _discoveries(high, self.alpha)
 
 
-def _found(p: np.ndarray, alpha: float) -> np.ndarray:
-    """The discoveries of Benjamini and Hochberg."""
+def _discoveries(p: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the discoveries of Benjamini and Hochberg, bool ``[classes]``."""
     ascending = np.sort(p)
     passed = np.flatnonzero(ascending <= alpha * np.arange(1, p.size + 1) / max(p.size, 1))
     return p <= (ascending[passed[-1]] if passed.size else -1.0)
 
 
 def robbins_interval(hits: np.ndarray, draws: int, error: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities p with ``(draws + 1) Binomial(hits; draws, p) > error``: of one sequence of draws these intervals
-    hold the true p at all numbers of draws together, but for that error.
+    """Return the probabilities p with ``(draws + 1) Binomial(hits; draws, p) > error``, as an interval for each class.
+
+    Along one sequence of draws these intervals hold the true p at all numbers of draws together, but for that error.
 
     Example:
       >>> low, high = robbins_interval(np.array([0, 50]), 100, 0.01)
@@ -86,25 +87,25 @@ def robbins_interval(hits: np.ndarray, draws: int, error: float) -> tuple[np.nda
       ([0.0, 0.323], [0.088, 0.677])
     """
     hits = hits.astype(np.float64)
-    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, draws + 1)))])  # logarithms
+    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, draws + 1)))])  # logarithms of factorials
     at = hits.astype(np.int64)
     constant = np.log(draws + 1) + factorial[draws] - factorial[at] - factorial[draws - at] - np.log(error)
 
     def inside(p: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            # 0 log 0 is 0.
+            # The product 0 log 0 counts as 0.
             yes = np.where(hits > 0, hits * np.log(p), 0.0)
             no = np.where(hits < draws, (draws - hits) * np.log1p(-p), 0.0)
         return constant + yes + no > 0
 
     mean = hits / draws
-    found = []
+    ends = []
     for outer in (np.zeros_like(mean), np.ones_like(mean)):
-        # The mean is inside, and the interval is one piece: halve towards its end.
+        # The mean is inside, and the interval is one piece, so halving finds its ends.
         near, far = mean.copy(), outer
         for _ in range(60):
             middle = (near + far) / 2
             here = inside(middle)
             near, far = np.where(here, middle, near), np.where(here, far, middle)
-        found.append(far)
-    return found[0], found[1]
+        ends.append(far)
+    return ends[0], ends[1]

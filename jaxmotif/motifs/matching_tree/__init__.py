@@ -1,4 +1,4 @@
-"""How often given classes occur in random graphs, by matching them all at once along their matching tree.
+"""Counts of given classes in random graphs, by matching all classes at once along their matching tree.
 
 The engine of Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017. Orders put dense and infrequent
 parts first, by the frequencies of edges in the input graph; symmetry is broken in every beginning of an order; orders

@@ -39,7 +39,8 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
         )
     (device,) = dyads.offsets.devices()
     tree = put64(plan.tree, device)
-    # A row has fewer extensions than 2 ** search_steps in each of its phases, 7 at most: more room is never used.
+    # A row has fewer extensions than 2 ** search_steps in each of its phases, of which there are at most 7, so more
+    # room is never used.
     most = [(dyads.near.shape[0] << i * (dyads.search_steps + 3)) + block for i in range(plan.size - 2)]
     tables = [min(pair) for pair in zip(tables, most, strict=False)]
     counts = _counts(cells)
@@ -49,10 +50,10 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
         i = rows.nodes.shape[0]
         steps = plan.steps[i - 1]
         table, held = None if i == plan.size - 1 else _empty(i + 1, tables[i - 1]), 0
-        # In phases: a node is met by the first of the row's that it touches.
+        # Work goes in phases: a node is met in the phase of the row's first node that it touches.
         for phase in range(i):
             walks, total = _open(dyads, tree, rows, np.array([size, phase], np.int32))
-            if table is None:  # the last level is counted, never stored
+            if table is None:  # because the last level is counted, never stored
                 at = np.array([phase, plan.first_leaf], np.int32)
                 counts = _count(dyads, tree, rows, walks, at, counts, leaves=plan.leaves, steps=steps, block=block)
                 continue
@@ -61,7 +62,7 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
                 at = np.array([phase, first, held])
                 table, numbers = _fill(dyads, tree, rows, walks, at, table, steps=steps, block=block)
                 held, first = np.asarray(numbers).tolist()
-                # Depth first: a full table is worked off before more is put into it.
+                # The search is depth first: a full table is worked off before more is put into it.
                 if held + block > tables[i - 1]:
                     descend(table, held)
                     held = 0
@@ -71,7 +72,7 @@ def count_by_matching(graphs: CensusGraphs, plan: TreePlan, *, block: int, table
     descend(_roots(dyads, tree, capacity=rooms), nodes)
     by_leaf = np.asarray(counts)[:cells].reshape(graphs.count, plan.leaves)[:, : plan.leaf_class.size]
     found = np.zeros((len(plan.classes), graphs.count), np.int64)
-    np.add.at(found, plan.leaf_class, by_leaf.T)  # orders of one class find different occurrences of it
+    np.add.at(found, plan.leaf_class, by_leaf.T)  # since orders of one class find different occurrences of it
     return found.T
 
 
@@ -91,7 +92,17 @@ _roots = jit64(kernel.root_matches, static_argnames="capacity")
 
 @jit64
 def _open(dyads: Dyads, tree: Tree, rows: Matches, at: jax.Array) -> tuple[Walks, jax.Array]:
-    """``at``: how many rows there are, and the phase."""
+    """Open the walks of a phase of the rows of a table.
+
+    Args:
+      dyads: the graphs.
+      tree: the matching tree.
+      rows: the matches to extend.
+      at: int64 ``[2]``, how many rows there are, and the phase.
+
+    Returns:
+      The walks, and their number of positions.
+    """
     walks = kernel.open_walks(dyads, tree, rows, at[0], at[1])
     return walks, for_host(walks.work.total)
 
@@ -100,7 +111,21 @@ def _open(dyads: Dyads, tree: Tree, rows: Matches, at: jax.Array) -> tuple[Walks
 def _fill(
     dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, at: jax.Array, table: Matches, *, steps: int, block: int
 ) -> tuple[Matches, jax.Array]:
-    """``at``: the phase, the position to go on at, and how many rows the table holds."""
+    """Fill a table with extensions of rows, until it is full or the walks end.
+
+    Args:
+      dyads: the graphs.
+      tree: the matching tree.
+      rows: the matches to extend.
+      walks: the walks of the phase.
+      at: int64 ``[3]``, the phase, the position to go on at, and how many rows the table holds.
+      table: the matches that are filled in.
+      steps: static, steps of the search for a row.
+      block: static, positions that are worked on together.
+
+    Returns:
+      The table; and int64 ``[2]``, how many rows it then holds, and the position to go on at.
+    """
     phase, first, held = at[0].astype(jnp.int32), at[1], at[2].astype(jnp.int32)
     table, held, first = kernel.fill_matches(
         dyads, tree, rows, walks, phase, first, table, held, steps=steps, block=block
@@ -110,10 +135,30 @@ def _fill(
 
 @partial(jit64, static_argnames=("leaves", "steps", "block"), donate_argnames="counts")
 def _count(
-    dyads: Dyads, tree: Tree, rows: Matches, walks: Walks, at: jax.Array, counts: jax.Array,
-    *, leaves: int, steps: int, block: int,
-) -> jax.Array:  # fmt: skip
-    """``at``: the phase, and the tree node of the first leaf."""
+    dyads: Dyads,
+    tree: Tree,
+    rows: Matches,
+    walks: Walks,
+    at: jax.Array,
+    counts: jax.Array,
+    *,
+    leaves: int,
+    steps: int,
+    block: int,
+) -> jax.Array:
+    """Count the extensions of rows by graph and leaf of the tree.
+
+    Args:
+      dyads: the graphs.
+      tree: the matching tree.
+      rows: the matches to extend.
+      walks: the walks of the phase.
+      at: int64 ``[2]``, the phase, and the tree node of the first leaf.
+      counts: int64, the counts so far.
+      leaves: static, how many leaves the tree has.
+      steps: static, steps of the search for a row.
+      block: static, positions that are worked on together.
+    """
     return kernel.count_matches_by_graph(
         dyads, tree, rows, walks, at[0], at[1], counts, leaves=leaves, steps=steps, block=block
     )

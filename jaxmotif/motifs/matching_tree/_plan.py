@@ -1,4 +1,4 @@
-"""From classes to a matching tree: an order for each, by how often its edges occur, joined where they begin alike."""
+"""The matching tree of classes: orders of each, chosen by how often edges occur, joined where they begin alike."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     for number, text in enumerate(classes):
         pattern = class_pattern(text, alphabet, size)
         ways += [(number, pattern, order) for order in prefixes.of(pattern)]
-    # Every order of every class in one tree; of each node: its step as a word, its depth, and what it must come after.
+    # One tree holds every order of every class. Each of its nodes has its step as a word, its depth, and the nodes that
+    # it must come after.
     found = matching_tree([pattern for _, pattern, _ in ways], [order.nodes.tolist() for _, _, order in ways])
     count = len(found.parent)
     parent = np.array(found.parent, np.int64)
@@ -59,13 +60,13 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     depth, below = np.zeros(count, np.int64), np.zeros(count, np.uint32)
     for node, above in enumerate(found.parent):
         depth[node] = 0 if above < 0 else depth[above] + 1
-    # From the leaf up: conditions of a step are the same for all orders that share it.
+    # Conditions are set from the leaf up; those of a step are the same for all orders that share the step.
     for (_, _, order), node in zip(ways, found.leaf, strict=True):
         for bits in reversed(order.after):
             below[node] = bits
             node = found.parent[node]
 
-    # Number the nodes level by level, siblings together and by rising pattern.
+    # Nodes are numbered level by level, siblings together and by rising pattern.
     rank = np.empty_like(depth)
     for level in range(size):
         nodes = np.flatnonzero(depth == level)
@@ -76,9 +77,10 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     depth, word, below = depth[order], word[order], below[order]
     parent = np.where(depth, rank[parent[order]], -1)
 
-    # As arrays with room for more: where a label starts, where each node's children stand, and for each phase what
-    # all children that begin there ask for (a child begins at the first node that it is joined to).
-    # More than the tree has: its last place has no children, for labels that no pattern begins with.
+    # The arrays have room for more: where a label starts, where each node's children stand, and for each phase what
+    # all children that begin there ask for. A child begins at the first node that it is joined to.
+    # There is more room than the tree has nodes: the last place, which has no children, is for labels that no pattern
+    # begins with.
     capacity = 1 << max(count, 15).bit_length()
     roots = np.full(1 << alphabet.label_bits, capacity - 1, np.int32)
     first_child = np.count_nonzero(depth == 0)
@@ -88,9 +90,9 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     after = np.full((size - 1, capacity), NOT_WALKED, np.int32)
     state = (1 << alphabet.state_bits) - 1
     for node in range(first_child, count):
-        # The first node of the row that it is joined to: in whose walk it is met.
+        # A child is met in the walk of the first node of the row that it is joined to.
         phase = next(a for a in range(size) if int(word[node]) >> (a * alphabet.state_bits) & state)
-        # What all of them ask for: an AND over them, begun with all ones.
+        # The demands that all of them share are an AND over them, begun with all ones.
         after[phase, parent[node]] &= int(below[node])
     first_leaf = int(np.searchsorted(depth, size - 1))
     leaf_class = np.empty(count - first_leaf, np.int64)
@@ -99,14 +101,19 @@ def plan_matching(graph: Graph, size: int, classes: Sequence[str]) -> TreePlan:
     padding = (0, capacity - count)
     arrays: tuple[Any, ...] = roots, begin.astype(np.int32), np.pad(word, padding), np.pad(below, padding), after
     return TreePlan(
-        Tree(*arrays), size, first_leaf, 1 << max(leaf_class.size - 1, 15).bit_length(), leaf_class, tuple(classes),
-        # In threes, so that few depths of the search are compiled.
+        Tree(*arrays),
+        size,
+        first_leaf,
+        1 << max(leaf_class.size - 1, 15).bit_length(),
+        leaf_class,
+        tuple(classes),
+        # The depth of the search is a multiple of three, so that few depths are compiled.
         tuple(-(-m.bit_length() // 3) * 3 for m in most),
-    )  # fmt: skip
+    )
 
 
 def class_pattern(text: str, alphabet: Alphabet, size: int) -> Pattern:
-    """The pattern that a canonical string stands for, its labels as their ranks: of nodes from 0, of edges from 1.
+    """Return the pattern of a canonical string, with its labels as ranks: of nodes from 0, of edges from 1.
 
     Example:
       >>> class_pattern("3,7:0010", Alphabet(True, None, (3, 7)), 2).node_labels.tolist()
@@ -126,14 +133,14 @@ def class_pattern(text: str, alphabet: Alphabet, size: int) -> Pattern:
 
 
 class _Frequencies:
-    """How often each kind of edge occurs in a graph."""
+    """Numbers of edges of each kind in a graph."""
 
     def __init__(self, graph: Graph, alphabet: Alphabet):
         self._alphabet, slots = alphabet, slots_of(graph, graph_edges(graph))
         labels = np.zeros(graph.n, np.int64)
         if alphabet.node_labels is not None:
-            given = np.asarray(graph.node_labels)[: graph.n]
-            labels[degree_rank(graph)] = alphabet.ranks(given, alphabet.node_labels, graph.n) - 1
+            node_labels = np.asarray(graph.node_labels)[: graph.n]
+            labels[degree_rank(graph)] = alphabet.ranks(node_labels, alphabet.node_labels, graph.n) - 1
         tail = np.repeat(np.arange(graph.n), np.diff(slots.offsets))
         kinds = self._key(labels[tail], labels[slots.near], slots.states)
         self._kinds, self._times = np.unique(kinds, return_counts=True)
@@ -143,13 +150,13 @@ class _Frequencies:
         return (((first << a.label_bits) + second) << a.state_bits) + states
 
     def of(self, pattern: Pattern) -> np.ndarray:
-        """Of each pair of a pattern's nodes, int64 ``[k, k]``."""
+        """Return how often the edge between each two nodes of a pattern occurs in the graph, int64 ``[k, k]``."""
         k, a = pattern.num_nodes, self._alphabet
         labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
         entries = _entries(pattern)
         states = entries + a.entries * entries.T if a.directed else entries
         keys = self._key(labels[:, None], labels[None, :], states)
-        # Past the last, whatever is there is compared, and differs.
+        # A position past the last is moved to the last, whose key then differs.
         at = np.minimum(np.searchsorted(self._kinds, keys), max(self._kinds.size - 1, 0))
         return np.where(self._kinds[at] == keys, self._times[at], 0)
 
@@ -159,10 +166,10 @@ def _entries(pattern: Pattern) -> np.ndarray:
 
 
 def _word(step: tuple, alphabet: Alphabet) -> int:
-    """A step as :attr:`Tree.pattern` holds it."""
+    """Return a step as a word in the form of :attr:`Tree.pattern`."""
     label, *pairs = step
     word = label << (len(pairs) * alphabet.state_bits)
-    # As `Tree.pattern` has it: e(old, new) low, e(new, old) in the higher digit.
-    for a, (out, back) in enumerate(pairs):  # seen from the older node
+    # In `Tree.pattern` e(old, new) is the lower digit and e(new, old) the higher one.
+    for a, (out, back) in enumerate(pairs):  # both seen from the older node
         word |= (back + alphabet.entries * out if alphabet.directed else out) << (a * alphabet.state_bits)
     return word

@@ -32,10 +32,10 @@ class PrefixOrder(NamedTuple):
 
 
 class PrefixOrders:
-    """Finds the orders of connected patterns; remembers those of every beginning.
+    """Finder of the orders of connected patterns, which remembers the orders of every beginning.
 
-    The last node is one with the fewest neighbours, so that beginnings are dense; of these, one whose edges are the
-    most frequent, so that the infrequent ones come first, as in QuickSI.
+    The last node of an order is one with the fewest neighbours, so that beginnings are dense. Among such nodes it is
+    one whose edges are the most frequent, so that the infrequent ones come first, as in QuickSI.
 
     Args:
       frequency: how often each edge of a pattern occurs where it is to be searched, numbers ``[k, k]`` (those of other
@@ -53,7 +53,7 @@ class PrefixOrders:
         self._known: dict[tuple[bytes, ...], list[PrefixOrder]] = {}
 
     def of(self, pattern: Pattern) -> list[PrefixOrder]:
-        """The orders of a connected pattern of up to 8 nodes; each occurrence is met by exactly one of them.
+        """Return the orders of a connected pattern of up to 8 nodes; each occurrence is met by exactly one of them.
 
         Raises:
           ValueError: a pattern in several parts.
@@ -63,7 +63,7 @@ class PrefixOrders:
         form = canonical_order(pattern)
         canonical = pattern.relabel(form)
         labels = (canonical.node_labels, canonical.edge_labels)
-        # Patterns of one form have the same orders: found once, renamed for each.
+        # Patterns of one form have the same orders, which are found once and renamed for each.
         key = (canonical.adjacency.tobytes(), *(b"" if x is None else x.tobytes() for x in labels))
         if key not in self._known:
             self._known[key] = self._find(canonical)
@@ -76,24 +76,24 @@ class PrefixOrders:
         near = pattern.neighbors
         often = np.where(near, self._frequency(pattern), 0).sum(axis=1)
         by_choice = np.lexsort((-often, near.sum(axis=1))).tolist()
-        # What is left must be connected, or its occurrences would not be grown along edges.
+        # The rest must be connected, or its occurrences would not be grown along edges.
         last = next(v for v in by_choice if len(pattern.relabel(np.delete(np.arange(k), v)).components()) == 1)
         others = np.delete(np.arange(k), last)
-        # In canonical order, so that the orders found before are in its numbers.
+        # The rest is put in canonical order, so that the orders found before are in its numbers.
         others = others[canonical_order(pattern.relabel(others))]
         rest = pattern.relabel(others)
         orbit = node_orbits(pattern)
         entries = pattern.entries
         joined = entries[last] * (int(entries.max()) + 1) + entries[:, last]
         group = automorphisms(rest)
-        found = []
+        orders = []
         for order in self.of(rest):
-            # Every automorphism of the rest gives another way to join the last node to it.
+            # Every automorphism of the rest is another way to join the last node to it.
             images = others[group[:, order.nodes]]
-            # Ways in which the last node is joined alike find the same occurrences: one of each.
+            # Ways in which the last node is joined alike find the same occurrences, so one of them is enough.
             for way in np.unique(joined[images], axis=0, return_index=True)[1].tolist():
                 nodes = images[way]
-                # Of the nodes that could have been last, it has the highest id: so an occurrence is met once.
+                # It has the highest id of the nodes that could have been last, so that an occurrence is met once.
                 bits = sum(1 << i for i, v in enumerate(nodes.tolist()) if orbit[v] == orbit[last])
-                found.append(PrefixOrder(np.append(nodes, last), (*order.after, bits)))
-        return found
+                orders.append(PrefixOrder(np.append(nodes, last), (*order.after, bits)))
+        return orders
