@@ -23,21 +23,21 @@ import jax.numpy as jnp
 import numpy as np
 from harness import Rows, Table, measure, option
 
-# What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
-from jaxmotif.matching._conditions import ask
-from jaxmotif.matching._order import choose_order
-from jaxmotif.matching._plan import make_plan
-from jaxmotif.matching._plan_many import plan_many
-from jaxmotif.matching._reduce import filtered, reduced
-from jaxmotif.matching._small import _Small
-
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
+
+# What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
+from jaxmotif.matching._host_search import HostSearch
 from jaxmotif.matching._options import Options
+from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import constrain_query
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._plan import make_plan
+from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import Progress, advance
+from jaxmotif.search import DeviceReport, advance
 from jaxmotif.search._layout import SearchWords
 
 rows = Rows(__doc__)
@@ -291,20 +291,20 @@ def open_instances(options: argparse.Namespace) -> None:
         )
 
 
-class Probes(_Small):
+class Probes(HostSearch):
     """Many probes at once, each a row; ``laid`` is how many candidates each had."""
 
-    def laid_out(self, asks, shortest):
-        row, w, which = super().laid_out(asks, shortest)
+    def lay_out_candidates(self, asks, shortest):
+        row, w, which = super().lay_out_candidates(asks, shortest)
         self.laid = np.bincount(row, minlength=self.rows.shape[1])
         return row, w, which
 
 
 def prepare(query, target, options):
-    """Plan as a search does: a job for ``plan_many``."""
-    asked = ask(query, options)
-    kept = yield from filtered(target, asked, None, options)
-    lists, measured = yield from reduced(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
+    """Plan as a search does."""
+    asked = constrain_query(query, options)
+    kept = filter_target(target, asked, None, options)
+    lists, measured = reduce_and_measure(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
     return asked, choose_order(asked, measured, options.search, closed_form=not options.induced), lists, measured
 
 
@@ -317,7 +317,7 @@ def probe(prepared, rng, probes):
     found = np.zeros((len(order.core), 2, probes))
     for level, x in enumerate(order.core):
         asks = search.asks([x])
-        row, w = search.tested_one_by_one(asks, search.shortest(asks))
+        row, w = search.test_candidates(asks, search.shortest(asks))
         left = np.bincount(row, minlength=len(alive))
         found[level, 1, alive] = weights * search.laid
         # Of each probe's partial matches, which stand together, one is drawn uniformly.
@@ -338,7 +338,7 @@ def estimate(name: str, induced: bool, options: argparse.Namespace) -> dict[str,
     query, target = harness.instance(options.data, name)
     how = Options(induced=induced)
     index = index_target(target, by_degree=True, on_host=True)
-    [(prepared, _)] = plan_many([prepare(Pattern.from_graph(query), index, how)])
+    prepared = prepare(Pattern.from_graph(query), index, how)
     rng, some = np.random.default_rng(0), []
     started = time.perf_counter()
     while sum(x.shape[-1] for x in some) < options.probes and time.perf_counter() - started < options.probe_seconds:
@@ -427,8 +427,8 @@ def flooding(options: argparse.Namespace) -> None:
         query, graph = harness.instance(options.data, name)
         query, target = Pattern.from_graph(query), index_target(graph)
         how = Search(leaves=options.count, symmetry=options.count, block=block, lookahead=False)
-        job = make_plan(query, target, None, Options(induced=kind == "induced", search=how), jax.devices()[0])
-        [(plan, _)] = plan_many([job])
+        how = Options(induced=kind == "induced", search=how)
+        plan = make_plan(query, target, None, how, jax.devices()[0], PhaseClock())
         for schedule in SCHEDULES:
             end, seconds = scheduled(plan, schedule, options.threads, options.seconds)
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained
@@ -469,7 +469,7 @@ def scheduled(plan, schedule: str, threads: int, seconds: float) -> tuple[Any, f
         while True:
             stop = np.int32(min(last, steps))
             state, report = advance(operands, state, stop, sizes=stage.sizes, ordered=schedule != "fill")
-            now = Progress.read(np.asarray(report), stage.sizes)
+            now = DeviceReport.read(np.asarray(report), stage.sizes)
             taken = time.perf_counter() - started
             if now.drained or steps >= last or taken > limit:
                 return now, taken

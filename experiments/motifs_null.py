@@ -87,7 +87,7 @@ def mixing(options: argparse.Namespace) -> None:
     """Compare chains of several lengths: moves accepted, means, and whether longer chains give other means."""
     num = options.graphs
     table = Table(
-        "network | step | attempts | accepted | statistic | mean +- error | lag correlation | double-length z"
+        "network | step | attempts | accepted | statistic | mean +- error | lag correlation | z at 4 times the length"
     )
     for name in NETWORKS:
         graph = harness.directed(options.data, name)
@@ -99,7 +99,7 @@ def mixing(options: argparse.Namespace) -> None:
                     for label in TRACKED:
                         if label in found.names and s.sd[i := found.names.index(label)] > 0.5:
                             mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
-                            longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.double_length_z[i]:.1f}"
+                            longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
                             table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
 
 

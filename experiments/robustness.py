@@ -46,9 +46,11 @@ def start(*arguments: object, environment: dict[str, str] | None = None) -> subp
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and inherited
     errors = tempfile.TemporaryFile()  # noqa: SIM115 (end closes it)
     process = subprocess.Popen(
-        [sys.executable, "-m", "jaxmotif", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=errors,
+        [sys.executable, "-m", "jaxmotif", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
         env=os.environ | {"JAX_PLATFORMS": "cpu"} | (environment or {}),
-    )  # fmt: skip
+    )
     process.stdin = errors  # kept with the process
     return process
 
@@ -146,8 +148,9 @@ def terminations(data: Path, number: int = 20, *names: str) -> None:
             told += f", {statuses[0]} had ended" if statuses[0] else ""
             print(
                 f"| {name} | {alone.cpu:.1f} | {again.cpu:.1f} | {statuses.total()} | {told} | {same} of {len(lost)} "
-                f"| {', '.join(f'{cpu:.1f}' for cpu in lost)} | {late:.1f} |", flush=True,
-            )  # fmt: skip
+                f"| {', '.join(f'{cpu:.1f}' for cpu in lost)} | {late:.1f} |",
+                flush=True,
+            )
 
 
 def interrupts(number: int = 12, *names: str) -> None:

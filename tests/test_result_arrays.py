@@ -252,11 +252,11 @@ def random_graph(seed):
     rng = np.random.default_rng(seed)
     edges, used, hubs = [], 0, [0]
     for _ in range(int(rng.integers(1, 5))):
-        kind, room = rng.integers(3), PAD[0] - used - 20
+        kind, room = rng.integers(3) if used else 0, PAD[0] - used - 20
         glue = int(rng.choice(hubs)) if used and rng.random() < 0.6 else used
         first = used + (glue == used)
         if kind == 0:
-            size = int(rng.integers(1, min(6000, room)))
+            size = int(rng.integers(1 if used else 3500, min(6000, room)))  # C(3500, 3) > 2^32
             edges.append(star(size, glue, first))
         elif kind == 1:
             sides, size = int(rng.integers(1, 5)), int(rng.integers(1, min(3000, room)))

@@ -130,7 +130,7 @@ def target_of(device: jax.Device | None = None) -> Target:
         raise ValueError(f"JAXMOTIF_KERNELS must be one of {', '.join(get_args(Kernels))}, got {asked!r}")
     if asked == "interpreted":
         return Target(platform, asked)
-    forms = tuple(form for form in PREFERRED.get(platform, ()) if asked in (None, "", form))
+    forms: tuple[Kernels, ...] = tuple(form for form in PREFERRED.get(platform, ()) if asked in (None, "", form))
     if not forms or _find_form is None:
         return Target(platform)
     # Only a kernel that runs shows that kernels run on this device.

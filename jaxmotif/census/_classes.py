@@ -72,6 +72,7 @@ class Classifier:
             return self._index[at]
 
     def _names(self, codes: np.ndarray) -> Iterator[str]:
+        """Yield the canonical string of each code."""
         a = self.alphabet
         labels, entries = decode(codes, a.codes, self.size)
         # Without labels there are few matrices: their canonical strings are cached over all graphs.
@@ -80,13 +81,22 @@ class Classifier:
                 yield _plain_string(matrix.tobytes(), self.size, a.directed)
             return
         for label, entry in zip(labels, entries, strict=True):
-            nodes = None if a.node_labels is None else np.asarray(a.node_labels)[label]
-            edges = None if a.edge_labels is None else np.where(entry > 0, np.asarray(a.edge_labels)[entry - 1], 0)
-            yield canonical_string(Pattern(entry > 0, nodes, edges, a.directed))
+            yield canonical_string(labelled_pattern(a, label, entry))
+
+
+def labelled_pattern(alphabet: Alphabet, label: np.ndarray, entry: np.ndarray) -> Pattern:
+    """Return the pattern with some node codes, int64 ``[k]``, and adjacency entries, int64 ``[k, k]``."""
+    nodes = edges = None
+    if alphabet.node_labels is not None:
+        nodes = np.asarray(alphabet.node_labels)[label]
+    if alphabet.edge_labels is not None:
+        edges = np.where(entry > 0, np.asarray(alphabet.edge_labels)[entry - 1], 0)
+    return Pattern(entry > 0, nodes, edges, alphabet.directed)
 
 
 @cache
 def _plain_string(adjacency: bytes, size: int, directed: bool) -> str:
+    """Return the canonical string of a graph without labels, from the bytes of its adjacency."""
     matrix = np.frombuffer(adjacency, bool).reshape(size, size)
     return canonical_string(Pattern(matrix, None, None, directed))
 
@@ -145,7 +155,7 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
 
     def place(nodes: np.ndarray | jax.Array) -> Any:
         """Return the lowest bit of a node, which stands above those of all nodes after it."""
-        # The dyads that came with the nodes after it.
+        # These are the dyads of the nodes after it.
         later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
         return later * width + (size - 1 - nodes) * labels
 

@@ -83,7 +83,7 @@ def sort_codes(codes: jax.Array, weights: jax.Array | None) -> SortedCodes:
 def distinct_from(ordered: SortedCodes, first: jax.Array, *, room: int) -> DistinctCodes:
     """List the different codes from number ``first`` on, as many as there is room for."""
     codes = ordered.codes
-    # Where each begins. The one after the last begins where all end: past all codes there is nothing more.
+    # `start` says where each code begins. The one after the last begins where all end, as nothing comes after it.
     place = jnp.where(first_ones(codes) & (ordered.order >= first), ordered.order - first, room + 1)
     end = (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
@@ -111,8 +111,9 @@ def _grouped(ordered: SortedCodes, first: jax.Array, *, form: Codes, nodes: int,
         some = normal_codes(jnp, lax.dynamic_slice_in_dim(distinct.codes, at, part), form, nodes)
         return lax.dynamic_update_slice_in_dim(forms, some, at, 0)
 
-    # A part at a time, because telling the nodes of one subgraph apart takes as much room as hundreds of codes.
-    # The number of parts is fixed: asking a GPU for it would keep whatever comes after this waiting.
+    # Codes are brought to normal form a part at a time, because telling the nodes of one subgraph apart takes as much
+    # room as hundreds of codes. The number of parts is fixed: asking a GPU for it would keep all that comes after this
+    # waiting.
     forms = lax.fori_loop(jnp.int32(0), jnp.int32(-(-room // part)), normal, distinct.codes)
     return distinct_from(sort_codes(forms, distinct.times), jnp.int32(0), room=room)
 

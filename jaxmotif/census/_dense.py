@@ -96,7 +96,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
     classes, table = _table(size, alphabet)
     index, bits = jnp.asarray(table), alphabet.state_bits
     label, state = _node_ranks(graph, alphabet), _states(graph, alphabet)
-    # Sets of all nodes but the last, or for three nodes of all.
+    # The sets have all nodes of a subgraph but the last one, or for three nodes all of them.
     base, block = max(3, size - 1), BLOCK_5 if size == 5 else BLOCK
     sets, total = _sets(graph.node_capacity, base, block)
     columns = [jnp.asarray(column) for column in sets]

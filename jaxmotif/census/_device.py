@@ -163,7 +163,7 @@ class DeviceEngine(CensusEngine):
             np.int32(first - portion.base),
             self._graph_bits,
             size=size,
-            codes=self.graphs.alphabet.codes,  # static, and so compiled for: of an alphabet, not of a graph
+            codes=self.graphs.alphabet.codes,  # static: programs are compiled for an alphabet, not for a graph
             nodes=self.size,
         )
         return _PendingWindow(portion, first, size, window)
@@ -198,7 +198,7 @@ class DeviceEngine(CensusEngine):
         self._known = put64(padded, self._device)
         classes, width = len(self.classifier), self._counts.shape[1]
         if width <= classes:
-            # Room for more classes than there are, so that a few new ones compile nothing.
+            # There is room for more classes than are known, so that a few new ones compile nothing.
             more = power_of_four(classes + 1, self._width) - width
             wider = np.pad(np.asarray(self._counts), ((0, 0), (0, more)))
             self._counts = put64(wider, self._device)
@@ -374,7 +374,7 @@ def _count_window(
     # A pair of candidates with an edge is taken from the class of the same pair without it (`HostEngine._classes`).
     old, edge = last_pair(codes, nodes)
     joined = real & (code & old != 0) & (code & edge != 0) & (nodes > 2)
-    # The form of each code, and of the same pair without its edge.
+    # Each code has a form, and so has the same pair without its edge.
     both = normal_codes(jnp, jnp.concatenate([code, code & ~edge]), codes, nodes)
     both = jnp.where(jnp.concatenate([real, joined]), both, all_ones(both.dtype))
     forms, which, several = _number_forms(both)

@@ -451,7 +451,7 @@ def mixed_graphs(
     place += owner * n
     edges = graph_edges(union)
     u, v = place[edges.tails[0]], place[edges.heads[0]]
-    # The row where each edge's graph begins.
+    # The rows of an edge's graph begin at a multiple of n.
     first = u - u % n
     entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.size)
     rows = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.census._classes import Classifier, decode
+from jaxmotif.census._classes import Classifier, decode, labelled_pattern
 from jaxmotif.census._enumerate import Part, count_classes, count_places
 from jaxmotif.census._job import Work, count_in_parts
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, content_of, degree_rank
@@ -20,7 +20,7 @@ from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.patterns import Pattern, canonical_order, named_pattern
+from jaxmotif.patterns import canonical_order, named_pattern
 from jaxmotif.patterns._names import short_name
 from jaxmotif.patterns._roles import roles_of
 
@@ -63,24 +63,16 @@ def role_counts(
       occur; and the counts, int64 ``[n, roles]``, or ``[m, roles]``.
     """
     selection = select_devices(devices)
-    device = selection.main
-    # All devices of a process share the classifier: a form that one device has met is known to all.
-    classifier = Classifier(Alphabet.of(graph), size)
-
-    def count(
-        graphs: CensusGraphs, sizes: Sizes, part: Part | None = None, advance: Callable[[int], None] = lambda rows: None
-    ) -> Arrays:
-        counts = count_classes(graphs, size, classifier, sizes, advance, part)[0]
-        return _role_counts(graph, graphs, per, classifier, counts, sizes, part)
+    device, counter = selection.main, _RoleCounter(graph, size, per)
 
     def attempt(memory: int | None) -> Arrays:
         sizes, matrix_bytes = plan(device, memory)
         with jax.default_device(device), meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-            return count(census_graphs(graph, None, matrix_bytes, device), sizes, advance=bar.advance)
+            return counter.count(census_graphs(graph, None, matrix_bytes, device), sizes, advance=bar.advance)
 
     if size > 2 and (selection.several or checkpoint is not None):
         store = store_for(checkpoint, selection.together, lambda: ("roles", *content_of(graph), size, per))
-        work = Work(graph, size, graph.n if per == "node" else graph.m, count)
+        work = Work(graph, size, graph.n if per == "node" else graph.m, counter.count)
         sums = count_in_parts("roles", work, selection, memory, store, progress)
     else:
         sums = with_smaller_steps(attempt, memory, partial(halve_memory, device), device)[0]
@@ -89,43 +81,64 @@ def role_counts(
     return tuple(roles[name][int(number)] for name, number in names), sums["nodes"]
 
 
-def _role_counts(
-    graph: Graph,
-    graphs: CensusGraphs,
-    per: Literal["node", "edge"],
-    classifier: Classifier,
-    counts: np.ndarray,
-    sizes: Sizes,
-    part: Part | None,
-) -> Arrays:
-    """Count the roles of a part, as :func:`jaxmotif.census._job.merge_counts` takes them.
+class _RoleCounter:
+    """A counter of the roles that the nodes, or edges, of a graph play.
 
-    Roles stand in the place of classes. A role is called by its class and its number there, so that the names ascend
-    as classes do.
-
-    Args:
-      graph: the graph.
-      graphs: the same graph, on the device where the search runs.
-      per: whose roles are counted.
-      classifier: knows every form of the part.
-      counts: the counts of the classes in this part.
-      sizes: how much is held at once.
-      part: where the search begins.
+    All devices of a process share its classifier: a form that one device has met is known to all.
     """
-    forms, index = classifier.known
-    names = classifier.classes  # other devices may have met more classes meanwhile, which are not in this part
-    places: dict[str, _Places] = {}
-    first: dict[str, int] = {}  # the column of each class's first role
-    roles: list[str] = []
-    for name in sorted(names[i] for i in np.flatnonzero(counts).tolist()):
-        places[name] = _places(name, graph.directed, per)
-        first[name] = len(roles)
-        roles += [f"{name} {number:02}" for number in range(len(places[name].roles))]
-    columns = _columns(classifier, forms, names, index, places, first, 1 if per == "node" else 2)
-    values = count_places(graphs, classifier.size, forms, columns, len(roles), sizes, part)
-    number = degree_rank(graph)
-    rows = number if per == "node" else _slots(graphs, number[graph.edge_list()])
-    return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}
+
+    def __init__(self, graph: Graph, size: int, per: Literal["node", "edge"]):
+        self._graph = graph
+        self._per: Literal["node", "edge"] = per
+        self._classifier = Classifier(Alphabet.of(graph), size)
+
+    def count(
+        self,
+        graphs: CensusGraphs,
+        sizes: Sizes,
+        part: Part | None = None,
+        advance: Callable[[int], None] = lambda number: None,
+    ) -> Arrays:
+        """Count the roles of a part, as :func:`jaxmotif.census._job.merge_counts` takes them.
+
+        Roles stand in the place of classes. A role is called by its class and its number there, so that the names
+        ascend as classes do.
+        """
+        classifier, per = self._classifier, self._per
+        counts = count_classes(graphs, classifier.size, classifier, sizes, advance, part)[0]
+        forms, index = classifier.known
+        names = classifier.classes  # other devices may have met more classes meanwhile, which are not in this part
+        places: dict[str, _Places] = {}
+        first: dict[str, int] = {}  # the column of each class's first role
+        roles: list[str] = []
+        for name in sorted(names[i] for i in np.flatnonzero(counts).tolist()):
+            places[name] = _places(name, self._graph.directed, per)
+            first[name] = len(roles)
+            roles += [f"{name} {number:02}" for number in range(len(places[name].roles))]
+        columns = self._columns(forms, [names[i] for i in index.tolist()], places, first)
+        values = count_places(graphs, classifier.size, forms, columns, len(roles), sizes, part)
+        rank = degree_rank(self._graph)
+        rows = rank if per == "node" else _slots(graphs, rank[self._graph.edge_list()])
+        return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}
+
+    def _columns(
+        self, forms: np.ndarray, names: list[str], places: dict[str, _Places], first: dict[str, int]
+    ) -> np.ndarray:
+        """Return the columns of the places of forms: those of their classes, with the nodes in another order."""
+        alphabet, size = self._classifier.alphabet, self._classifier.size
+        dimensions = 1 if self._per == "node" else 2
+        labels, entries = decode(forms, alphabet.codes, size)
+        columns = np.full((forms.size, *(size,) * dimensions), -1 if dimensions > 1 else 0, np.int64)
+        for i, (name, label, entry) in enumerate(zip(names, labels, entries, strict=True)):
+            # The form of a pair without its edge may be known though no subgraph has it.
+            if name not in places:
+                continue
+            # Node p of the form is node place[p] of the canonical form.
+            place = np.argsort(canonical_order(labelled_pattern(alphabet, label, entry)))
+            own = places[name].columns
+            taken = own[place] if dimensions == 1 else own[np.ix_(place, place)]
+            columns[i] = np.where(taken < 0, -1, taken + first[name])
+        return columns
 
 
 def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
@@ -142,37 +155,6 @@ def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
                 columns[place[::-1]] = number
     order = canonical_order(pattern)
     return _Places([role.name for role in roles], columns[order] if per == "node" else columns[np.ix_(order, order)])
-
-
-def _columns(
-    classifier: Classifier,
-    forms: np.ndarray,
-    names: list[str],
-    index: np.ndarray,
-    places: dict[str, _Places],
-    first: dict[str, int],
-    dimensions: int,
-) -> np.ndarray:
-    """Return the columns of the places of forms: those of their classes, with the nodes in another order."""
-    alphabet, size = classifier.alphabet, classifier.size
-    labels, entries = decode(forms, alphabet.codes, size)
-    columns = np.full((forms.size, *(size,) * dimensions), -1 if dimensions > 1 else 0, np.int64)
-    for i, (label, entry) in enumerate(zip(labels, entries, strict=True)):
-        name = names[index[i]]
-        # The form of a pair without its edge may be known though no subgraph has it.
-        if name not in places:
-            continue
-        nodes = None if alphabet.node_labels is None else np.asarray(alphabet.node_labels)[label]
-        edges = None
-        if alphabet.edge_labels is not None:
-            edges = np.where(entry > 0, np.asarray(alphabet.edge_labels)[entry - 1], 0)
-        order = canonical_order(Pattern(entry > 0, nodes, edges, alphabet.directed))
-        # Node p of the form is node place[p] of the canonical form.
-        place = np.argsort(order)
-        own = places[name].columns
-        taken = own[place] if dimensions == 1 else own[np.ix_(place, place)]
-        columns[i] = np.where(taken < 0, -1, taken + first[name])
-    return columns
 
 
 def _slots(graphs: CensusGraphs, ends: np.ndarray) -> np.ndarray:

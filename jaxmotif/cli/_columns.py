@@ -84,7 +84,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "p_low": "the same with this count or less",
         "profile": "z divided by the length of the vector of all z (significance profile)",
         "mean_low, mean_high": "95 % interval of the mean, from effective_size",
-        "lag_correlation": "between the counts of a chain at full and at double length; near 0 is good",
+        "lag_correlation": "between the counts of a chain at full and at four times the length; near 0 is good",
         "effective_size": "how many independent random graphs the random graphs are worth, by a cautious reckoning",
     },
     "motifs --random auto": {
@@ -113,8 +113,10 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "engine": "how the random graphs were counted",
         "absent_classes": "whether classes that the graph itself does not have were looked for",
         "threshold": "how many sd the count of a motif or an anti-motif is away from the mean at least",
-        "double_length_z": "farthest difference of the means at full and at double length, in standard errors: beyond "
-        "about 4 the chains are too short, take more --attempts",
+        "accepted_by_kind": "the same for each one-way arc, and for each reciprocated pair: below 10 of either, the "
+        "chains are too short",
+        "longer_z": "farthest difference of the means at full and at four times the length, in standard errors: beyond "
+        "about 4 the chains are too short, take more --switches",
     },
     "match": {
         "query": "the file of the query",

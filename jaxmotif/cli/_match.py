@@ -105,9 +105,9 @@ def _write_pictures(
     wildcard: int | None,
 ) -> None:
     """Write drawings of the queries, and the page."""
-    from jaxmotif.matching._checks import checked_query
+    from jaxmotif.matching._checks import check_query
 
-    patterns = {name: checked_query(query, target, wildcard, args.per) for name, query in queries.items()}
+    patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
     write_drawings(args, patterns, (target.node_label_names, target.edge_label_names))
 
     def make(report: ModuleType, run: Mapping[str, object]) -> str:

@@ -84,8 +84,10 @@ def _feed(digest, part: object) -> None:
 
 @contextlib.contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name a file in the errors of writing it: a full disk does not say of which file, and a part is not what was asked
-    for."""
+    """Put the name of a file into the errors of writing it.
+
+    The error of a full disk names no file, and other errors name the part that is written first.
+    """
     try:
         yield
     except OSError as error:
@@ -234,6 +236,6 @@ def load(path: str | os.PathLike, fingerprint: str) -> dict[str, np.ndarray] | N
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return dict(arrays)
-    except Exception as error:  # zipfile and NumPy raise a dozen kinds at what is no archive of arrays
+    except Exception as error:  # Where the file is no archive of arrays, zipfile and NumPy raise many kinds of errors.
         problem = f"{type(error).__name__}: {error}"[:100]
         raise ValueError(f"{path}: damaged checkpoint (its arrays cannot be read: {problem}); {remedy}") from error

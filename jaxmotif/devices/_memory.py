@@ -97,14 +97,14 @@ def working_memory(asked: int | None, device: jax.Device, least: int, what: str)
 
 
 def check_within_device(memory: int | None, device: jax.Device) -> None:
-    """Refuse a budget in bytes that is more than a device has at all.
+    """Refuse a budget in bytes that is more than all the memory of a device.
 
     Args:
-      memory: the user's budget, or ``None``.
-      device: where the work is to be done.
+      memory: The user's budget, or ``None``.
+      device: The device that the work is done on.
 
     Raises:
-      ValueError: the budget is larger; names what there is.
+      ValueError: The budget is larger; the error says how much memory the device has.
     """
     total = _total() if device.platform == "cpu" else device_memory(device)
     if memory is not None and total is not None and memory > total:

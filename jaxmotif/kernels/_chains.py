@@ -12,6 +12,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.kernels._switching import (
+    FOCUS_EVERY,
     TRIPLES_EVERY,
     Accepted,
     Ends,
@@ -45,7 +46,7 @@ def run_chains(
       step: static, how pair switches are decided; walks: static, whether chains walk.
 
     Returns:
-      The states ``[lanes]``, and how many moves each chain made.
+      The states ``[lanes]``, and the numbers of moves.
     """
     chains = which.shape[0]
     where = lanes_of(fixed, lanes, used)
@@ -60,27 +61,41 @@ def run_chains(
 
     def switched(index: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
         ends, switches = carry
-        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], step)
+        # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
+        # distribution, and so does whatever sequence of them.
+        focused = fixed.focus & (index % FOCUS_EVERY == 0)
+        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], focused, step)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
     # every fourth step would copy the states in the three other steps.
-    def round_(number: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
-        ends, switches, triples, walked = carry
+    def round_(
+        number: Array, carry: tuple[Ends, Array, Array, Array, Array]
+    ) -> tuple[Ends, Array, Array, Array, Array]:
+        ends, switches, others, triples, walked = carry
         begin = number * TRIPLES_EVERY
         ends, switches = lax.fori_loop(0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, carry), (ends, switches))
         salts = salts_of(begin + TRIPLES_EVERY - 1)
         # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
+        before = ends
         ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
+        others = others + (ends.head != before.head).astype(jnp.int32)
         if not walks:
-            return ends, switches, triples + turns, walked
+            return ends, switches, others, triples + turns, walked
+        before = ends
         ends, moves = walk(fixed, where, ends, salts[:, 4:], used)
-        return ends, switches, triples + turns, walked + moves
+        changed = (ends.tail != before.tail) | (ends.head != before.head)
+        return ends, switches, others + changed.astype(jnp.int32), triples + turns, walked + moves
 
     none = jnp.zeros(chains, jnp.int32)
-    begin = ends, jnp.zeros(lanes, jnp.int32), none, none
+    begin = ends, jnp.zeros(lanes, jnp.int32), jnp.zeros(lanes, jnp.int32), none, jnp.zeros((2, chains), jnp.int32)
     first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
-    ends, switches, triples, walked = lax.fori_loop(first, stop, round_, begin)
-    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves.
-    begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
-    return ends, Accepted(sum_between(switches, begins) // 2, triples, walked)
+    ends, switches, others, triples, walked = lax.fori_loop(first, stop, round_, begin)
+    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves. The arcs of a
+    # chain stand before its pairs.
+    base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
+    inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
+    begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
+    end = used * (fixed.arcs + fixed.pairs)
+    of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, end)) // 2).reshape(chains, 2).T
+    return ends, Accepted(of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1], switches + others)

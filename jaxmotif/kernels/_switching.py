@@ -48,6 +48,8 @@ Step = Literal["reject", "global"]
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # of either kind of triples
 SLOTS_PER_LABEL = 20  # hash slots: more of them, fewer chance rejections
+FOCUS_EVERY = 4  # steps of which one is focused, where some are
+TRIED_OF = 16  # proposals of which some are tried
 BLOCK_BITS = 15  # of a node's block: two of them in an int32
 
 
@@ -80,7 +82,8 @@ class Kinds(NamedTuple):
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "groups", "kinds"), meta_fields=("ordered",),
+    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "tried", "groups", "kinds"),
+    meta_fields=("ordered",),
 )  # fmt: skip
 @dataclasses.dataclass(frozen=True, eq=False)
 class Fixed:
@@ -90,6 +93,9 @@ class Fixed:
       by_tail: int32 ``[arcs or more]``, the arc labels grouped by tail; starts: int32 ``[nodes + 1 or more]``, where
         each group begins.
       arcs, pairs, nodes: int32 scalars, how many there are.
+      slow: bool ``[arcs or more]``, the labels of the kinds that move slowly; they alone are proposed in focused steps.
+      focus: bool scalar, whether one step of ``FOCUS_EVERY`` is focused.
+      tried: int32 scalar, how many of ``TRIED_OF`` proposals are tried, at most 15.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
       groups, kinds: what else is kept, ``None`` where it is nothing.
     """
@@ -99,6 +105,9 @@ class Fixed:
     arcs: Array
     pairs: Array
     nodes: Array
+    slow: Array
+    focus: Array
+    tried: Array
     ordered: bool
     groups: Groups | None = None
     kinds: Kinds | None = None
@@ -128,11 +137,19 @@ class Lanes(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """How many moves each chain made, int32 ``[chains]``: pair switches, turns of triples, and moves of walks."""
+    """The numbers of moves that chains made.
+
+    Attributes:
+      switches, triples, walked: int32 ``[chains]``, pair switches, turns of triples, and moves of walks.
+      of_pairs: int32 ``[chains]``, how many of these were moves of pairs.
+      moved: int32 ``[lanes]``, how often each label was given another end; a walk counts once.
+    """
 
     switches: Array
     triples: Array
     walked: Array
+    of_pairs: Array
+    moved: Array
 
 
 def whole_rounds(steps: int) -> int:
@@ -153,8 +170,21 @@ def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
 # ---- pairs
 
 
-def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Step) -> tuple[Ends, Array]:
-    """One step of pair switches of all chains, from words ``[chains, 4]``: new states, and which lanes moved."""
+def switch_pairs(
+    fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: Array, step: Step
+) -> tuple[Ends, Array]:
+    """Take one step of pair switches in all chains.
+
+    Args:
+      fixed, where, ends: the chains and their states.
+      salts: uint32 ``[chains, 4]``, random words.
+      focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
+        labels of a proposal are both slow or neither is, so that a focused step is as symmetric as any other.
+      step: how switches are decided.
+
+    Returns:
+      The new states, and bool ``[lanes]``, which labels moved.
+    """
     is_pair = where.label >= fixed.arcs
     across = _partners(fixed, where, is_pair, salts)
     partner = once(fixed, where.base + jnp.where(where.live, across, 0))
@@ -169,9 +199,15 @@ def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, step: Ste
     # The move exchanges heads, and tails stay with their labels.
     other_tail, new_head = take(tail, partner), take(head, partner)
     loop = (tail == new_head) | (other_tail == head)
-    # One proposal in 16 is left out, so that a chain has no period.
-    idle = (where.label == across) | (coin & 15 == 0) | loop | (tail == other_tail) | (head == new_head)
-    proposed = where.live & ~idle
+    # At least one proposal in 16 is left out, so that a chain has no period; more where proposals clash.
+    idle = (
+        (where.label == across)
+        | (coin % TRIED_OF < (TRIED_OF - fixed.tried).astype(jnp.uint32))
+        | loop
+        | (tail == other_tail)
+        | (head == new_head)
+    )
+    proposed = where.live & ~idle & (~focused | take(fixed.slow, where.label))
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
         proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])

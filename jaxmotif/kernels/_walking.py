@@ -50,7 +50,7 @@ _BITS = WALK_NODES.bit_length() - 1
 
 class _Move(NamedTuple):
     """The up to three labels that a move of each chain changes, ``[3, chains]``: whether they are so many, their lanes,
-    whether they are read backwards, their ends and their new heads."""
+    whether they are read backwards, their ends and their new heads; and whether they are pairs, ``[chains]``."""
 
     active: Array
     lane: Array
@@ -58,11 +58,12 @@ class _Move(NamedTuple):
     tail: Array
     head: Array
     new_head: Array
+    of_pairs: Array
 
 
 class _Walk(NamedTuple):
     """Where all chains are: both ends of each label in one number, who holds each dyad, collisions, excursions left and
-    moves made; and how many moves each tried."""
+    moves made, of arcs and of pairs; and how many moves each tried."""
 
     ends: Array
     held: Array
@@ -73,7 +74,8 @@ class _Walk(NamedTuple):
 
 
 def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> tuple[Ends, Array]:
-    """One walk of every chain, from words ``[chains, 4]``: new states, and how many moves each made ``[chains]``."""
+    """Walk once in every chain, from random words ``[chains, 4]``: return the new states, and the moves of arcs and of
+    pairs that each chain made, int32 ``[2, chains]``."""
     chains = salts.shape[0]
     chain = jnp.arange(chains, dtype=jnp.int32)
     labels = fixed.arcs + fixed.pairs
@@ -107,18 +109,19 @@ def walk(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> t
         return _Walk(
             now.ends.at[lane].set(new, mode="drop"), now.held.at[cell].add(jnp.where(made[None], change, 0)),
             # A move refused where nothing collides counts too: an excursion that stays where it is.
-            collisions, now.left - _ones((now.left > 0) & (collisions == 0)), now.moves + _ones(made), now.tried + 1,
+            collisions, now.left - _ones((now.left > 0) & (collisions == 0)),
+            now.moves + _ones(made[None] & (jnp.stack([~move.of_pairs, move.of_pairs]))), now.tried + 1,
         )  # fmt: skip
 
     none = jnp.zeros(chains, jnp.int32)
     left = jnp.where(chain < used, number, 0)
-    begin = _Walk(_packed(ends.tail, ends.head), held, none, left, none, jnp.int32(0))
+    begin = _Walk(_packed(ends.tail, ends.head), held, none, left, jnp.stack([none, none]), jnp.int32(0))
     end = lax.while_loop(lambda now: (now.tried < PATIENCE * number) & jnp.any(now.left > 0), step, begin)
     done = end.left == 0
     # A walk that is given up is undone as a whole, because keeping part of it would not be symmetric.
     stays = ~take(done, where.chain)
     tail, head = (jnp.where(stays, old, new) for old, new in zip(ends, _unpacked(end.ends), strict=True))
-    return Ends(tail, head), jnp.where(done, end.moves, 0)
+    return Ends(tail, head), jnp.where(done[None], end.moves, 0)
 
 
 def _ones(which: Array) -> Array:
@@ -171,7 +174,7 @@ def _propose(fixed: Fixed, base: Array, ends: Array, words: Array) -> tuple[_Mov
     if fixed.kinds is not None:
         new = jnp.stack([new_head[0], new_head[1], jnp.where(of_three, new_head[2], head[2])])
         proposed = proposed & same_kinds(fixed.kinds, of_pairs, tail, head, new)
-    return _Move(jnp.stack([~no, ~no, of_three]), lane, mirrored, tail, head, new_head), proposed
+    return _Move(jnp.stack([~no, ~no, of_three]), lane, mirrored, tail, head, new_head, of_pairs), proposed
 
 
 def _outcome(fixed: Fixed, chain: Array, now: _Walk, move: _Move) -> tuple[Array, Array, Array]:

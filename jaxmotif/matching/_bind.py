@@ -175,9 +175,18 @@ class _Binder:
         classes = [frozenset(items) for items in self.asked]
         passes, keeps = (self.passes, self.keeps) if self.left else (None, None)
         pattern = RuledPattern(
-            adjacency, None, None, target.directed, forbidden, condition, _marks(masks, target.slot_capacity),
-            self.domains(), np.array([classes.index(items) for items in classes]), passes, keeps,
-        )  # fmt: skip
+            adjacency,
+            None,
+            None,
+            target.directed,
+            forbidden,
+            condition,
+            _marks(masks, target.slot_capacity),
+            self.domains(),
+            np.array([classes.index(items) for items in classes]),
+            passes,
+            keeps,
+        )
         if k <= FEW_NODES:
             pattern = dataclasses.replace(pattern, order=self.order(pattern, masks))
         self.check_twins(pattern)
@@ -343,8 +352,9 @@ class _Binder:
                 names = self.query.names[a], self.query.names[b]
                 raise QueryError(
                     f"{names[0]} and {names[1]} cannot be interchanged: other edges or comparisons tell them apart",
-                    place, self.query.text,
-                )  # fmt: skip
+                    place,
+                    self.query.text,
+                )
 
 
 def _nodes(element: Element) -> tuple[int, ...]:

@@ -18,12 +18,12 @@ Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
 
 
-def target_of_queries(target: GraphLike, *queries: object) -> Graph:
+def load_target(target: GraphLike, *queries: object) -> Graph:
     """The graph to search, with its attributes if a query may ask for them."""
     return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
 
 
-def checked_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:
+def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:
     if per not in ("map", "occurrence"):
         raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
     if isinstance(query, Query):
@@ -46,7 +46,7 @@ def checked_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: i
     return pattern
 
 
-def checked_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
+def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
     """As bool ``[k, n]``."""
     k, n = pattern.num_nodes, target.n
     if domains is None:

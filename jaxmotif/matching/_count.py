@@ -14,7 +14,7 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_query, target_of_queries
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
 from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
@@ -24,7 +24,7 @@ from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES
 from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner._plan import Plan, index_for, plan_search
+from jaxmotif.matching.planner._plan import Plan, index_for_planning, plan_search
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes
 from jaxmotif.search import Deadline, run_searches
@@ -88,8 +88,8 @@ def count_matches(
       Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
     """
     clock, deadline = PhaseClock(), Deadline(time_limit)
-    target = target_of_queries(target, query)
-    pattern = checked_query(query, target, wildcard, per)
+    target = load_target(target, query)
+    pattern = check_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
     if has_passes(pattern):
@@ -100,7 +100,7 @@ def count_matches(
         return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
     options = Options(
         induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
-    )  # fmt: skip
+    )
     selection = select_devices(devices)
     divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
@@ -108,7 +108,7 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    allowed = checked_domains(domains, pattern, target)
+    allowed = check_domains(domains, pattern, target)
     plan = plan_search(pattern, target, allowed, options, selection.main, clock)
 
     def replan(device: jax.Device, block: int | None) -> Plan:
@@ -163,8 +163,8 @@ def count_queries(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
     queries = list(queries)
-    target = target_of_queries(target, *queries)
-    patterns = [checked_query(query, target, wildcard, per) for query in queries]
+    target = load_target(target, *queries)
+    patterns = [check_query(query, target, wildcard, per) for query in queries]
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     return _count_queries(patterns, target, options, per, time_limit, devices)
 
@@ -176,15 +176,22 @@ def _count_queries(
     if selection.several or any(map(has_passes, patterns)):
         for pattern in patterns:
             yield count_matches(
-                pattern, target, options.induced, per=per, wildcard=options.wildcard, time_limit=time_limit,
-                memory=options.memory, devices=devices, search=options.search,
-            )  # fmt: skip
+                pattern,
+                target,
+                options.induced,
+                per=per,
+                wildcard=options.wildcard,
+                time_limit=time_limit,
+                memory=options.memory,
+                devices=devices,
+                search=options.search,
+            )
         return
     chip = selection.main
     todo = list(patterns)
     while todo:
         # The first query's index says how much memory a plan takes: those of the others take about as much.
-        together = _together(index_for(todo[0], target, chip, by_degree=True))
+        together = _queries_at_once(index_for_planning(todo[0], target, chip, by_degree=True))
         some, todo = todo[:together], todo[together:]
         planned = [_planned(pattern, target, options, chip, time_limit) for pattern in some]
         memory, spent = table_memory(options.memory, chip), [clock.total for _, clock in planned]
@@ -203,7 +210,7 @@ def _planned(
     return plan_search(pattern, target, None, options, device, clock), clock
 
 
-def _together(index: Target) -> int:
+def _queries_at_once(index: Target) -> int:
     """How many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
     # As if each had matrices of four pair kinds, and lists of eight times the slots.
     matrices = min(4 * index.nodes * (index.nodes // 32), TOGETHER_ENTRIES // 2)

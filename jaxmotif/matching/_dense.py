@@ -192,9 +192,16 @@ class Found(NamedTuple):
 
 
 def search_dense(
-    query: Graph, target: Graph, tallied: Tallied | None = None, below: ArrayLike | None = None, *, induced: bool,
-    wildcard: ArrayLike | None, lanes: int, max_steps: int,
-) -> Found:  # fmt: skip
+    query: Graph,
+    target: Graph,
+    tallied: Tallied | None = None,
+    below: ArrayLike | None = None,
+    *,
+    induced: bool,
+    wildcard: ArrayLike | None,
+    lanes: int,
+    max_steps: int,
+) -> Found:
     """The search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
 
     Args:
@@ -222,8 +229,9 @@ def search_dense(
             add = partial(_add, rules, None if tallied.of == "node" else target)
         state = lax.while_loop(
             lambda state: (state.bits != 0).any() & (state.steps < max_steps),
-            lambda state: _step(rules, _share(state), induced, add), _begin(rules, lanes, tally),
-        )  # fmt: skip
+            lambda state: _step(rules, _share(state), induced, add),
+            _begin(rules, lanes, tally),
+        )
         exact = ~(state.bits != 0).any()
         if tallied is not None:
             values = state.tally.T if tallied.of == "node" else _by_edge(target, state.tally)
@@ -477,8 +485,11 @@ def _share(state: _Search) -> _Search:
     return _Search(
         # The images above the bit are the giver's.
         jnp.where(takes[:, None], take(images, giver), images),
-        jnp.where(takes[:, None, None], taken, bits), counts, tally, steps,
-    )  # fmt: skip
+        jnp.where(takes[:, None, None], taken, bits),
+        counts,
+        tally,
+        steps,
+    )
 
 
 def _at(bits: jax.Array, where: jax.Array) -> jax.Array:

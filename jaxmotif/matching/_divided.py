@@ -31,7 +31,7 @@ from jaxmotif.search import (
     Prefixes,
     ReadySearch,
     Run,
-    Standing,
+    SearchProgress,
     TimeIsUp,
     Whole,
     finish,
@@ -57,40 +57,54 @@ def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Option
     if isinstance(pattern, RuledPattern):
         rules = pattern.forbidden, pattern.condition, pattern.edges, pattern.allowed
     return (
-        "matching by prefixes, in limbs", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
-        target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
+        "matching by prefixes, in limbs",
+        pattern.adjacency,
+        pattern.directed,
+        pattern.node_labels,
+        pattern.edge_labels,
+        target.edge_list(),
+        target.n,
+        target.node_labels,
+        target.edge_labels,
+        search,
+        plan.multiplier,
+        free,
         *rules,
-    )  # fmt: skip
+    )
 
 
-def count_at_a_stretch(
-    plan: Plan, replan: Replan, device: jax.Device, max_steps: int | None, deadline: Deadline,
+def count_on_device(
+    plan: Plan,
+    replan: Replan,
+    device: jax.Device,
+    max_steps: int | None,
+    deadline: Deadline,
     report: Callable[[int], None] = lambda _: None,
-) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
+) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on one device; returns where it ended, and notes.
 
     Args:
       report: told how many more candidates were tested.
     """
 
-    def attempt(plan: Plan) -> Standing:
+    def attempt(plan: Plan) -> SearchProgress:
         found, tested = NOTHING, 0
-        for found in _run_alone(plan, max_steps, deadline):
+        for found in _run(plan, max_steps, deadline):
             report(found.positions - tested)
             tested = found.positions
         return found
 
-    return with_smaller_steps(attempt, plan, lambda plan: _halved(plan, replan, device), device)
+    return with_smaller_steps(attempt, plan, lambda plan: _halve(plan, replan, device), device)
 
 
-def _run_alone(plan: Plan, max_steps: int | None, deadline: Deadline) -> Iterator[Standing]:
+def _run(plan: Plan, max_steps: int | None, deadline: Deadline) -> Iterator[SearchProgress]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.ready is None:
         return iter([plan.found.standing])
     return finish(Run(plan.ready, max_steps=max_steps), deadline)
 
 
-def has_any(plan: Plan, max_steps: int | None, deadline: Deadline) -> Standing:
+def search_any(plan: Plan, max_steps: int | None, deadline: Deadline) -> SearchProgress:
     """Search until there is a match."""
     if plan.ready is None:
         return plan.found.standing
@@ -98,7 +112,7 @@ def has_any(plan: Plan, max_steps: int | None, deadline: Deadline) -> Standing:
     return found
 
 
-def _halved(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
+def _halve(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
     if plan.ready is None:
         return None
     block = max(stage.sizes.block for stage in plan.ready.stages) // 2
@@ -112,7 +126,7 @@ def count_in_shares(
     deadline: Deadline = NO_DEADLINE,
     store: Store | None = None,
     show: bool = False,
-) -> tuple[Standing, tuple[str, ...]]:
+) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on several devices, or with checkpoints: shares of the prefixes, taken by whoever is free.
 
     Returns:
@@ -121,11 +135,11 @@ def count_in_shares(
     if plan.ready is None:
         return plan.found.standing, ()
     # A search that ends within few steps costs more to divide than to do.
-    found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, deadline)
+    found, notes = count_on_device(plan, replan, selection.main, FEW_STEPS, deadline)
     if (found.status == "done" and store is None) or deadline.passed:
         return found, notes
     looks = FEW * found.count < found.positions
-    ready = _settled(plan.ready, looks)
+    ready = _settle_stages(plan.ready, looks)
     # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
     try:
         prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first", deadline)
@@ -152,7 +166,7 @@ def count_in_shares(
         if again.ready is None:
             raise ValueError("a query that had candidates has none when planned again")
         # All shares look ahead or none does, as the first steps decided: counts add up either way.
-        settled = _settled(again.ready, looks)
+        settled = _settle_stages(again.ready, looks)
         return settled, again.with_search(settled)
 
     parts = SHARES * len(selection.devices)
@@ -176,11 +190,11 @@ def count_in_shares(
         "matching", starts, parts, added, "candidates", "search", difficulty, shrinking=store is None, divisible=True
     )
     done = run_job(job, make, workers_on(selection), selection, store, show)
-    found = _standing(done.found, "done" if done.finished else deadline.status)
+    found = _progress_of(done.found, "done" if done.finished else deadline.status)
     return found, done.notes
 
 
-def _settled(ready: ReadySearch, looks: bool) -> ReadySearch:
+def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
     """With its last stage alone, which looks ahead if it may and ``looks``."""
     stage, operands = ready.stages[-1], ready.operands
     if looks and ready.ahead is not None:
@@ -238,7 +252,7 @@ class _Share:
             raise Unfinished(_arrays(self._found))
 
     def halve(self) -> str | None:
-        smaller = _halved(self._plan, self._replan, self._device)
+        smaller = _halve(self._plan, self._replan, self._device)
         if smaller is None:
             return None
         self._plan, change = smaller
@@ -249,7 +263,7 @@ _LIMBS = 20
 """Limbs of a count: the ways to map leaves have 16 at most, and the partial matches to multiply them by some more."""
 
 
-def _arrays(standing: Standing) -> Arrays:
+def _arrays(standing: SearchProgress) -> Arrays:
     """As arrays whose sums fit: the count in limbs of 32 bits."""
     limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
     numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
@@ -258,6 +272,6 @@ def _arrays(standing: Standing) -> Arrays:
     return arrays if standing.tally is None else arrays | {"tally": standing.tally}
 
 
-def _standing(found: Arrays, status: str) -> Standing:
+def _progress_of(found: Arrays, status: str) -> SearchProgress:
     count = sum(int(limb) << 32 * i for i, limb in enumerate(found["limbs"]))
-    return Standing(count, int(found["positions"]), int(found["steps"]), status, found.get("tally"))
+    return SearchProgress(count, int(found["positions"]), int(found["steps"]), status, found.get("tally"))

@@ -21,12 +21,12 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner._ask import Asked
-from jaxmotif.matching.planner._host import fitting
+from jaxmotif.matching.planner._ask import QueryConstraints
+from jaxmotif.matching.planner._host import select_slots
 from jaxmotif.matching.planner._leaves import products
 from jaxmotif.matching.planner._order import SearchOrder, expected_candidates
-from jaxmotif.matching.planner._reduce import Lists, Measures
-from jaxmotif.search import NO_DEADLINE, NOTHING, Standing
+from jaxmotif.matching.planner._reduce import CandidateLists, Measures
+from jaxmotif.search import NO_DEADLINE, NOTHING, SearchProgress
 
 
 class Budget(NamedTuple):
@@ -80,7 +80,7 @@ class Found(NamedTuple):
     """What a search found: where it ended, and, if the matches were asked for, int32 ``[k, M]``, the node of the
     reduced target that each query node is mapped to, in lexicographic order of the matching order."""
 
-    standing: Standing
+    standing: SearchProgress
     nodes: np.ndarray | None = None
 
 
@@ -91,7 +91,7 @@ class TooMany(Exception):
     """There are more candidates to test than is worth while here."""
 
 
-def most_candidates(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
+def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
     """Candidates to test before a search goes to a device; -1 if the first three nodes have more already.
 
     Args:
@@ -110,7 +110,7 @@ def most_candidates(device: jax.Device, order: SearchOrder, measured: Measures |
 
 
 def search_small(
-    asked: Asked, order: SearchOrder, lists: Lists, measured: Measures, options: Options, most: int
+    asked: QueryConstraints, order: SearchOrder, lists: CandidateLists, measured: Measures, options: Options, most: int
 ) -> Found | None:
     """Search, or say that there is too much to do.
 
@@ -122,11 +122,11 @@ def search_small(
     Returns:
       All that is found, or ``None``.
     """
-    return _Small.between(lists, asked, order, measured, most).found(options)
+    return HostSearch.between(lists, asked, order, measured, most).found(options)
 
 
-def search_few(
-    asked: Asked, order: SearchOrder, target: Target, domains: np.ndarray, options: Options, most: int
+def search_unreduced(
+    asked: QueryConstraints, order: SearchOrder, target: Target, domains: np.ndarray, options: Options, most: int
 ) -> Found | None:
     """:func:`search_small` of a target as it is, without filters: they take longer than a search for few nodes.
 
@@ -137,10 +137,10 @@ def search_few(
     """
     bits = pack_bits(domains)
     meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
-    return _Small(asked, order, target, domains, meet, most).found(options)
+    return HostSearch(asked, order, target, domains, meet, most).found(options)
 
 
-class Joined:
+class KindSlots:
     """Some slots of one direction of a target: offsets by row, targets, and sources."""
 
     def __init__(self, offsets: np.ndarray, targets: np.ndarray, sources: np.ndarray):
@@ -199,30 +199,30 @@ class _Shortest(NamedTuple):
     total: int
 
 
-class _Asks(NamedTuple):
+class Constraints(NamedTuple):
     """What the next node must be to those placed.
 
     Attributes:
       nodes: query nodes of which the same is asked, of which it is one.
-      near: (kind, placed node): joined so. strangers: not joined so.
-      apart: placed nodes whose images it might take; lower, upper: whose images it must exceed, or stay below.
+      near: (kind, placed node): joined so. non_neighbours: not joined so.
+      distinct_from: placed nodes whose images it might take; lower, upper: whose images it must exceed, or stay below.
     """
 
     nodes: np.ndarray
     near: list[tuple[int, int]]
-    strangers: list[tuple[int, int]]
-    apart: list[int]
+    non_neighbours: list[tuple[int, int]]
+    distinct_from: list[int]
     lower: list[int]
     upper: list[int]
 
     @property
     def tied(self) -> list[int]:
         """Placed nodes, those that it is joined to first."""
-        near, more = dict.fromkeys(u for _, u in self.near), [u for _, u in self.strangers]
+        near, more = dict.fromkeys(u for _, u in self.near), [u for _, u in self.non_neighbours]
         return list(near | dict.fromkeys([*more, *self.lower, *self.upper]))
 
 
-class _Small:
+class HostSearch:
     """A search in progress.
 
     Attributes:
@@ -234,11 +234,17 @@ class _Small:
     """
 
     def __init__(
-        self, asked: Asked, order: SearchOrder, target: Target, domains: np.ndarray, meet: np.ndarray, most: int,
-        lists: Lists | None = None,
-    ):  # fmt: skip
+        self,
+        asked: QueryConstraints,
+        order: SearchOrder,
+        target: Target,
+        domains: np.ndarray,
+        meet: np.ndarray,
+        most: int,
+        lists: CandidateLists | None = None,
+    ):
         self._asked, self._order, self._target, self._lists, self._meet = asked, order, target, lists, meet
-        self._joined: dict[tuple[int, int | None], Joined] = {}
+        self._joined: dict[tuple[int, int | None], KindSlots] = {}
         self._most, self._domains, self._nodes = most, domains, domains.shape[1]
         self._whole = np.asarray(domains.all(axis=1))  # whose domain leaves nothing out
         self.rows = np.zeros((len(domains), 1), np.int32)
@@ -250,7 +256,9 @@ class _Small:
         self._deadline = NO_DEADLINE
 
     @classmethod
-    def between(cls, lists: Lists, asked: Asked, order: SearchOrder, measured: Measures, most: int) -> Self:
+    def between(
+        cls, lists: CandidateLists, asked: QueryConstraints, order: SearchOrder, measured: Measures, most: int
+    ) -> Self:
         """Of a reduced target."""
         domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, : asked.query.num_nodes].T.copy()
         return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
@@ -259,7 +267,7 @@ class _Small:
         """All that there is, or ``None``."""
         self._deadline = options.deadline
         try:
-            self.place_single()
+            self.propagate_singletons()
             if self.rows.shape[1]:
                 self._spend(A_LEVEL * (len(self.rest) + len(self._order.leaves.groups)))
             for x in self.rest if self.rows.shape[1] else ():
@@ -267,10 +275,10 @@ class _Small:
             count = self.count()
         except TooMany:
             return None
-        standing = Standing(count, self.tested, self.levels, "done")
+        standing = SearchProgress(count, self.tested, self.levels, "done")
         return Found(standing, self.rows if options.listing else None)
 
-    def joined(self, kind: int, x: int | None = None) -> Joined:
+    def joined(self, kind: int, x: int | None = None) -> KindSlots:
         """The slots of a kind; with x, to nodes of its domain."""
         if x is not None and self._whole[x]:
             x = None
@@ -281,18 +289,20 @@ class _Small:
                 held = self.joined(kind)
                 ok = self._domains[x, held.targets]
                 inside = np.flatnonzero(ok)
-                found = Joined(offsets_from(ok)[held.offsets], held.targets[inside], held.sources[inside])
+                found = KindSlots(offsets_from(ok)[held.offsets], held.targets[inside], held.sources[inside])
             self._joined[kind, x] = found
         return self._joined[kind, x]
 
-    def _all_joined(self, kind: np.ndarray) -> Joined:
+    def _all_joined(self, kind: np.ndarray) -> KindSlots:
         slots = self._target.direction(kind[0])
         if slots.marks is not None and (kind[1] or kind[4]):
             # What marks say is of one query, but an index that is not reduced for it is kept for the next ones.
-            return Joined(*fitting(dataclasses.replace(slots, facts=None) if self._lists is None else slots, kind))
-        return slots.known(("joined", *kind.tolist()), lambda: Joined(*fitting(slots, kind)))
+            return KindSlots(
+                *select_slots(dataclasses.replace(slots, facts=None) if self._lists is None else slots, kind)
+            )
+        return slots.known(("joined", *kind.tolist()), lambda: KindSlots(*select_slots(slots, kind)))
 
-    def place_single(self) -> None:
+    def propagate_singletons(self) -> None:
         """Place the nodes that can be mapped to one target node only, leaves too; and those of which the others are
         left no more."""
         domains, done = self._domains, np.zeros(len(self._domains), bool)
@@ -319,7 +329,7 @@ class _Small:
     def _leave(self, us: np.ndarray, images: np.ndarray) -> None:
         """Leave in the domains what is joined to the images of some nodes as is asked."""
         nodes = np.arange(self._domains.shape[1])
-        for asked, wanted in ((self._asked.which, True), *((one, False) for one in self._asked.strangers)):
+        for asked, wanted in ((self._asked.which, True), *((one, False) for one in self._asked.non_neighbours)):
             for kind in set(asked[us][asked[us] >= 0].tolist()):
                 lacking = pack_bits(self.joined(kind).has(images[:, None], nodes) != wanted)
                 x, of = np.nonzero((asked[us] == kind).T)
@@ -327,19 +337,21 @@ class _Small:
                 lost = np.bitwise_or.reduceat(lacking[of], firsts, axis=0)
                 self._domains[x[firsts]] &= ~unpack_bits(lost)[:, : len(nodes)]
 
-    def asks(self, alike: Sequence[int]) -> _Asks:
+    def asks(self, alike: Sequence[int]) -> Constraints:
         """What some query nodes, all of them, must be to those placed."""
         which, placed, below = self._asked.which, self.placed, self._order.below
         xs, x = np.array(alike), alike[0]
         near = [(kind, u) for u in placed.tolist() for kind in sorted({*which[u, xs].tolist()} - {-1})]
-        strangers = [
-            (int(kinds[u, x]), u) for kinds in self._asked.strangers for u in placed.tolist() if kinds[u, x] >= 0
+        non_neighbours = [
+            (int(kinds[u, x]), u) for kinds in self._asked.non_neighbours for u in placed.tolist() if kinds[u, x] >= 0
         ]
         # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
-        apart = placed[(which[placed[:, None], xs] < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)]
+        distinct_from = placed[
+            (which[placed[:, None], xs] < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)
+        ]
         lower = [a for a, b in below if b == x and a in placed]
         upper = [b for a, b in below if a == x and b in placed]
-        return _Asks(xs, sorted(near), strangers, apart.tolist(), lower, upper)
+        return Constraints(xs, sorted(near), non_neighbours, distinct_from.tolist(), lower, upper)
 
     def extend(self, x: int, keep: bool) -> None:
         """Map one more node in every way; or only count these."""
@@ -357,10 +369,10 @@ class _Small:
         rows[x] = w
         self.rows, self.placed = rows, np.append(self.placed, x)
 
-    def candidates(self, asks: _Asks) -> tuple[np.ndarray, np.ndarray]:
+    def candidates(self, asks: Constraints) -> tuple[np.ndarray, np.ndarray]:
         """Of each row the nodes that are what is asked: rows and nodes."""
         shortest = self.shortest(asks)
-        if self.meets_bits(asks, shortest):
+        if self.prefers_bits(asks, shortest):
             parts = []
             for first, block in self.sets(asks):
                 # Each row may give many, which no list has told.
@@ -369,26 +381,26 @@ class _Small:
                 parts.append((first + row, w))
             row, w = (np.concatenate(column) for column in zip(*parts, strict=True))
             return row, w.astype(np.int32)
-        return self.tested_one_by_one(asks, shortest)
+        return self.test_candidates(asks, shortest)
 
-    def tested_one_by_one(self, asks: _Asks, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray]:
-        row, w, which = self.laid_out(asks, shortest)
+    def test_candidates(self, asks: Constraints, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray]:
+        row, w, which = self.lay_out_candidates(asks, shortest)
         if not self._whole[asks.nodes].all():
-            row, w = _kept(row, w, self._domains[asks.nodes][:, w].all(axis=0))
-        for us, fits in ((asks.apart, np.not_equal), (asks.lower, np.less), (asks.upper, np.greater)):
+            row, w = _select(row, w, self._domains[asks.nodes][:, w].all(axis=0))
+        for us, fits in ((asks.distinct_from, np.not_equal), (asks.lower, np.less), (asks.upper, np.greater)):
             row, w = self._fitting(row, w, us, fits)
         # Who is in the list of a neighbour need not be tested.
         untested = [pair for i, pair in enumerate(asks.near) if i != which] if isinstance(which, int) else asks.near
         if isinstance(which, int) or len(row) <= FEW:
-            for kind, us in _by_kind(untested):
+            for kind, us in _group_by_kind(untested):
                 row, w = self._fitting(row, w, us, self.joined(kind).has)
         else:
             for i, (kind, u) in enumerate(untested):
                 places = np.flatnonzero((which != i)[row])
                 ok = np.ones(len(row), bool)
                 ok[places] = self.joined(kind).has(self.rows[u][row[places]], w[places])
-                row, w = _kept(row, w, ok)
-        for kind, us in _by_kind(asks.strangers):
+                row, w = _select(row, w, ok)
+        for kind, us in _group_by_kind(asks.non_neighbours):
             row, w = self._fitting(row, w, us, lambda u, w, kind=kind: ~self.joined(kind).has(u, w))
         return row, w
 
@@ -400,11 +412,13 @@ class _Small:
         self._deadline.check()
         if len(row) > FEW or len(us) < 2:
             for u in us:
-                row, w = _kept(row, w, fits(self.rows[u][row], w))
+                row, w = _select(row, w, fits(self.rows[u][row], w))
             return row, w
-        return _kept(row, w, fits(self.rows[us][:, row], w).all(axis=0))
+        return _select(row, w, fits(self.rows[us][:, row], w).all(axis=0))
 
-    def laid_out(self, asks: _Asks, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
+    def lay_out_candidates(
+        self, asks: Constraints, shortest: _Shortest | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
         """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
         or, where that is less, the whole domain."""
         rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[asks.nodes[0]])
@@ -415,7 +429,7 @@ class _Small:
         self._test(rows * len(domain))
         return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), -1
 
-    def shortest(self, asks: _Asks) -> _Shortest | None:
+    def shortest(self, asks: Constraints) -> _Shortest | None:
         """The shortest of the lists that placed neighbours lead to, if there are any."""
         if not asks.near:
             return None
@@ -467,17 +481,17 @@ class _Small:
         if self._spent > self._most:
             raise TooMany
 
-    def meets_bits(self, asks: _Asks, shortest: _Shortest | None) -> bool:
+    def prefers_bits(self, asks: Constraints, shortest: _Shortest | None) -> bool:
         """Whether rows of bits meet in less time than it takes to test candidates one by one."""
         if shortest is None or len(asks.tied) < 2 or self._nodes > MOST_BIT_NODES:
             return False
         return self._bit_work(asks) < shortest.total
 
-    def _bit_work(self, asks: _Asks) -> int:
+    def _bit_work(self, asks: Constraints) -> int:
         """How many candidates are tested in the time that rows of bits take: to make those of each node, to meet."""
         return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
 
-    def sets(self, asks: _Asks) -> Iterator[tuple[int, np.ndarray]]:
+    def sets(self, asks: Constraints) -> Iterator[tuple[int, np.ndarray]]:
         """Of each row the nodes that are what is asked, as bits, some rows at a time: the first of them, and uint64
         ``[rows, W]``."""
         self._test(self._bit_work(asks))
@@ -491,14 +505,14 @@ class _Small:
             block = tied[0][0][rows[tied[0][1]]]
             for table, u in tied[1:]:
                 block &= table[rows[u]]
-            for u in asks.apart:
+            for u in asks.distinct_from:
                 block[np.arange(len(block)), rows[u] >> 6] &= ~_bit(rows[u])
             yield start, block
 
-    def table(self, asks: _Asks, u: int) -> np.ndarray:
+    def table(self, asks: Constraints, u: int) -> np.ndarray:
         """Of each image of a placed node what is asked of the next one, as bits, uint64 ``[nodes, W]``."""
-        near, strangers = (
-            [self.joined(kind).bits for kind, v in some if v == u] for some in (asks.near, asks.strangers)
+        near, non_neighbours = (
+            [self.joined(kind).bits for kind, v in some if v == u] for some in (asks.near, asks.non_neighbours)
         )
         number, words = np.arange(self._nodes), np.arange(_words(self._nodes))
         if u in asks.lower:  # those beyond
@@ -510,22 +524,22 @@ class _Small:
             before[number, number >> 6] = _bit(number) - np.uint64(1)
             near.append(before)
         if not near:
-            return ~np.bitwise_or.reduce(strangers)
+            return ~np.bitwise_or.reduce(non_neighbours)
         found = near[0] if len(near) == 1 else np.bitwise_and.reduce(near)
-        return found & ~np.bitwise_or.reduce(strangers) if strangers else found
+        return found & ~np.bitwise_or.reduce(non_neighbours) if non_neighbours else found
 
-    def ways(self, asks: _Asks) -> int:
+    def ways(self, asks: Constraints) -> int:
         """How many nodes are what is asked, of all rows together."""
-        if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.strangers or asks.lower or asks.upper):
+        if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.non_neighbours or asks.lower or asks.upper):
             # A single list: its length, less the nodes in use that are in it.
             [(kind, u)], images = asks.near, self.rows
             joined = self.joined(kind, int(asks.nodes[0]))
-            used = sum(int(joined.has(images[u], images[v]).sum()) for v in asks.apart)
+            used = sum(int(joined.has(images[u], images[v]).sum()) for v in asks.distinct_from)
             return int((joined.offsets[1:][images[u]] - joined.offsets[images[u]]).sum()) - used
         shortest = self.shortest(asks)
-        if self.meets_bits(asks, shortest):
+        if self.prefers_bits(asks, shortest):
             return sum(int(np.bitwise_count(block).sum(dtype=np.uint32)) for _, block in self.sets(asks))
-        return len(self.tested_one_by_one(asks, shortest)[0])
+        return len(self.test_candidates(asks, shortest)[0])
 
     def count(self) -> int:
         """Matches: of each row the ways to map the leaves, added up."""
@@ -577,9 +591,9 @@ class _Small:
         """The same for leaves of several lists: bits of all nodes at once, or where lists are short each candidate."""
         asks = self.asks(leaves)
         shortest = self.shortest(asks)
-        if self.meets_bits(asks, shortest):
+        if self.prefers_bits(asks, shortest):
             return np.concatenate([np.bitwise_count(block).sum(axis=1, dtype=np.int64) for _, block in self.sets(asks)])
-        return np.bincount(self.tested_one_by_one(asks, shortest)[0], minlength=self.rows.shape[1])
+        return np.bincount(self.test_candidates(asks, shortest)[0], minlength=self.rows.shape[1])
 
 
 def _words(nodes: int) -> int:
@@ -600,7 +614,7 @@ def _set_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.divmod(places, 64 * words.shape[1])
 
 
-def _by_kind(pairs: list[tuple[int, int]]) -> list[tuple[int, list[int]]]:
+def _group_by_kind(pairs: list[tuple[int, int]]) -> list[tuple[int, list[int]]]:
     """(kind, placed node), the placed nodes of each kind together."""
     found: dict[int, list[int]] = {}
     for kind, u in pairs:
@@ -608,6 +622,6 @@ def _by_kind(pairs: list[tuple[int, int]]) -> list[tuple[int, list[int]]]:
     return list(found.items())
 
 
-def _kept(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:
+def _select(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:
     places = np.flatnonzero(ok)
     return (row, w) if len(places) == len(row) else (row[places], w[places])

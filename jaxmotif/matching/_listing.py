@@ -19,13 +19,13 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_query, target_of_queries
-from jaxmotif.matching._divided import has_any, search_identity
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._divided import search_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sink import Pieces, checked_sink, writing
-from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, padded, plan_sizes
+from jaxmotif.matching._sink import Pieces, check_sink, open_writer
+from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
 from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
@@ -36,7 +36,7 @@ from jaxmotif.search import (
     Listed,
     Prefixes,
     ReadySearch,
-    Standing,
+    SearchProgress,
     TimeIsUp,
     list_matches,
     list_prefixes,
@@ -117,14 +117,24 @@ class _HowToList(TypedDict, total=False):
 
 @overload
 def find_matches(
-    query: GraphLike | Pattern | Query, target: GraphLike, induced: bool = False, limit: int | None = None, *,
-    sink: None = None, **options: Unpack[_HowToList],
-) -> Matches: ...  # fmt: skip
+    query: GraphLike | Pattern | Query,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    sink: None = None,
+    **options: Unpack[_HowToList],
+) -> Matches: ...
 @overload
 def find_matches(
-    query: GraphLike | Pattern | Query, target: GraphLike, induced: bool = False, limit: int | None = None, *,
-    sink: str | os.PathLike, **options: Unpack[_HowToList],
-) -> MatchFile: ...  # fmt: skip
+    query: GraphLike | Pattern | Query,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    sink: str | os.PathLike,
+    **options: Unpack[_HowToList],
+) -> MatchFile: ...
 def find_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -169,11 +179,21 @@ def find_matches(
     """
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
-    path = None if sink is None else checked_sink(sink)
+    path = None if sink is None else check_sink(sink)
     listing = _Listing(
-        query, target, induced, limit, per, wildcard, domains, memory, devices, search, checkpoint is None,
+        query,
+        target,
+        induced,
+        limit,
+        per,
+        wildcard,
+        domains,
+        memory,
+        devices,
+        search,
+        checkpoint is None,
         Deadline(time_limit),
-    )  # fmt: skip
+    )
     if path is not None:
         whole, count, status = listing.write(path, checkpoint, domains)
         seconds = listing.seconds()
@@ -253,8 +273,8 @@ def has_match(
       False
     """
     deadline = Deadline(time_limit)
-    target = target_of_queries(target, query)
-    pattern = checked_query(query, target, wildcard, "map")
+    target = load_target(target, query)
+    pattern = check_query(query, target, wildcard, "map")
     if has_passes(pattern):
         found = find_matches(
             pattern,
@@ -271,42 +291,68 @@ def has_match(
             raise TimeoutError(f"no match found so far, {found.status}; allow more time")
         return len(found) > 0
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
-    allowed = checked_domains(domains, pattern, target)
+    allowed = check_domains(domains, pattern, target)
     plan = plan_search(pattern, target, allowed, options, select_devices(devices).main)
-    found = has_any(plan, search.max_steps, deadline)
+    found = search_any(plan, search.max_steps, deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
     return found.count > 0
 
 
 def count_listed(
-    pattern: Pattern, target: Graph, induced: bool, per: Per, domains: Domains | None, time_limit: float | None,
-    memory: int | None, devices: Devices, search: Search,
-) -> MatchCount:  # fmt: skip
+    pattern: Pattern,
+    target: Graph,
+    induced: bool,
+    per: Per,
+    domains: Domains | None,
+    time_limit: float | None,
+    memory: int | None,
+    devices: Devices,
+    search: Search,
+) -> MatchCount:
     """Count matches of which not all that the search finds count, by listing them."""
     listing = _Listing(
-        pattern, target, induced, None, "map", None, domains, memory, devices, search,
+        pattern,
+        target,
+        induced,
+        None,
+        "map",
+        None,
+        domains,
+        memory,
+        devices,
+        search,
         deadline=Deadline(time_limit),
-    )  # fmt: skip
+    )
     count, status = 0, "done"
     for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
     seconds = listing.seconds()
     note = "comparisons between elements that no edge joins were tested on each match, listed"
-    return match_count(pattern, per, listing.plan, Standing(count, 0, 0, status), seconds, (note,))
+    return match_count(pattern, per, listing.plan, SearchProgress(count, 0, 0, status), seconds, (note,))
 
 
 class _Listing:
     """A listing that is planned."""
 
     def __init__(
-        self, query: GraphLike | Pattern | Query, target: GraphLike, induced: bool, limit: int | None, per: Per,
-        wildcard: int | None, domains: Domains | None, memory: int | None, devices: Devices, search: Search,
-        small: bool = True, deadline: Deadline = NO_DEADLINE,
-    ):  # fmt: skip
+        self,
+        query: GraphLike | Pattern | Query,
+        target: GraphLike,
+        induced: bool,
+        limit: int | None,
+        per: Per,
+        wildcard: int | None,
+        domains: Domains | None,
+        memory: int | None,
+        devices: Devices,
+        search: Search,
+        small: bool = True,
+        deadline: Deadline = NO_DEADLINE,
+    ):
         self._clock, self._deadline = PhaseClock(), deadline
-        self.target = target_of_queries(target, query)
-        self.pattern = checked_query(query, self.target, wildcard, per)
+        self.target = load_target(target, query)
+        self.pattern = check_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
@@ -318,11 +364,17 @@ class _Listing:
         search = dataclasses.replace(search, symmetry=self.one_each and not passes)
         self.options = Options(
             # How many pass is not known before they are found: the limit is kept afterwards.
-            induced=induced, wildcard=wildcard, listing=True, limit=None if passes else limit, memory=memory,
-            small=small, search=search, deadline=self._deadline,
-        )  # fmt: skip
+            induced=induced,
+            wildcard=wildcard,
+            listing=True,
+            limit=None if passes else limit,
+            memory=memory,
+            small=small,
+            search=search,
+            deadline=self._deadline,
+        )
         self.selection = select_devices(devices)
-        allowed = checked_domains(domains, self.pattern, self.target)
+        allowed = check_domains(domains, self.pattern, self.target)
         self.plan = plan_search(self.pattern, self.target, allowed, self.options, self.selection.main, self._clock)
 
     def seconds(self) -> dict[str, float]:
@@ -333,7 +385,7 @@ class _Listing:
     def blocks(self) -> Iterator[Listed]:
         """Blocks of matches, by all devices of this process."""
         found = self._found()
-        return self._passing(found) if has_passes(self.pattern) else found
+        return self._filter_blocks(found) if has_passes(self.pattern) else found
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
@@ -341,7 +393,7 @@ class _Listing:
             return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
         try:
-            with writing(path, self.size) as write:
+            with open_writer(path, self.size) as write:
                 for block in self.blocks():
                     write(block.nodes)
                     count, status = count + block.nodes.shape[1], block.status
@@ -361,14 +413,14 @@ class _Listing:
             count, status = 0, self.plan.found.standing.status
             if self.plan.ready is not None:
                 try:
-                    prefixes, stretches = self._stretches(CHECKPOINT_STRETCHES)
+                    prefixes, stretches = self._cut_stretches(CHECKPOINT_STRETCHES)
                 except TimeIsUp as stop:
                     return False, 0, str(stop)
                 # All that decides about the rows, and about the stretches they are kept in.
                 parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
                 done, count = pieces.begin(fingerprint(*parts))
                 left = None if self.limit is None else self.limit - count
-                for block in self._shared(left, prefixes, stretches[done:]):
+                for block in self._list_on_devices(left, prefixes, stretches[done:]):
                     count, status = count + block.nodes.shape[1], block.status
                     # Stretches are numbered as in the whole listing, not as in what was left of it.
                     pieces.add(block._replace(stretch=block.stretch + done))
@@ -377,7 +429,7 @@ class _Listing:
                     status = f"stopped at limit={self.limit}"
             if not _whole(status):
                 return False, count, status
-            with writing(path, self.size) as write:
+            with open_writer(path, self.size) as write:
                 for nodes in pieces.blocks():
                     write(nodes)
             pieces.remove()
@@ -385,7 +437,7 @@ class _Listing:
         finally:
             pieces.release()
 
-    def _passing(self, found: Iterator[Listed]) -> Iterator[Listed]:
+    def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
         """Of blocks what counts, up to the limit."""
         left = self.limit
         for block in found:
@@ -399,18 +451,18 @@ class _Listing:
     def _found(self) -> Iterator[Listed]:
         """Blocks of what the search finds."""
         if self.plan.ready is None:
-            return self._known()
+            return self._planned_blocks()
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
             return list_matches([self.plan.ready], images, self.options.limit, self._deadline)
         try:
-            prefixes, stretches = self._stretches(SHARES * len(devices))
+            prefixes, stretches = self._cut_stretches(SHARES * len(devices))
         except TimeIsUp as stop:
             return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
-        return self._shared(self.options.limit, prefixes, stretches)
+        return self._list_on_devices(self.options.limit, prefixes, stretches)
 
-    def _known(self) -> Iterator[Listed]:
+    def _planned_blocks(self) -> Iterator[Listed]:
         """All matches of a search that is over."""
         found, status = self.plan.found.nodes, self.plan.found.standing.status
         if found is None:
@@ -422,7 +474,7 @@ class _Listing:
         else:
             yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
 
-    def _stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
+    def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """The prefixes in order, and about so many stretches of equal work."""
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
@@ -432,7 +484,7 @@ class _Listing:
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
 
-    def _shared(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
+    def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
         """Blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
@@ -452,7 +504,7 @@ def _whole(status: str) -> bool:
 def _images(plan: Plan, device: jax.Device) -> Images:
     ids = plan.ids
     if isinstance(ids, np.ndarray):
-        ids = padded(ids, plan_sizes(device).read)
+        ids = pad_first_axis(ids, plan_sizes(device).read)
     # The position of each query node is the inverse of the order.
     return Images(np.argsort(plan.order), ids)
 

@@ -18,7 +18,7 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graphs
 from jaxmotif.graph._groups import size_groups
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import checked_query
+from jaxmotif.matching._checks import check_query
 from jaxmotif.matching._dense import DenseCount, dense_match_count
 from jaxmotif.matching._result import MatchCount
 from jaxmotif.patterns import Pattern, automorphism_count
@@ -64,9 +64,17 @@ def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, 
 
 
 def _count_in_many(
-    one: Callable[..., Any], query: Any, targets: Graphs, induced: bool = False, *, per: str = "map",
-    wildcard: int | None = None, devices: Devices = None, progress: bool = False, **options: Any,
-) -> PerGraph[MatchCount]:  # fmt: skip
+    one: Callable[..., Any],
+    query: Any,
+    targets: Graphs,
+    induced: bool = False,
+    *,
+    per: str = "map",
+    wildcard: int | None = None,
+    devices: Devices = None,
+    progress: bool = False,
+    **options: Any,
+) -> PerGraph[MatchCount]:
     """The count in every target; ``one`` counts in a single one."""
     for name in ("domains", "time_limit", "checkpoint"):
         if options.get(name) is not None:
@@ -79,23 +87,21 @@ def _count_in_many(
         return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), found.__getitem__)
     # As one graph, so that whether labels fit is asked once for all targets.
     whole = Graph(*targets.fields, directed=targets.directed)
-    pattern = checked_query(query, whole, wildcard, per)
+    pattern = check_query(query, whole, wildcard, per)
     if isinstance(query, Graph) and targets.given is not None:
-        checked_query(query, targets.given[0], wildcard, per)  # words of labels
+        check_query(query, targets.given[0], wildcard, per)  # words of labels
     counts: dict[int, int] = {}
     alone: dict[int, MatchCount] = {}
     small = np.flatnonzero(targets.n <= STACKED_NODES) if pattern.num_nodes <= STACKED_QUERY else np.zeros(0, np.int64)
     with meter(len(targets), "graphs", "search", enabled=progress) as bar:
-        for some, found in _stacks(pattern, targets, small, induced, wildcard, select_devices(devices).local):
+        for some, found in _count_stacks(pattern, targets, small, induced, wildcard, select_devices(devices).local):
             number, exact = found.count.to_numpy()[: some.size].tolist(), np.asarray(found.exact)[: some.size].tolist()
             # A stack that was left early counts only what was done by then.
             counts |= {i: x for i, x, done in zip(some.tolist(), number, exact, strict=True) if done}
             bar.advance(some.size)
         for i in range(len(targets)):
             if i not in counts:
-                alone[i] = one(
-                    pattern, targets[i], induced, per=per, wildcard=wildcard, devices=devices, **options
-                )  # fmt: skip
+                alone[i] = one(pattern, targets[i], induced, per=per, wildcard=wildcard, devices=devices, **options)
                 bar.advance()
     # A map's images by automorphisms are maps: all have been counted.
     same = automorphism_count(pattern) if per == "occurrence" else 1
@@ -110,23 +116,27 @@ def _count_in_many(
     return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), single)
 
 
-def _stacks(
-    pattern: Pattern, targets: Graphs, which: np.ndarray, induced: bool, wildcard: int | None,
+def _count_stacks(
+    pattern: Pattern,
+    targets: Graphs,
+    which: np.ndarray,
+    induced: bool,
+    wildcard: int | None,
     devices: tuple[jax.Device, ...],
-):  # fmt: skip
+):
     """Indices of targets and what is found in them, a stack at a time."""
-    query = _graph_of(pattern, targets)
+    query = _build_query_graph(pattern, targets)
     label = None if wildcard is None else np.int32(wildcard)
     turn = 0
     # Stacked, a graph works with matrices as wide as its nodes, not with its slots.
     for group in size_groups(targets, which, lambda nodes, slots: 2.0**8 * nodes):
         for some, batch in group.stacks(targets, TOGETHER * group.slots):
             device = devices[turn % len(devices)]
-            yield some, jax.device_get(_counts(*jax.device_put((query, batch, label), device), induced=induced))
+            yield some, jax.device_get(_count_stack(*jax.device_put((query, batch, label), device), induced=induced))
             turn += 1
 
 
-def _graph_of(pattern: Pattern, targets: Graphs) -> Graph:
+def _build_query_graph(pattern: Pattern, targets: Graphs) -> Graph:
     """The query as a graph, without labels that the targets have none of (all are wildcards then)."""
     edges = np.argwhere(pattern.adjacency if pattern.directed else np.triu(pattern.adjacency))
     k, labelled, typed = (
@@ -137,12 +147,16 @@ def _graph_of(pattern: Pattern, targets: Graphs) -> Graph:
     edge_labels = pattern.edge_labels[tuple(edges.T)] if typed and pattern.edge_labels is not None else None
     slots = len(edges) * (1 if pattern.directed else 2)
     return Graph.from_edges(
-        edges, k, pattern.directed, pattern.node_labels if labelled else None, edge_labels,
+        edges,
+        k,
+        pattern.directed,
+        pattern.node_labels if labelled else None,
+        edge_labels,
         pad=(4 if k <= 4 else bucket_size(k), bucket_size(slots)),
-    )  # fmt: skip
+    )
 
 
 @partial(jit64, static_argnames="induced")
-def _counts(query: Graph, batch: Graph, label: jax.Array | None, induced: bool) -> DenseCount:
+def _count_stack(query: Graph, batch: Graph, label: jax.Array | None, induced: bool) -> DenseCount:
     search = partial(dense_match_count, induced=induced, wildcard=label, lanes=LANES, max_steps=MAX_STEPS)
     return jax.vmap(search, in_axes=(None, 0))(query, batch)

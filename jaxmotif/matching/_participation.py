@@ -15,15 +15,15 @@ from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, checked_domains, checked_query, target_of_queries
-from jaxmotif.matching._divided import Replan, count_at_a_stretch, count_in_shares
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._divided import Replan, count_in_shares, count_on_device
 from jaxmotif.matching._listing import _Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching.planner._plan import Plan, plan_searches
-from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, orbits, parts_of
+from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, list_parts, orbits
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
-from jaxmotif.search import Deadline, Standing
+from jaxmotif.search import Deadline, SearchProgress
 
 MOST_MATCHES = 2**63 - 1
 """Counts of parts are int64, and none is over the number of matches."""
@@ -75,8 +75,8 @@ def participation_counts(
       [[2, 2], [2, 2], [2, 2]]
     """
     deadline = Deadline(time_limit)
-    target = target_of_queries(target, query)
-    pattern = checked_query(query, target, wildcard, per)
+    target = load_target(target, query)
+    pattern = check_query(query, target, wildcard, per)
     if of not in ("node", "edge"):
         raise ValueError(f"of must be 'node' or 'edge', got {of!r}")
     if per == "occurrence" and domains is not None:
@@ -84,16 +84,16 @@ def participation_counts(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
     edges = EdgeNumbers(target.edge_list(), target.n, target.directed) if of == "edge" else None
-    parts = parts_of(pattern, of)
+    parts = list_parts(pattern, of)
     counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
     total = automorphism_total(pattern) if per == "occurrence" else 1
     if has_passes(pattern):
         found = _listed(pattern, target, induced, edges, domains, memory, devices, search, deadline)
     else:
         options = Options(induced=induced, wildcard=wildcard, tally=of, memory=memory, search=search, deadline=deadline)
-        found = _added_up(pattern, target, domains, options, select_devices(devices), edges)
+        found = _sum_searches(pattern, target, domains, options, select_devices(devices), edges)
     for orbit, column in found:
-        column = _times(column, len(orbit), total) if per == "occurrence" else column
+        column = _scale(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]
     return with_exact_sums(counts)
 
@@ -102,23 +102,27 @@ Columns = Iterator[tuple[list[Part], np.ndarray]]
 """Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them."""
 
 
-def _added_up(
-    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, selection: Selection,
+def _sum_searches(
+    pattern: Pattern,
+    target: Graph,
+    domains: Domains | None,
+    options: Options,
+    selection: Selection,
     edges: EdgeNumbers | None,
-) -> Columns:  # fmt: skip
+) -> Columns:
     """By searches that add up what they find."""
-    allowed = checked_domains(domains, pattern, target)
+    allowed = check_domains(domains, pattern, target)
 
     def plan(device: jax.Device, block: int | None) -> list[Plan]:
         return plan_searches(pattern, target, allowed, options.with_block(block), device)
 
-    def search(number: int) -> Standing:
+    def search(number: int) -> SearchProgress:
         return _search(plans[number], lambda device, block: plan(device, block)[number], selection, options.deadline)
 
     plans = plan(selection.main, None)
     # The first search counts the matches: what it took tells whether leaves are worth closing.
     first = search(0)
-    if len(plans) > 1 and not worth_closing(first, len(plans) - 1):
+    if len(plans) > 1 and not pays_to_close_leaves(first, len(plans) - 1):
         options = dataclasses.replace(options, search=dataclasses.replace(options.search, leaves=False))
         # One search of every node then, instead of one for each orbit of leaves.
         plans = plan(selection.main, None)
@@ -134,15 +138,22 @@ def _added_up(
         for orbit, added in one.tally.orbits:
             counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
             # The search finds one of so many maps, in which the parts added up are exchanged.
-            yield orbit, _times(np.sum(counts, axis=0), one.multiplier, len(added))
+            yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
 def _listed(
-    pattern: Pattern, target: Graph, induced: bool, edges: EdgeNumbers | None, domains: Domains | None,
-    memory: int | None, devices: Devices, search: Search, deadline: Deadline,
-) -> Columns:  # fmt: skip
+    pattern: Pattern,
+    target: Graph,
+    induced: bool,
+    edges: EdgeNumbers | None,
+    domains: Domains | None,
+    memory: int | None,
+    devices: Devices,
+    search: Search,
+    deadline: Deadline,
+) -> Columns:
     """By listing the matches of a query that asks what the search cannot test."""
-    parts = parts_of(pattern, "node" if edges is None else "edge")
+    parts = list_parts(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
     # A block at a time: none is kept.
     listing = _Listing(pattern, target, induced, None, "map", None, domains, memory, devices, search, deadline=deadline)
@@ -156,7 +167,7 @@ def _listed(
         yield orbit, columns[parts.index(orbit[0])]
 
 
-def worth_closing(counted: Standing, searches: int) -> bool:
+def pays_to_close_leaves(counted: SearchProgress, searches: int) -> bool:
     """Whether searches for one leaf each, all others counted in closed form, are less work than one that visits every
     match."""
     return counted.count > 2 * searches * counted.positions
@@ -167,11 +178,11 @@ def _check(deadline: Deadline) -> None:
         raise TimeoutError(f"not all matches were counted, {deadline.status}; allow more time")
 
 
-def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline) -> Standing:
+def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline) -> SearchProgress:
     if selection.several:
         found, _ = count_in_shares(plan, replan, selection, deadline)
     else:
-        found, _ = count_at_a_stretch(plan, replan, selection.main, None, deadline)
+        found, _ = count_on_device(plan, replan, selection.main, None, deadline)
     if found.status != "done":
         _check(deadline)
     matches = found.count * plan.multiplier
@@ -183,7 +194,7 @@ def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline
     return found
 
 
-def _times(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
+def _scale(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
     """Counts times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
     # The product divides by the divisor, so that counts divide by what it does not share with the factor.
     common = math.gcd(factor, divisor)

@@ -23,13 +23,13 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching._divided import Replan, count_at_a_stretch
+from jaxmotif.matching._divided import Replan, count_on_device
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._plan import Plan, plan_search, plan_searches
 from jaxmotif.matching.planner._tally import Found
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import NO_DEADLINE, Deadline, Standing, TimeIsUp
+from jaxmotif.search import NO_DEADLINE, Deadline, SearchProgress, TimeIsUp
 
 MOST_NODES = 64
 """Of a query for whose cuts it is looked."""
@@ -57,19 +57,25 @@ class Cut(NamedTuple):
 class _Counted(Exception):
     """The pieces were counted while the search of the whole went on."""
 
-    def __init__(self, standing: Standing):
+    def __init__(self, standing: SearchProgress):
         super().__init__()
         self.standing = standing
 
 
 def count_alone(
-    pattern: Pattern, target: Graph, plan: Plan, replan: Replan, allowed: np.ndarray | None, options: Options,
-    device: jax.Device, report: Callable[[int], None],
-) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
+    pattern: Pattern,
+    target: Graph,
+    plan: Plan,
+    replan: Replan,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+    report: Callable[[int], None],
+) -> tuple[SearchProgress, tuple[str, ...]]:
     """Count on one device: whole, or in pieces where that is asked for, or tried after a while.
 
     Args:
-      plan, replan, report: as for :func:`count_at_a_stretch`. allowed: bool ``[k, n]``, given domains.
+      plan, replan, report: as for :func:`count_on_device`. allowed: bool ``[k, n]``, given domains.
     """
     search, deadline, started = options.search, options.deadline, time.perf_counter()
     # What is asked of nodes of both sides at once would be lost.
@@ -77,7 +83,7 @@ def count_alone(
     may = plan.ready is not None and plain and options.memory is None and pattern.num_nodes <= MOST_NODES
     waits = search.pieces is None and may
 
-    def in_pieces(deadline: Deadline) -> Standing | None:
+    def in_pieces(deadline: Deadline) -> SearchProgress | None:
         # Unasked, where sides share no candidates: smaller queries may take as long as the whole.
         most = MOST_MERGED if search.pieces else 0
         try:
@@ -100,15 +106,19 @@ def count_alone(
     try:
         if search.pieces and may and (found := in_pieces(deadline)) is not None:
             raise _Counted(found)
-        return count_at_a_stretch(plan, replan, device, search.max_steps, deadline, watch)
+        return count_on_device(plan, replan, device, search.max_steps, deadline, watch)
     except _Counted as done:
         return done.standing, ("counted in pieces",)
 
 
 def choose_cut(
-    pattern: Pattern, core: Sequence[int], wildcard: int | None, allowed: np.ndarray | None = None,
-    most_merged: int = MOST_MERGED, deadline: Deadline = NO_DEADLINE,
-) -> Cut | None:  # fmt: skip
+    pattern: Pattern,
+    core: Sequence[int],
+    wildcard: int | None,
+    allowed: np.ndarray | None = None,
+    most_merged: int = MOST_MERGED,
+    deadline: Deadline = NO_DEADLINE,
+) -> Cut | None:
     """The cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
 
     Args:
@@ -131,7 +141,7 @@ def choose_cut(
             continue
         large = parts[work.index(max(work))]
         sides = large, [v for v in rest if v not in large]
-        rivals = [(a, b) for a, b in itertools.product(*sides) if _may_be_one(pattern, a, b, wildcard, allowed)]
+        rivals = [(a, b) for a, b in itertools.product(*sides) if _can_merge(pattern, a, b, wildcard, allowed)]
         merged = list(itertools.islice(_matchings(rivals), most_merged + 1))
         if len(merged) <= most_merged:
             found, most = Cut(nodes, sides, merged), min(max(work), sum(work) - max(work))
@@ -139,8 +149,13 @@ def choose_cut(
 
 
 def count_in_pieces(
-    pattern: Pattern, target: Graph, cut: Cut, allowed: np.ndarray | None, options: Options, device: jax.Device,
-) -> Standing | None:  # fmt: skip
+    pattern: Pattern,
+    target: Graph,
+    cut: Cut,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+) -> SearchProgress | None:
     """The maps of a query by a cut; ``None`` if a side has too many, or the deadline of the options passes."""
     # In a side, symmetry may exchange the ends of a cut edge, whose images are ordered.
     symmetry = options.search.symmetry and len(cut.nodes) < 2
@@ -152,7 +167,7 @@ def count_in_pieces(
         ids = [*cut.nodes, *side]
         domains = None if allowed is None else allowed[ids]
         how = dataclasses.replace(options, search=whole)
-        found = _by_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device)
+        found = _count_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device)
         if found is None:
             return None
         counts, standing = found
@@ -169,12 +184,12 @@ def count_in_pieces(
         if one.status != "done":
             return None
         total, steps, tested = total - one.count * multiplier, steps + one.steps, tested + one.positions
-    return Standing(total, tested, steps, "done")
+    return SearchProgress(total, tested, steps, "done")
 
 
 def _count_smaller(
     pattern: Pattern, allowed: np.ndarray | None, target: Graph, options: Options, device: jax.Device
-) -> tuple[Standing, int]:
+) -> tuple[SearchProgress, int]:
     """Count the maps of a query whose pairs are merged, perhaps again in pieces; return how many of them symmetry has
     left out for each that is counted, too."""
 
@@ -186,9 +201,14 @@ def _count_smaller(
     return found, plan.multiplier
 
 
-def _by_images(
-    side: Pattern, target: Graph, cut: int, allowed: np.ndarray | None, options: Options, device: jax.Device,
-) -> tuple[dict[int, int], Standing] | None:  # fmt: skip
+def _count_images(
+    side: Pattern,
+    target: Graph,
+    cut: int,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+) -> tuple[dict[int, int], SearchProgress] | None:
     """How many maps of a side there are for each image of its first nodes, the cut (by the number of the node, or of
     two, the first times n and the second), and what the search took; ``None`` if they are too many, or time is over."""
     # Directed, the arc between them may go either way.
@@ -200,7 +220,7 @@ def _by_images(
         return plan_searches(side, target, allowed, options.with_block(block), device)[-1]
 
     plan = plan_on(device, None)
-    found, _ = count_at_a_stretch(plan, plan_on, device, None, options.deadline)
+    found, _ = count_on_device(plan, plan_on, device, None, options.deadline)
     maps = found.count * plan.multiplier
     if found.status != "done" or (cut and maps > MOST_COUNT):
         return None
@@ -254,7 +274,7 @@ def merge(
     return smaller.relabel(kept), None if domains is None else domains[kept]
 
 
-def _may_be_one(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: np.ndarray | None) -> bool:
+def _can_merge(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: np.ndarray | None) -> bool:
     labels = pattern.node_labels
     alike = labels is None or labels[a] == labels[b] or wildcard in (labels[a], labels[b])
     return bool(alike and (allowed is None or (allowed[a] & allowed[b]).any()))

@@ -10,7 +10,7 @@ from jaxmotif.arrays._present import Column, Presented, counted, integers
 from jaxmotif.matching.planner._plan import Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total
-from jaxmotif.search import Standing
+from jaxmotif.search import SearchProgress
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -56,13 +56,26 @@ class MatchCount(Presented):
 
 
 def match_count(
-    pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float], notes: tuple[str, ...] = ()
+    pattern: Pattern,
+    per: str,
+    plan: Plan,
+    found: SearchProgress,
+    seconds: dict[str, float],
+    notes: tuple[str, ...] = (),
 ) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
         # All maps of an occurrence are matches: the division is exact.
         count //= automorphism_total(pattern)
     return MatchCount(
-        count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
-        found.positions, seconds, notes,
-    )  # fmt: skip
+        count,
+        found.status == "done",
+        found.status,
+        plan.order,
+        plan.leaves,
+        plan.domain_sizes,
+        found.steps,
+        found.positions,
+        seconds,
+        notes,
+    )

@@ -110,7 +110,7 @@ class _Npz:
 _WRITERS: dict[str, Callable[[Path, int], Writer]] = {".parquet": _Parquet, ".csv": _Csv, ".npz": _Npz}
 
 
-def checked_sink(sink: str | os.PathLike) -> Path:
+def check_sink(sink: str | os.PathLike) -> Path:
     """The path of a file to write.
 
     Raises:
@@ -125,7 +125,7 @@ def checked_sink(sink: str | os.PathLike) -> Path:
 
 
 @contextlib.contextmanager
-def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
+def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
     """Gives what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
     file."""
     # In the same folder, so that putting it in place is one rename.

@@ -128,7 +128,7 @@ def plan_sizes(device: jax.Device) -> PlanSizes:
     return ACCELERATOR if target_of(device).is_accelerator else CPU
 
 
-def padded(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
+def pad_first_axis(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
     """An array with its first axis grown to a power of four from a least."""
     room = power_of_four(len(array), least)
     # NumPy's own padding takes three times as long.

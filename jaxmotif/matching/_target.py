@@ -192,9 +192,16 @@ def _index_on_host(graph: Graph, by_degree: bool, numbered: bool) -> Target:
     sources = np.stack([row_of(rows, S) for rows in offsets])
     node_labels = None if held.node_labels is None else held.node_labels[:n]
     index = Target(
-        np.int32(n), np.arange(n, dtype=np.int32), node_labels, offsets, sources, heads, labels, reverse,
+        np.int32(n),
+        np.arange(n, dtype=np.int32),
+        node_labels,
+        offsets,
+        sources,
+        heads,
+        labels,
+        reverse,
         reverse_labels,
-    )  # fmt: skip
+    )
     return dataclasses.replace(_by_degree_on_host(index) if by_degree else index, facts={})
 
 
@@ -225,9 +232,16 @@ def _plain_index(graph: Graph) -> Target:
         offsets, targets = graph.out_offsets[None], graph.out_targets[None]
         labels = None if graph.edge_labels is None else graph.edge_labels[None]
         return Target(
-            graph.num_nodes, ids, graph.node_labels, offsets, _sources(graph.out_offsets, targets[0], N)[None], targets,
-            labels, None, None,
-        )  # fmt: skip
+            graph.num_nodes,
+            ids,
+            graph.node_labels,
+            offsets,
+            _sources(graph.out_offsets, targets[0], N)[None],
+            targets,
+            labels,
+            None,
+            None,
+        )
     slots = jnp.minimum(graph.in_slots, S - 1)
     sources = [_sources(graph.out_offsets, graph.out_targets, N), _sources(graph.in_offsets, graph.in_targets, N)]
     u, v = sources[0], jnp.minimum(graph.out_targets, N - 1)
@@ -243,10 +257,16 @@ def _plain_index(graph: Graph) -> Target:
         reverse_labels = jnp.stack([back, take(back, slots)])
     reverse = there.astype(jnp.int32)
     return Target(
-        graph.num_nodes, ids, graph.node_labels, jnp.stack([graph.out_offsets, graph.in_offsets]), jnp.stack(sources),
-        jnp.stack([graph.out_targets, graph.in_targets]), labels, jnp.stack([reverse, take(reverse, slots)]),
+        graph.num_nodes,
+        ids,
+        graph.node_labels,
+        jnp.stack([graph.out_offsets, graph.in_offsets]),
+        jnp.stack(sources),
+        jnp.stack([graph.out_targets, graph.in_targets]),
+        labels,
+        jnp.stack([reverse, take(reverse, slots)]),
         reverse_labels,
-    )  # fmt: skip
+    )
 
 
 def _by_degree(target: Target) -> Target:

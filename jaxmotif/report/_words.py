@@ -8,9 +8,6 @@ import jaxmotif
 from jaxmotif.arrays._present import counted
 from jaxmotif.motifs import Motifs
 
-_TOO_FAR = 4.0
-"""Difference between full and double length, in standard errors, from which on chains are called too short."""
-
 _CITATIONS = {
     "motifs": (
         "Milo, Shen-Orr, Itzkovitz, Kashtan, Chklovskii, Alon: Network motifs: simple building blocks of complex "
@@ -69,18 +66,18 @@ def mixing_in_words(found: Motifs) -> list[str]:
 
 
 def _chain_sentences(found: Motifs, varies: np.ndarray) -> list[str]:
-    """Return what the chains that went on to double length show, from the classes whose counts vary (a mask)."""
+    """Return what the chains that went on show, from the classes whose counts vary (a mask)."""
     mixing = found.mixing
-    difference = float(np.abs(mixing.double_length_z[varies]).max())
-    if difference < _TOO_FAR:
-        verdict = "as chance alone has it: the chains are long enough"
-    else:
+    difference = float(np.abs(mixing.longer_z[varies]).max())
+    if mixing.disagrees.any():
         verdict = "farther than chance has it: the chains are too short, take more --switches"
+    else:
+        verdict = "as chance alone has it: the chains are long enough"
     independent = float(mixing.effective_size[varies].min())
     correlation = float(np.clip(mixing.lag_correlation[varies].max(), 0, 1))
     return [
-        f"{counted(mixing.graphs, 'chain')} went on to double length. The mean counts of these differ from those at "
-        f"full length by at most {difference:.1f} standard errors, {verdict}.",
-        f"The counts of a chain at full and at double length correlate by at most {correlation:.2f}, so that for every "
-        f"class the random graphs are worth at least {independent:,.0f} independent ones, by a cautious reckoning.",
+        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. Their mean counts differ from "
+        f"those at full length by at most {difference:.1f} standard errors, {verdict}.",
+        f"The counts of a chain at these two lengths correlate by at most {correlation:.2f}, so that for every class "
+        f"the random graphs are worth at least {independent:,.0f} independent ones, by a cautious reckoning.",
     ]

@@ -14,7 +14,7 @@ nothing.
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._listing import Images, Listed, list_matches
-from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part, begin, start_state
+from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part, begin, start_state
 from jaxmotif.search._parts import InParts, Prefixes, list_prefixes
 from jaxmotif.search._program import (
     CandidateSet,
@@ -35,8 +35,8 @@ from jaxmotif.search._run import (
     Driver,
     ReadySearch,
     Run,
+    SearchProgress,
     Stage,
-    Standing,
     Whole,
     finish,
     run_searches,
@@ -50,6 +50,7 @@ __all__ = [
     "Allowance",
     "CandidateSet",
     "Deadline",
+    "DeviceReport",
     "Driver",
     "Factor",
     "Images",
@@ -61,13 +62,12 @@ __all__ = [
     "Placement",
     "Prefixes",
     "Program",
-    "Progress",
     "ReadySearch",
     "Run",
     "SearchState",
     "Sizes",
     "Stage",
-    "Standing",
+    "SearchProgress",
     "Tally",
     "Term",
     "TimeIsUp",

@@ -53,9 +53,9 @@ class TableWords(NamedTuple):
 
     Attributes:
       anchors: :class:`PairWords` that the new node must satisfy; it is taken from the shortest of their lists.
-      apart: slots whose nodes the new node must differ from.
+      distinct_from: slots whose nodes the new node must differ from.
       below: slots whose nodes the new node must exceed.
-      strangers: :class:`PairWords` that the new node must not satisfy.
+      non_neighbours: :class:`PairWords` that the new node must not satisfy.
       columns: slots to append to the next table.
       base: the table's first entry.
       next_base: likewise of the next table.
@@ -73,12 +73,12 @@ class TableWords(NamedTuple):
 
     num_anchors: Word
     anchors: Word
-    num_apart: Word
-    apart: Word
+    num_distinct_from: Word
+    distinct_from: Word
     num_below: Word
     below: Word
-    num_strangers: Word
-    strangers: Word
+    num_non_neighbours: Word
+    non_neighbours: Word
     num_columns: Word
     columns: Word
     base: Word

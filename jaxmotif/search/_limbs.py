@@ -72,7 +72,7 @@ class LimbCounts:
 
     def multiply(self, x: Limbs, y: Limbs) -> Limbs:
         """Multiply limb by limb, as on paper, modulo ``2^(32 limbs)``."""
-        parts = [(*[jnp.zeros_like(y[i])] * i, *self._times(x[: self.limbs - i], y[i])) for i in range(len(y))]
+        parts = [(*[jnp.zeros_like(y[i])] * i, *self._scale(x[: self.limbs - i], y[i])) for i in range(len(y))]
         return functools.reduce(self.add, parts)
 
     def add(self, x: Limbs, y: Limbs) -> Limbs:
@@ -90,7 +90,7 @@ class LimbCounts:
 
         A negative factor occurs only in a product that also has a factor 0.
         """
-        return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
+        return self._scale(x, lax.bitcast_convert_type(factor, jnp.uint32))
 
     def sums(self, x: Limbs) -> list[jax.Array]:
         """Sum along the last axis, and return a uint32 array for each limb."""
@@ -106,7 +106,7 @@ class LimbCounts:
         """Return the lowest two limbs, uint32 per lane."""
         return list(x[:2])
 
-    def _times(self, x: Limbs, limb: jax.Array) -> Limbs:
+    def _scale(self, x: Limbs, limb: jax.Array) -> Limbs:
         """Multiply by one limb; the product of two limbs and a carry fits 64 bits."""
         with jax.enable_x64(True):
             limb = limb.astype(jnp.uint64)

@@ -21,7 +21,7 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
 from jaxmotif.search._parts import MOST_PART, Prefixes
 from jaxmotif.search._run import ReadySearch, Run, Stage
 
@@ -65,7 +65,7 @@ class Images(NamedTuple):
     ids: Any
 
 
-class Ordered:
+class ListingDriver:
     """The driver of a listing, which always works on the last nonempty table.
 
     Matches wait in the table after the last placement.
@@ -103,7 +103,7 @@ class Ordered:
         static: dict[str, Any] = {"most": MOST_PART, "sizes": stage.sizes, "ordered": True}
         return advance_part(operands, state, self._rows, part, stop, work, **static)
 
-    def end_reason(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         self.num_waiting = int(now.rows[0, self._tables])
         left = now.rows[1] < now.rows[0]
         return None if left[: self._tables].any() else "done"
@@ -175,7 +175,7 @@ class _Worker:
         # The columns of the table are in the order of placement, those of a block in the order of query nodes.
         self._starts[: self._width] = base + room * images.positions
         self._ids = jax.device_put(images.ids, *search.operands.offsets.devices())
-        self._driver, self._enough = Ordered(search, prefixes, enough), enough
+        self._driver, self._enough = ListingDriver(search, prefixes, enough), enough
         self._run = Run(search, self._driver, part_of_first=PART_OF_FIRST)
         self._pieces: deque[tuple[int, int]] = deque()
         self._report: jax.Array | None = None

@@ -53,7 +53,7 @@ class SearchState:
     tally: Any
 
 
-class Progress(NamedTuple):
+class DeviceReport(NamedTuple):
     """A report on a search, read on the host: all of a state but table and tally.
 
     Attributes:
@@ -73,7 +73,7 @@ class Progress(NamedTuple):
     work: int
 
     @classmethod
-    def read(cls, report: np.ndarray, sizes: Sizes) -> Progress:
+    def read(cls, report: np.ndarray, sizes: Sizes) -> DeviceReport:
         """Read a report, uint32, as :func:`advance` returns it."""
         # Each limb of the matches, the positions and the work take two words.
         numbers = 2 * (_limbs(sizes) + 2)
@@ -351,7 +351,7 @@ def advance(
       once: static; stop when there is a match.
 
     Returns:
-      The state, and a report for :meth:`Progress.read`, uint32.
+      The state, and a report for :meth:`DeviceReport.read`, uint32.
     """
     if enough is None:
         wanted = _until_a_match if once else _until_all

@@ -13,7 +13,7 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Allowance, Part, Progress, SearchState, advance, advance_part
+from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
 from jaxmotif.search._run import ReadySearch, Run, Stage, finish
 
 MOST_PREFIX, MOST_PREFIXES = 8, 2**20
@@ -61,7 +61,7 @@ class _Levels:
     """
 
     def __init__(self):
-        self.now: Progress | None = None
+        self.now: DeviceReport | None = None
 
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
@@ -70,7 +70,7 @@ class _Levels:
         limits = np.int32(allowed.stop_step), np.int32(ENOUGH), np.int64(allowed.work)
         return advance(operands, state or stage.new_state(operands), *limits, sizes=stage.sizes)
 
-    def end_reason(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         self.now = now
         return "done" if now.drained or now.work < self._work else None
 
@@ -195,7 +195,7 @@ class InParts:
         limits = np.int32(allowed.stop_step), np.int64(allowed.work)
         return advance_part(operands, state, self._rows, part, *limits, most=MOST_PART, sizes=stage.sizes)
 
-    def end_reason(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         if now.drained:
             return "done"
         return "wants more" if now.wants_more(self._part.level, self._part.keep) else None

@@ -50,16 +50,16 @@ class Placement:
     Attributes:
       anchors: pairs that must be adjacent, at least one, or integers ``[A, 3]``; the shortest of their lists is
         expanded.
-      apart: earlier positions whose nodes it must differ from.
+      distinct_from: earlier positions whose nodes it must differ from.
       below: earlier positions whose nodes must have lower ids.
-      strangers: pairs that must not be adjacent, or integers ``[S, 3]``.
+      non_neighbours: pairs that must not be adjacent, or integers ``[S, 3]``.
       ahead: factors on nodes up to this one that must not be zero; they are tested only with ``Sizes.ahead``.
     """
 
     anchors: Sequence[Pair] | np.ndarray
-    apart: Sequence[int] | np.ndarray = ()
+    distinct_from: Sequence[int] | np.ndarray = ()
     below: Sequence[int] | np.ndarray = ()
-    strangers: Sequence[Pair] | np.ndarray = ()
+    non_neighbours: Sequence[Pair] | np.ndarray = ()
     ahead: Sequence[Factor] = ()
 
 
@@ -183,7 +183,12 @@ def table_columns(
         return [np.flatnonzero(row).tolist() for row in earlier]
     reads = np.zeros((count, count + 1), bool)  # position -1, which is none, falls into the last column
     for t, placed in enumerate(placements):
-        for positions in (_rows(placed.anchors)[:, 0], _rows(placed.strangers)[:, 0], placed.apart, placed.below):
+        for positions in (
+            _rows(placed.anchors)[:, 0],
+            _rows(placed.non_neighbours)[:, 0],
+            placed.distinct_from,
+            placed.below,
+        ):
             reads[t, _integers(positions)] = True
         for factor in placed.ahead:
             reads[t, _positions(factor)] = True
@@ -267,7 +272,7 @@ def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjac
       groups: leaves to be counted in closed form, as for :func:`build_program`.
       adjacency: words read to see whether two nodes are joined.
     """
-    tested = max(len(placement.anchors) - 1, 0) + len(placement.strangers)
+    tested = max(len(placement.anchors) - 1, 0) + len(placement.non_neighbours)
     factors = [*placement.ahead, *(factor for group in groups for term in group for factor in term.factors)]
     met = 0
     for factor in factors:
@@ -276,7 +281,7 @@ def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjac
             met += len(factor.sets) * (factor.words + len(factor.used))
         else:  # a single set: the length of a list, less the nodes in use that are in it
             met += 2 + len(factor.used) * (1 + adjacency)
-    return min(2 + len(placement.anchors) + len(placement.apart) + tested * adjacency + met, MOST_COST)
+    return min(2 + len(placement.anchors) + len(placement.distinct_from) + tested * adjacency + met, MOST_COST)
 
 
 def _table_places(
@@ -349,9 +354,9 @@ class _Writer:
 
         lists = (
             pairs(placed.anchors),
-            slot[_integers(placed.apart)],
+            slot[_integers(placed.distinct_from)],
             slot[_integers(placed.below)],
-            pairs(placed.strangers),
+            pairs(placed.non_neighbours),
             slot[_integers(next_columns)],
         )
         return [word for words in lists for word in self.add_words(words)]

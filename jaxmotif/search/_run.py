@@ -14,7 +14,7 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
-from jaxmotif.search._loop import MOST_WORK, Allowance, Progress, SearchState, advance, begin, start_state
+from jaxmotif.search._loop import MOST_WORK, Allowance, DeviceReport, SearchState, advance, begin, start_state
 from jaxmotif.search._program import Program
 from jaxmotif.search._sizes import step_sizes, table_entries
 
@@ -80,7 +80,7 @@ class ReadySearch:
     prefixes: Callable[[], Stage] | None = None
 
 
-class Standing(NamedTuple):
+class SearchProgress(NamedTuple):
     """The progress of a count, on the host.
 
     Attributes:
@@ -98,7 +98,7 @@ class Standing(NamedTuple):
     tally: np.ndarray | None = None
 
 
-RUNNING, NOTHING = Standing(0, 0, 0, "running"), Standing(0, 0, 0, "done")
+RUNNING, NOTHING = SearchProgress(0, 0, 0, "running"), SearchProgress(0, 0, 0, "done")
 
 
 class Driver(Protocol):
@@ -120,7 +120,7 @@ class Driver(Protocol):
         """
         ...
 
-    def end_reason(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         """Return why there is nothing more to dispatch, ``"done"`` if all is searched, or ``None`` to go on."""
         ...
 
@@ -140,7 +140,7 @@ class Whole:
         limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
         return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
 
-    def end_reason(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         if now.drained:
             return "done"
         return "found a match" if self._once and now.matches else None
@@ -210,11 +210,11 @@ class Run:
         self._compile_seconds = compile_seconds() - self._compile_seconds
         return report
 
-    def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
+    def receive(self, report: np.ndarray, seconds: float) -> SearchProgress | None:
         """Return the progress after a slice that took some seconds, or ``None`` if the search starts again."""
-        now = Progress.read(report, self._stage.sizes)
+        now = DeviceReport.read(report, self._stage.sizes)
         self._steps = now.steps
-        standing = Standing(now.matches, now.positions, now.steps, "running")
+        standing = SearchProgress(now.matches, now.positions, now.steps, "running")
         if (status := self._driver.end_reason(now)) is not None:
             return standing._replace(status=status)
         if self._steps >= self._last:
@@ -224,7 +224,7 @@ class Run:
         self._work = max(1, min(MOST_WORK, int(now.work * pace)))
         return standing if self._stage.most_steps is None else self._next_stage(standing)
 
-    def _next_stage(self, standing: Standing) -> Standing | None:
+    def _next_stage(self, standing: SearchProgress) -> SearchProgress | None:
         """Go over to the next stage, and return ``None`` if the search starts again."""
         last, look_ahead = self._stages.pop(0), None
         # Many candidates for each match in the first steps mean that most are dead ends.
@@ -243,7 +243,7 @@ class Run:
         return None
 
 
-def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[Standing]:
+def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[SearchProgress]:
     """Search to the end, or to a deadline.
 
     Yields:
@@ -270,7 +270,7 @@ def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[Standing]:
 
 def run_searches(
     searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
-) -> list[tuple[Standing, float]]:
+) -> list[tuple[SearchProgress, float]]:
     """Run several searches on one device.
 
     The first slices run together, as many as have tables of ``memory`` bytes at most. Searches that are not done then

@@ -153,13 +153,18 @@ def filter_lanes(
       int32, 1 where the candidate extends the row, else 0.
     """
     head = io.table_words(table)
-    columns, apart, anchors, strangers = Columns.of(head), head.apart, head.anchors, head.strangers
+    columns, distinct_from, anchors, non_neighbours = (
+        Columns.of(head),
+        head.distinct_from,
+        head.anchors,
+        head.non_neighbours,
+    )
 
     def column(slot, mask):
         return io.column(columns, slot, row, mask)
 
     def differs(number, ok):
-        return ok & (column(io.word(apart + number), where) != w).astype(jnp.int32)
+        return ok & (column(io.word(distinct_from + number), where) != w).astype(jnp.int32)
 
     def adjacent(number, ok):
         pair = io.record(PairWords, anchors, number)
@@ -168,16 +173,16 @@ def filter_lanes(
         return ok & (there | (anchor == number).astype(jnp.int32))
 
     def stranger(number, ok):
-        pair = io.record(PairWords, strangers, number)
+        pair = io.record(PairWords, non_neighbours, number)
         test = ok > 0
         return ok & (1 - io.is_adjacent(column(pair.slot, test), w, pair, test))
 
     # The cheap test comes first, and the others look only at the lanes it leaves.
-    ok = loop(head.num_apart, differs, where.astype(jnp.int32))
+    ok = loop(head.num_distinct_from, differs, where.astype(jnp.int32))
     count = head.num_anchors
     # With a single anchor w comes from its list, and nothing is left to test.
     ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
-    ok = loop(head.num_strangers, stranger, ok)
+    ok = loop(head.num_non_neighbours, stranger, ok)
     if not io.sizes.ahead:
         return ok
     factors = head.ahead
@@ -452,12 +457,13 @@ class _Outputs(NamedTuple):
 
 def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
     """Return the inputs of the fused kernel."""
-    # The first position of each tile, and the end of the block: a tile ends in the row that the next one begins in.
+    # `firsts` holds the first position of each tile, then the end of the block. A tile ends in the row in which the
+    # next one begins.
     firsts = jnp.append(LANES * jnp.arange(io.sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
     # The rows of all these positions are found at once, outside of the kernel.
     tiles = ex.lists_at(flat.starts, firsts)
-    written, scalars = (io.table, jnp.zeros(1, jnp.int32)), (jnp.stack(window), jnp.stack([flat.total, filled]))
-    return _Inputs(*written, *scalars, tiles, flat.starts, lists.places - flat.starts, lists.anchors, io.op)
+    write_program, scalars = (io.table, jnp.zeros(1, jnp.int32)), (jnp.stack(window), jnp.stack([flat.total, filled]))
+    return _Inputs(*write_program, *scalars, tiles, flat.starts, lists.places - flat.starts, lists.anchors, io.op)
 
 
 def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:

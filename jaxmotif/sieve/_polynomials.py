@@ -126,7 +126,7 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
       uint32 ``[V, 8]``, the XOR over the blocks, in which the 32 subsets of a word are still apart.
     """
     size = draw.forms.shape[0] + 1
-    # Where the weights of each round begin; each round takes fewer than the one before.
+    # `first_forms` says where the weights of each round begin; each round takes fewer than the one before.
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
 
     # Rows without neighbours lie in no match of several vertices, and are not computed beyond the first round.

@@ -85,7 +85,7 @@ def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.nd
     # A slot stays if both its ends do.
     sources = np.repeat(keep, np.diff(graph.offsets))
     slots = sources & keep[graph.targets]
-    # The number of slots that stay before each row; its differences are the new degrees.
+    # `before` counts the slots that stay before each one; differences between rows are the new degrees.
     before = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)])
     degrees = (before[graph.offsets[1:]] - before[graph.offsets[:-1]])[ids]
     offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)

@@ -172,7 +172,7 @@ def find_color_motif(
     ignored = ignored_labels(graph, used=() if labels is None else ("edge",))
     parsed = parse_motif(motif)
     sieve = Sieve(parsed.size, devices, memory)
-    # Two keys, so that the matches extracted do not depend on how many runs it took to find the vertices.
+    # There are two keys, so that the matches extracted do not depend on how many runs it took to find the vertices.
     run_key, match_key = jax.random.split(as_key(key))
 
     whole = colored_graph(graph, vertex_shades(colors, parsed, graph.n, graph.node_names), labels, direction)

@@ -7,8 +7,8 @@ from jaxmotif.arrays._bits import unpack_bits
 from jaxmotif.matching._options import FILTERS, Options, Search
 from jaxmotif.matching._sizes import CPU
 from jaxmotif.matching._target import index_target
-from jaxmotif.matching.planner._ask import ABSENT, ANY, ask
-from jaxmotif.matching.planner._reduce import ON_DEVICE, ON_HOST, filtered, reduced
+from jaxmotif.matching.planner._ask import ABSENT, ANY, constrain_query
+from jaxmotif.matching.planner._reduce import ON_DEVICE, ON_HOST, filter_target, reduce_and_measure
 from tests.matching.oracle import PAD, random_graph
 from tests.more import more
 
@@ -66,7 +66,7 @@ def test_domains_are_those_defined(directed, filters):
         rng = np.random.default_rng(seed)
         host, target = random_graph(rng, 15, rng.choice([0.15, 0.3]), directed, 3, 2)
         query, _ = random_graph(rng, int(rng.integers(2, 6)), 0.5, directed, 3, 2)
-        asked = ask(query, Options(induced=bool(seed % 2)))
+        asked = constrain_query(query, Options(induced=bool(seed % 2)))
         expected = reference_domains(asked, host, filters)
         smaller += not expected.all()
         for on_host in (True, False):
@@ -87,8 +87,8 @@ def test_domains_are_those_defined(directed, filters):
 
 def measure(index, asked, options):
     """The phases up to the measures; ``None`` where some domain is empty."""
-    kept = filtered(index, asked, None, options)
-    return None if kept.empty else reduced(index, asked, kept, options, CPU)
+    kept = filter_target(index, asked, None, options)
+    return None if kept.empty else reduce_and_measure(index, asked, kept, options, CPU)
 
 
 @pytest.mark.parametrize("directed", more(True, False))
@@ -100,7 +100,7 @@ def test_lists_and_measures_are_alike(directed):
         query, _ = random_graph(rng, 3, 0.5, directed, 2, 2)
         options = Options(induced=bool(seed % 2))
         homes = [index_target(target, True, on_host) for on_host in (True, False)]
-        found = [measure(index, ask(query, options), options) for index in homes]
+        found = [measure(index, constrain_query(query, options), options) for index in homes]
         if found[0] is None:
             assert found[1] is None
             continue
@@ -118,10 +118,10 @@ def test_lists_and_measures_are_alike(directed):
 def test_the_shape_of_what_is_asked():
     rng = np.random.default_rng(0)
     query, target = random_graph(rng, 5, 0.5, True, 2, None)
-    asked = ask(query, Options(induced=True))
+    asked = constrain_query(query, Options(induced=True))
     apart = ~query.neighbors & ~np.eye(5, dtype=bool)
-    for direction, strangers in enumerate(asked.strangers):
-        assert {asked.kinds[i].direction for i in strangers[apart]} == {direction}
-        assert (strangers[~apart] == -1).all()
+    for direction, non_neighbours in enumerate(asked.non_neighbours):
+        assert {asked.kinds[i].direction for i in non_neighbours[apart]} == {direction}
+        assert (non_neighbours[~apart] == -1).all()
     assert np.stack(asked.joined()[:2], axis=1).tolist() == np.argwhere(query.neighbors).tolist()
     assert target.node_capacity == PAD[0]

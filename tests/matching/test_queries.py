@@ -30,7 +30,7 @@ def queries():
 
 @pytest.mark.parametrize("together", [16, *more(1, 3)])
 def test_the_same_as_one_by_one(monkeypatch, target, queries, together):
-    monkeypatch.setattr("jaxmotif.matching._count._together", lambda index: together)
+    monkeypatch.setattr("jaxmotif.matching._count._queries_at_once", lambda index: together)
     # Steps so few that some searches outgrow their first stage, and memory for the tables of about two.
     monkeypatch.setattr(sizes, "CPU", sizes.CPU._replace(counting=192, first=64, first_steps=6))
     for options in ({"induced": True, "memory": 2**20}, {"per": "occurrence", "search": Search(leaves=False)}):

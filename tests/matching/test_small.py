@@ -144,7 +144,7 @@ def test_larger_ones_go_to_the_device(searches, monkeypatch):
     several = [one.count for one in count_queries([query, query], target)]
     assert len(searches) == 5
     for most in (0, 100, 500):
-        monkeypatch.setattr("jaxmotif.matching.planner._plan.most_candidates", lambda *_, most=most: most)
+        monkeypatch.setattr("jaxmotif.matching.planner._plan.candidate_budget", lambda *_, most=most: most)
         assert [one.count for one in count_queries([query, query], target)] == several == [1680, 1680]
         assert (find_matches(query, target).nodes == everything.nodes).all()
     assert searches[-1] is None

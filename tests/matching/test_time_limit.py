@@ -10,7 +10,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, count_queries, find_matches, has_match, participation_counts
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import index_target
-from jaxmotif.matching.planner._ask import ask
+from jaxmotif.matching.planner._ask import constrain_query
 from jaxmotif.matching.planner._device import DeviceBackend
 from jaxmotif.matching.planner._device_filter import filter_domains
 from jaxmotif.patterns import Pattern
@@ -82,7 +82,7 @@ def test_planning_ends_at_a_deadline():
 
 
 def test_filters_on_a_device_are_called_until_domains_are_final():
-    asked = ask(Pattern.from_edges([(0, 1), (1, 2), (2, 0)], directed=True), Options())
+    asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2), (2, 0)], directed=True), Options())
     index = index_target(Graph.from_edges([(i, i + 1) for i in range(100)], directed=True), True)
     _, sizes, (*_, final) = filter_domains(index, asked.conditions, None, filters=("consistency",))
     assert not final

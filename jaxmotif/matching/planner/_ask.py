@@ -66,15 +66,15 @@ class Conditions:
     num_labels: Any
 
 
-class Asked(NamedTuple):
+class QueryConstraints(NamedTuple):
     """What a query asks.
 
     Attributes:
       query: as given; shape: what its automorphisms are those of.
-      kinds: of pairs: first those that edges of the query ask for, then those of ``strangers``.
+      kinds: of pairs: first those that edges of the query ask for, then those of ``non_neighbours``.
       which: int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined.
-      strangers: int64 ``[R, k, k]``: kinds that the images of (u, x), not joined, must not fulfil, -1 for none; R is
-        0 where nothing is forbidden, else the number of directions.
+      non_neighbours: int64 ``[R, k, k]``: kinds that the images of (u, x), not joined, must not fulfil, -1 for none; R
+        is 0 where nothing is forbidden, else the number of directions.
       conditions: the same and more for the filters, on the device or in NumPy.
     """
 
@@ -82,7 +82,7 @@ class Asked(NamedTuple):
     shape: Pattern
     kinds: list[PairKind]
     which: np.ndarray
-    strangers: np.ndarray
+    non_neighbours: np.ndarray
     conditions: Conditions
 
     def joined(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,23 +97,23 @@ class Asked(NamedTuple):
         return table
 
 
-def ask(query: Pattern, options: Options) -> Asked:
+def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
     """The first phase of a plan: what a query asks of target nodes and of pairs of them.
 
     Example:
-      >>> asked = ask(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))
-      >>> np.stack(asked.joined(), axis=1).tolist(), len(asked.kinds), asked.strangers.tolist()
+      >>> asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))
+      >>> np.stack(asked.joined(), axis=1).tolist(), len(asked.kinds), asked.non_neighbours.tolist()
       ([[0, 1, 0], [1, 0, 0], [1, 2, 0], [2, 1, 0]], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
     """
     induced, wildcard = options.induced, options.wildcard
-    return query.known(("asked", induced, wildcard), lambda: _ask(query, induced, wildcard))
+    return query.known(("asked", induced, wildcard), lambda: _constrain_query(query, induced, wildcard))
 
 
-def _ask(query: Pattern, induced: bool, wildcard: int | None) -> Asked:
-    kinds, which, strangers = pair_kinds(query, induced, wildcard)
+def _constrain_query(query: Pattern, induced: bool, wildcard: int | None) -> QueryConstraints:
+    kinds, which, non_neighbours = pair_kinds(query, induced, wildcard)
     # The filters look at neighbours alone; kinds that edges ask for come first.
     conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, wildcard)
-    return Asked(query, shape_of(query), kinds, which, strangers, conditions)
+    return QueryConstraints(query, shape_of(query), kinds, which, non_neighbours, conditions)
 
 
 def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray, np.ndarray]:
@@ -121,7 +121,7 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
 
     Returns:
       The kinds; int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined; and the
-      ``strangers`` of :class:`Asked`.
+      ``non_neighbours`` of :class:`QueryConstraints`.
 
     Example:
       >>> kinds, which, _ = pair_kinds(Pattern.from_edges([(0, 1)], directed=True), induced=True, wildcard=None)
@@ -159,15 +159,17 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
         kind = (~there, labelled[arc], label[arc], reverse, says & labelled[other], says * label[other])
     # Equal kinds share a number, and with it candidate lists and a matrix.
     which[ends] = _numbered(kinds, kind, len(u))
-    # Pairs that no edge joins, and none may: tested apart, as strangers.
-    apart = forbidden & (which < 0)
-    strangers = np.full((1 + query.directed if apart.any() else 0, *which.shape), -1)
-    for direction in range(len(strangers)):
-        arc = ends = np.nonzero(apart.T if direction else apart)
+    # Pairs that no edge joins, and none may: tested apart, as non_neighbours.
+    unjoined = forbidden & (which < 0)
+    non_neighbours = np.full((1 + query.directed if unjoined.any() else 0, *which.shape), -1)
+    for direction in range(len(non_neighbours)):
+        arc = ends = np.nonzero(unjoined.T if direction else unjoined)
         if direction:
             arc = ends[::-1]
-        strangers[direction][ends] = _numbered(kinds, (direction, labelled[arc], label[arc], ANY, 0, 0), len(ends[0]))
-    return list(kinds), which, strangers
+        non_neighbours[direction][ends] = _numbered(
+            kinds, (direction, labelled[arc], label[arc], ANY, 0, 0), len(ends[0])
+        )
+    return list(kinds), which, non_neighbours
 
 
 def _numbered(kinds: dict[PairKind, int], fields: Sequence[int | np.ndarray], pairs: int) -> np.ndarray:
@@ -216,6 +218,14 @@ def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, w
         if query.directed:
             frequent[1, number, :k] = query.adjacency[members].sum(axis=0)
     return Conditions(
-        np.int32(k), labels, free, degrees, table, np.int32(len(kinds)), pack_bits(near), frequent,
-        np.pad(values, (0, L - len(values))).astype(np.int32), np.int32(len(values)),
-    )  # fmt: skip
+        np.int32(k),
+        labels,
+        free,
+        degrees,
+        table,
+        np.int32(len(kinds)),
+        pack_bits(near),
+        frequent,
+        np.pad(values, (0, L - len(values))).astype(np.int32),
+        np.int32(len(values)),
+    )

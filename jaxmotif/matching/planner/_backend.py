@@ -9,10 +9,10 @@ import numpy as np
 
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._ask import QueryConstraints
 
 
-class Kept(NamedTuple):
+class FilteredDomains(NamedTuple):
     """The domains that the filters leave.
 
     Attributes:
@@ -71,7 +71,9 @@ class PlanningBackend(ABC):
     """How many times the memory of lists and matrices it takes to make them."""
 
     @abstractmethod
-    def filter_domains(self, target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+    def filter_domains(
+        self, target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+    ) -> FilteredDomains:
         """Return which target nodes each query node can be mapped to.
 
         Args:
@@ -110,9 +112,19 @@ class PlanningBackend(ABC):
 
     @abstractmethod
     def fill_lists(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: Any,
-        starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
-    ) -> tuple[Any, Any, Any]:  # fmt: skip
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        num_lists: np.integer,
+        offsets: Any,
+        starts: np.ndarray,
+        free: np.ndarray,
+        num_free: np.integer,
+        free_starts: np.ndarray,
+        *,
+        capacity: int,
+    ) -> tuple[Any, Any, Any]:
         """Write the list families, and whole domains for the nodes that no earlier node leads to.
 
         Args:
@@ -143,9 +155,16 @@ class PlanningBackend(ABC):
 
     @abstractmethod
     def bit_rows(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: Any, rows: np.ndarray,
-        num_rows: np.integer, *, capacity: int,
-    ) -> Any:  # fmt: skip
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        ranks: Any,
+        rows: np.ndarray,
+        num_rows: np.integer,
+        *,
+        capacity: int,
+    ) -> Any:
         """Return the lists of some families as bit rows over numberings, int32.
 
         Args:
@@ -155,5 +174,5 @@ class PlanningBackend(ABC):
         """
 
     @abstractmethod
-    def padded(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
+    def pad_first_axis(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
         """Return arrays that a search reads in few sizes, from least numbers of entries on, to share programs."""

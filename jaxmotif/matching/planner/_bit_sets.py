@@ -14,7 +14,7 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS, PlanSizes
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
-from jaxmotif.matching.planner._reduce import Lists
+from jaxmotif.matching.planner._reduce import CandidateLists
 from jaxmotif.search import CandidateSet, Factor, Pair, Placement, Term
 
 
@@ -25,7 +25,7 @@ class BitRows:
     every target node, which nodes of x's domain the kind allows.
     """
 
-    def __init__(self, lists: Lists, sizes: PlanSizes):
+    def __init__(self, lists: CandidateLists, sizes: PlanSizes):
         self._lists, self._sizes = lists, sizes
         self._unions: list[list[int]] = []
         self._rows: dict[tuple[int, int, int], tuple[int, int]] = {}
@@ -73,9 +73,14 @@ class BitRows:
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
         words = self._lists.backend.bit_rows(
-            self._lists.reduced, self._lists.kinds, lists, numbers, rows, np.int32(len(self._rows)),
+            self._lists.reduced,
+            self._lists.kinds,
+            lists,
+            numbers,
+            rows,
+            np.int32(len(self._rows)),
             capacity=power_of_four(self.words, self._sizes.entries),
-        )  # fmt: skip
+        )
         return words, numbers.reshape(-1)
 
 
@@ -84,12 +89,12 @@ def row_words(members: int) -> int:
     return words_for(members + 1)
 
 
-def candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
+def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
     """Of node x: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
     return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
 
 
-def leaf_sets(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
+def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
     """The terms of every sum that the ways to map the leaves multiply from."""
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
     # Sums in which several sets meet have bit rows over the union of these.
@@ -126,7 +131,7 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
     else:
         width, ranks = row_words(int(counts[group])), group * layout.nodes
         places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
-    sets = [candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
+    sets = [make_candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
     # A node in use that may be a candidate of all; those next to a leaf are not, as no node is its own neighbour.
     meets, joined = np.all(layout.meet[:, block.sets], axis=1), {u for u, _ in near}
     rivals = [i for i, u in enumerate(layout.core) if meets[u] and u not in joined]
@@ -147,12 +152,12 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes
     for i, (placement, v) in enumerate(zip(placed, layout.core, strict=True)):
         # Leaves have no position, and are looked ahead to as the last of all.
         later = [x for x in np.flatnonzero(layout.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
-        factors = [ahead_factor(layout, rows, numberings, i, x, int(sizes[x])) for x in later]
+        factors = [look_ahead_factor(layout, rows, numberings, i, x, int(sizes[x])) for x in later]
         result.append(dataclasses.replace(placement, ahead=[factor for factor in factors if factor is not None]))
     return result
 
 
-def ahead_factor(
+def look_ahead_factor(
     layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int, size: int
 ) -> Factor | None:
     """The candidates that the nodes at positions up to ``last`` leave for node x; ``None`` if to see whether there are
@@ -167,7 +172,7 @@ def ahead_factor(
     anchors, others = before[joined].tolist(), before[~joined].tolist()
     used = np.flatnonzero(~joined & layout.meet[before, x]).tolist()
     width = row_words(size)
-    strange = [(u, kind) for u in others for kind in layout.strangers[:, u, x].tolist() if kind >= 0]
+    strange = [(u, kind) for u in others for kind in layout.non_neighbours[:, u, x].tolist() if kind >= 0]
     tests = len(anchors) + len(strange)
     # Rows asked for before are there already, but this is what they take at most.
     new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
@@ -180,10 +185,11 @@ def ahead_factor(
     g = numberings[x]
     # The neighbours placed so far, and what the others forbid: their common rows hold what is left.
     near = [
-        candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width)) for u in anchors
+        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width))
+        for u in anchors
     ]
-    apart = [
-        candidate_set(layout, Pair(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), inside=False)
+    excluded = [
+        make_candidate_set(layout, Pair(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), inside=False)
         for u, kind in strange
     ]
-    return Factor([*near, *apart], used, width, g * layout.nodes)
+    return Factor([*near, *excluded], used, width, g * layout.nodes)

@@ -21,8 +21,8 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import MAKING
 from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner._ask import Asked
-from jaxmotif.matching.planner._backend import Kept, ListSizes, PlanningBackend, Reduced
+from jaxmotif.matching.planner._ask import QueryConstraints
+from jaxmotif.matching.planner._backend import FilteredDomains, ListSizes, PlanningBackend, Reduced
 from jaxmotif.matching.planner._device_filter import filter_domains, unpack
 
 SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
@@ -212,7 +212,9 @@ class DeviceBackend(PlanningBackend):
 
     making = MAKING
 
-    def filter_domains(self, target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+    def filter_domains(
+        self, target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+    ) -> FilteredDomains:
         (device,) = target.offsets.devices()
         # Sent once a query, in one piece.
         conditions = asked.query.known(
@@ -225,7 +227,7 @@ class DeviceBackend(PlanningBackend):
             sizes, (nodes, slots, final) = jax.device_get(counts)
             if final:
                 # Padded query nodes have empty domains, which say nothing.
-                return Kept(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(nodes), int(slots))
+                return FilteredDomains(bits, sizes[: asked.query.num_nodes].astype(np.int64), int(nodes), int(slots))
             # Domains only shrink: the next call goes on where this one stopped.
             options.deadline.check()
 
@@ -235,7 +237,7 @@ class DeviceBackend(PlanningBackend):
     def matrix_words(self, most: int, slots: int) -> int:
         return most
 
-    def padded(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
+    def pad_first_axis(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
         return arrays
 
     def reduce_target(self, target: Target, bits: Any, *, nodes: int, slots: int) -> Reduced:
@@ -248,9 +250,19 @@ class DeviceBackend(PlanningBackend):
         return ListSizes(offsets, *jax.device_get(measured))
 
     def fill_lists(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: Any,
-        starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
-    ) -> tuple[Any, Any, Any]:  # fmt: skip
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        num_lists: np.integer,
+        offsets: Any,
+        starts: np.ndarray,
+        free: np.ndarray,
+        num_free: np.integer,
+        free_starts: np.ndarray,
+        *,
+        capacity: int,
+    ) -> tuple[Any, Any, Any]:
         measured = offsets, starts, free, num_free, free_starts
         return _fill_lists(reduced, kinds, lists, num_lists, *measured, capacity=capacity)
 
@@ -262,7 +274,14 @@ class DeviceBackend(PlanningBackend):
         return numbers, np.asarray(counts)
 
     def bit_rows(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: Any, rows: np.ndarray,
-        num_rows: np.integer, *, capacity: int,
-    ) -> Any:  # fmt: skip
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        ranks: Any,
+        rows: np.ndarray,
+        num_rows: np.integer,
+        *,
+        capacity: int,
+    ) -> Any:
         return _bit_rows(reduced, kinds, lists, ranks, rows, num_rows, capacity=capacity)

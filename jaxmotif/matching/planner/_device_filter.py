@@ -59,8 +59,9 @@ def filter_domains(
     if "label" in filters and target.node_labels is not None:
         bits &= _pack(
             lambda u: _row(query.free, u)[:, None] | (target.node_labels[None] == _row(query.labels, u)[:, None]),
-            query, nodes,
-        )  # fmt: skip
+            query,
+            nodes,
+        )
     if "degree" in filters:
         bits &= _pack(enough, query, nodes)
     if "frequency" in filters and target.node_labels is not None:

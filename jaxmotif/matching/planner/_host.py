@@ -16,10 +16,10 @@ import numpy as np
 from jaxmotif.arrays._bits import bit_of, unpack_bits
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, padded
+from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, pad_first_axis
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
-from jaxmotif.matching.planner._ask import Asked, Conditions
-from jaxmotif.matching.planner._backend import Kept, ListSizes, PlanningBackend, Reduced
+from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
+from jaxmotif.matching.planner._backend import FilteredDomains, ListSizes, PlanningBackend, Reduced
 from jaxmotif.search import Deadline
 
 KEPT = 2**22
@@ -31,7 +31,9 @@ class HostBackend(PlanningBackend):
 
     making = 1
 
-    def filter_domains(self, target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+    def filter_domains(
+        self, target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+    ) -> FilteredDomains:
         query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
         k = int(query.size)
         bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
@@ -42,7 +44,7 @@ class HostBackend(PlanningBackend):
             alike.setdefault(tuple(row), []).append(u)
         labels = query.frequent_labels[: query.num_labels].tolist()
         for row, members in alike.items():
-            nodes = _nodes_for(target, row, labels, filters)
+            nodes = _find_nodes(target, row, labels, filters)
             for word in {u >> 5 for u in members}:
                 bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
         if allowed is not None:
@@ -51,8 +53,8 @@ class HostBackend(PlanningBackend):
             _make_consistent(target, query, bits, options.deadline)
         alive = np.flatnonzero(bits.any(axis=0))
         # Padded query nodes have empty domains, which say nothing.
-        sizes = _spread(bits[:, alive]).sum(axis=1, dtype=np.int32)[:k].astype(np.int64)
-        return Kept(bits, sizes, len(alive), _slots_between(target, alive))
+        sizes = _unpack_rows(bits[:, alive]).sum(axis=1, dtype=np.int32)[:k].astype(np.int64)
+        return FilteredDomains(bits, sizes, len(alive), _count_slots_between(target, alive))
 
     def capacity(self, count: int, least: int, words: bool = False) -> int:
         return max(32, -(-count // 32) * 32) if words else count
@@ -61,8 +63,8 @@ class HostBackend(PlanningBackend):
         # A search on a CPU reads short lists as fast, and to make large matrices takes longer than the search.
         return min(most, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * slots))
 
-    def padded(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
-        return tuple(padded(array, room) for array, room in zip(arrays, least, strict=True))
+    def pad_first_axis(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
+        return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
     def reduce_target(self, target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> Reduced:
         del slots  # exact
@@ -70,7 +72,7 @@ class HostBackend(PlanningBackend):
         size = len(ids)
         kept_bits = np.zeros((len(bits), nodes), np.uint32)
         kept_bits[:, :size] = bits[:, ids]
-        rows = [_between(target, ids, d) for d in range(len(target.offsets))]
+        rows = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
         # Rows past the last are empty.
         offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
         columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
@@ -100,7 +102,7 @@ class HostBackend(PlanningBackend):
         else:  # a node's words as one value, so that `unique` compares whole nodes
             few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
         meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
-        x, of = np.nonzero(_spread(few))
+        x, of = np.nonzero(_unpack_rows(few))
         firsts = np.flatnonzero(np.diff(x, prepend=-1))
         meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
         within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
@@ -108,12 +110,21 @@ class HostBackend(PlanningBackend):
 
     def fill_lists(
         self,
-        reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, num_lists: np.integer, offsets: np.ndarray,
-        starts: np.ndarray, free: np.ndarray, num_free: np.integer, free_starts: np.ndarray, *, capacity: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        num_lists: np.integer,
+        offsets: np.ndarray,
+        starts: np.ndarray,
+        free: np.ndarray,
+        num_free: np.integer,
+        free_starts: np.ndarray,
+        *,
+        capacity: int,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         del capacity  # exact
         families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
-        inside = _spread(reduced.bits)
+        inside = _unpack_rows(reduced.bits)
         domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
         entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
         bounds = np.stack([free_starts[:-1], free_starts[1:]], axis=1)
@@ -136,9 +147,16 @@ class HostBackend(PlanningBackend):
         return np.where(inside, number, 0), number[:, -1]
 
     def bit_rows(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, ranks: np.ndarray, rows: np.ndarray,
-        num_rows: np.integer, *, capacity: int,
-    ) -> np.ndarray:  # fmt: skip
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        ranks: np.ndarray,
+        rows: np.ndarray,
+        num_rows: np.integer,
+        *,
+        capacity: int,
+    ) -> np.ndarray:
         N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
         for j, numbering, width, first in rows[: int(num_rows)]:
             family = _family(reduced, kinds, lists[j])
@@ -147,16 +165,16 @@ class HostBackend(PlanningBackend):
         return words.view(np.int32)
 
 
-def _slots_between(target: Target, ids: np.ndarray) -> int:
+def _count_slots_between(target: Target, ids: np.ndarray) -> int:
     """How many slots of one direction there are between some nodes."""
     alive = np.zeros(target.nodes, bool)
     alive[ids] = True
-    if _are_most(ids, target):
+    if _is_most(ids, target):
         return int((alive[target.sources[0]] & alive[target.targets[0]]).sum())
     return int(alive[target.targets[0][places_of(target.offsets[0][ids], target.degrees[0][ids])]].sum())
 
 
-def _nodes_for(target: Target, row: Sequence[int], labels: Sequence[int], filters: tuple[str, ...]) -> Any:
+def _find_nodes(target: Target, row: Sequence[int], labels: Sequence[int], filters: tuple[str, ...]) -> Any:
     """The target nodes that a query node may be mapped to as far as the first three filters see.
 
     Args:
@@ -184,7 +202,7 @@ def _make_consistent(target: Target, query: Conditions, bits: np.ndarray, deadli
     stable = int(query.num_kinds) == 0
     while not stable:
         ids = np.flatnonzero(bits.any(axis=0))
-        if _are_most(ids, target):  # to leave out few takes longer than to look at them
+        if _is_most(ids, target):  # to leave out few takes longer than to look at them
             ids = np.arange(target.nodes)
         domains = np.ascontiguousarray(bits[:, ids])
         stable = _sweep(target, query, ids, domains, deadline)
@@ -194,7 +212,7 @@ def _make_consistent(target: Target, query: Conditions, bits: np.ndarray, deadli
 def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarray, deadline: Deadline) -> bool:
     """Sweep the domains of some nodes, uint32 ``[W, nodes]``, in place; not to the end, which is what it returns, if so
     many nodes are dropped from all of them that the slots between those left should be looked for again."""
-    directions = [_between(target, ids, d) for d in range(len(target.offsets))]
+    directions = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
     kinds = [
         _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
         for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
@@ -229,7 +247,7 @@ class _Near:
 
     def __init__(self, slots: Target, back: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
         self._near, self._domains, self._back, self.stale = near, domains, back, True
-        self._ends, self._targets, _ = fitting(slots, kind)
+        self._ends, self._targets, _ = select_slots(slots, kind)
         self._found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
         self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
 
@@ -275,7 +293,7 @@ class _Near:
         return near
 
 
-def fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The slots of one direction that fulfil a pair kind: their offsets by row, targets and sources. Kept with them."""
 
     def find() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -289,14 +307,14 @@ def fitting(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return slots.known(tuple(kind), find)
 
 
-def _between(target: Target, ids: np.ndarray, d: int) -> Target:
+def _induced_slots(target: Target, ids: np.ndarray, d: int) -> Target:
     """The slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading axis."""
     one = target.direction(d)
     if len(ids) == target.nodes:
         return dataclasses.replace(one, facts={})
     number = np.full(target.nodes, -1, np.int32)
     number[ids] = np.arange(len(ids), dtype=np.int32)
-    if _are_most(ids, target):
+    if _is_most(ids, target):
         sources, targets = number[one.sources], number[one.targets]
         slots = np.flatnonzero((sources >= 0) & (targets >= 0))
         sources, targets = sources[slots], targets[slots]
@@ -312,11 +330,11 @@ def _between(target: Target, ids: np.ndarray, d: int) -> Target:
     return dataclasses.replace(one, offsets=ends, sources=sources, targets=targets, facts={}, **more)
 
 
-def _are_most(ids: np.ndarray, target: Target) -> bool:
+def _is_most(ids: np.ndarray, target: Target) -> bool:
     return 4 * len(ids) > 3 * target.nodes
 
 
-def _spread(bits: np.ndarray) -> np.ndarray:
+def _unpack_rows(bits: np.ndarray) -> np.ndarray:
     """Uint32 ``[W, N]``, a bit for each row, as bool ``[32 W, N]``."""
     return unpack_bits(np.ascontiguousarray(bits.T)).T
 
@@ -334,7 +352,7 @@ def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
     slots = reduced.target.direction(kind[0])
 
     def find() -> _Family:
-        ends, targets, _ = fitting(slots, kind)
+        ends, targets, _ = select_slots(slots, kind)
         inside = reduced.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
         held = np.flatnonzero(inside.take(targets))
         if len(held) == len(targets):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.matching._options import Order, Search
-from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
@@ -41,7 +41,12 @@ class SearchOrder(NamedTuple):
 
 
 def choose_order(
-    asked: Asked, measured: Measures | None, search: Search, *, closed_form: bool, allowed: np.ndarray | None = None
+    asked: QueryConstraints,
+    measured: Measures | None,
+    search: Search,
+    *,
+    closed_form: bool,
+    allowed: np.ndarray | None = None,
 ) -> SearchOrder:
     """Choose.
 
@@ -58,11 +63,11 @@ def choose_order(
     leaves = NO_LEAVES
     if search.leaves and closed_form and measured is not None and query.num_nodes > 1:
         tied = np.asarray(
-            (asked.strangers >= 0).any(axis=(0, 2))
+            (asked.non_neighbours >= 0).any(axis=(0, 2))
         )  # what a node must not be next to, leaf counts do not see
         leaves = choose_leaves(asked.which, measured, order, tied)
-    apart = set(leaves.nodes)
-    core = [v for v in order if v not in apart]
+    leaf_nodes = set(leaves.nodes)
+    core = [v for v in order if v not in leaf_nodes]
     if leaves.nodes and measured is not None and isinstance(search.order, str):  # RI's order of what is left
         ids = sorted(core)
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]

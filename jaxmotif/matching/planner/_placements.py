@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._order import SearchOrder
-from jaxmotif.matching.planner._reduce import Lists
+from jaxmotif.matching.planner._reduce import CandidateLists
 from jaxmotif.search import Pair, Placement
 
 
@@ -20,7 +20,7 @@ class Layout(NamedTuple):
       core: query nodes searched, in order; position: of each; free: those without an earlier neighbour.
       which: int64 ``[k, k]``, the pair kind asked of images of (u, x), or -1.
       meet: bool ``[k, k]``, which domains have a node in common.
-      strangers: int64 ``[R, k, k]``, the pair kinds that images of (u, x) must not fulfil, or -1.
+      non_neighbours: int64 ``[R, k, k]``, the pair kinds that images of (u, x) must not fulfil, or -1.
       number: int64 ``[kinds, k]``, of the list family of a kind and node.
       nodes: N, of the reduced target: a family has N + 1 offsets, a domain N words.
       matrix_words: of the bit matrix of a kind; 0 if there are none.
@@ -32,14 +32,14 @@ class Layout(NamedTuple):
     free: list[int]
     which: np.ndarray
     meet: np.ndarray
-    strangers: np.ndarray
+    non_neighbours: np.ndarray
     number: np.ndarray
     nodes: int
     matrix_words: int
     whole: int
 
     @classmethod
-    def of(cls, asked: Asked, order: SearchOrder, lists: Lists, meet: np.ndarray) -> Layout:
+    def of(cls, asked: QueryConstraints, order: SearchOrder, lists: CandidateLists, meet: np.ndarray) -> Layout:
         nodes = lists.nodes
         matrix_words = nodes * (nodes // 32) if lists.bitmap else 0
         whole = len(lists.rows) * (nodes + 1)
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
             order.free,
             asked.which,
             meet,
-            asked.strangers,
+            asked.non_neighbours,
             lists.number,
             nodes,
             matrix_words,
@@ -89,16 +89,16 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
     # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
     # Who must exceed a node differs from it.
     differ = before & layout.meet[np.ix_(core, core)] & (asked < 0) & ~ascending
-    strange = layout.strangers[:, core[:, None], core]
+    strange = layout.non_neighbours[:, core[:, None], core]
 
     def pairs(kinds: np.ndarray) -> list[np.ndarray]:
         return _by_later(before & (kinds >= 0), lambda r, a, b: layout.pairs(a, kinds[r, a, b], core[b]))
 
     anchors, foreign = pairs(asked[None]), pairs(strange)
-    apart, lower = (_by_later(mask[None], lambda _, earlier, __: earlier) for mask in (differ, ascending))
+    distinct_from, lower = (_by_later(mask[None], lambda _, earlier, __: earlier) for mask in (differ, ascending))
     return [
         Placement([layout.whole_domain(x)] if x in layout.free else joined, *tests)
-        for x, joined, tests in zip(layout.core, anchors, zip(apart, lower, foreign, strict=True), strict=True)
+        for x, joined, tests in zip(layout.core, anchors, zip(distinct_from, lower, foreign, strict=True), strict=True)
     ]
 
 

@@ -26,20 +26,20 @@ from jaxmotif.matching._host_search import (
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
-    most_candidates,
-    search_few,
+    candidate_budget,
     search_small,
+    search_unreduced,
 )
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import LABELS_LEAVE, plan_sizes
 from jaxmotif.matching._target import Target, index_target
-from jaxmotif.matching.planner._ask import FEW_NODES, Asked, ask
-from jaxmotif.matching.planner._bit_sets import BitRows, leaf_sets
+from jaxmotif.matching.planner._ask import FEW_NODES, QueryConstraints, constrain_query
+from jaxmotif.matching.planner._bit_sets import BitRows, build_leaf_terms
 from jaxmotif.matching.planner._order import choose_order
 from jaxmotif.matching.planner._placements import Layout
-from jaxmotif.matching.planner._reduce import filtered, reduced
-from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, lay_out, tallied_orders
+from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders, lay_out
 from jaxmotif.matching.planner._write import write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
@@ -120,50 +120,48 @@ def _make_plans(
             place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
             target = dataclasses.replace(target, marks=place(query.edges))
     sizes = plan_sizes(device)
-    asked = ask(query, options)
+    asked = constrain_query(query, options)
     few = isinstance(query, RuledPattern) and query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
     if few and target.on_host and options.may_be_small:
         plan = search_unfiltered(asked, target, allowed, options, device)
         if plan is not None:
             return [plan]
-    kept = filtered(target, asked, allowed, options)
+    kept = filter_target(target, asked, allowed, options)
     clock.end("filter")
     if kept.empty:
         return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
     options.deadline.check()
-    lists, measured = reduced(target, asked, kept, options, sizes)
+    lists, measured = reduce_and_measure(target, asked, kept, options, sizes)
     clock.end("reduce")
     options.deadline.check()
     # Induced, leaves must not be joined to each other, which no closed form sees; a listing needs every node.
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
-        most = most_candidates(device, order, measured)
+        most = candidate_budget(device, order, measured)
         found = None if most < 0 else search_small(asked, order, lists, measured, options, most)
         if found is not None:
             ids = lists.reduced.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
     plans: list[Plan] = []
     # Without a tally there is one; with one the domains and lists of all are the same.
-    for tallied in tallied_orders(asked, order, measured, options, allowed):
+    for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
         order = tallied.order
         layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
-        groups = leaf_sets(order.leaves, layout, rows)
+        groups = build_leaf_terms(order.leaves, layout, rows)
         tally = lay_out(tallied, layout, lists)
         # Entries and matrices are made once, by the first.
         made = plans[0].ready if plans else None  # the lists are the same
         ready = write(order, lists, measured, layout, groups, rows, tally, options, sizes, device, made)
         plans.append(
-            Plan(
-                ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally
-            )
-        )  # fmt: skip
+            Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally)
+        )
     return plans
 
 
 def search_unfiltered(
-    asked: Asked, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
+    asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Plan | None:
     """A query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
 
@@ -176,32 +174,40 @@ def search_unfiltered(
     order = choose_order(asked, None, options.search, closed_form=False, allowed=allowed)
     if not sizes.all():
         return Plan(None, order.core, [], 1, sizes)
-    found = search_few(asked, order, target, domains, options, most_candidates(device, order))
+    found = search_unreduced(asked, order, target, domains, options, candidate_budget(device, order))
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
 
 
 def plan_search(
-    pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device,
+    pattern: Pattern,
+    target: Graph,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
     clock: PhaseClock | None = None,
-) -> Plan:  # fmt: skip
+) -> Plan:
     """Index the target and plan one search, as :func:`make_plan`."""
     [plan] = plan_searches(pattern, target, allowed, options, device, clock)
     return plan
 
 
 def plan_searches(
-    pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device,
+    pattern: Pattern,
+    target: Graph,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
     clock: PhaseClock | None = None,
-) -> list[Plan]:  # fmt: skip
+) -> list[Plan]:
     """Index the target and plan the searches, as :func:`make_plans`."""
     clock = clock or PhaseClock()
     # A count may renumber the nodes; matches are listed in the order of their own numbers.
-    index = index_for(pattern, target, device, by_degree=not options.listing)
+    index = index_for_planning(pattern, target, device, by_degree=not options.listing)
     clock.end("index")
     return make_plans(pattern, index, allowed, options, device, clock)
 
 
-def index_for(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> Target:
+def index_for_planning(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> Target:
     """Return the index of a target, where the search is to be planned."""
     pairs = int(pattern.neighbors.sum())
     slots = (1 + target.directed) * target.slot_capacity

@@ -10,8 +10,8 @@ from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import MAKING, MOST_MATRIX_WORDS, PlanSizes
 from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner._ask import Asked
-from jaxmotif.matching.planner._backend import Kept, PlanningBackend, Reduced
+from jaxmotif.matching.planner._ask import QueryConstraints
+from jaxmotif.matching.planner._backend import FilteredDomains, PlanningBackend, Reduced
 from jaxmotif.matching.planner._device import DeviceBackend
 from jaxmotif.matching.planner._host import HostBackend
 
@@ -43,7 +43,7 @@ class Measures(NamedTuple):
     within: np.ndarray
 
 
-class Lists(NamedTuple):
+class CandidateLists(NamedTuple):
     """The candidate lists, measured but not filled.
 
     Attributes:
@@ -74,18 +74,22 @@ class Lists(NamedTuple):
         return np.concatenate([[0], np.cumsum(self.totals[: len(self.families)].astype(np.int64))])
 
 
-def filtered(target: Target, asked: Asked, allowed: np.ndarray | None, options: Options) -> Kept:
+def filter_target(
+    target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+) -> FilteredDomains:
     """The second phase: the domains.
 
     Args:
       allowed: bool ``[k, n]``, domains to begin with, or ``None``.
     """
     words = asked.conditions.near.shape[-1]
-    begin = None if allowed is None else domain_words(allowed, words, np.asarray(target.ids))
+    begin = None if allowed is None else pack_domains(allowed, words, np.asarray(target.ids))
     return backend_of(target).filter_domains(target, asked, begin, options)
 
 
-def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: PlanSizes) -> tuple[Lists, Measures]:
+def reduce_and_measure(
+    target: Target, asked: QueryConstraints, kept: FilteredDomains, options: Options, sizes: PlanSizes
+) -> tuple[CandidateLists, Measures]:
     """The third phase: the target between the nodes kept, and how long its candidate lists are."""
     k, kinds = asked.query.num_nodes, asked.kind_table()
     backend = backend_of(target)
@@ -102,25 +106,30 @@ def reduced(target: Target, asked: Asked, kept: Kept, options: Options, sizes: P
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(rows[: len(families)].T)] = np.arange(len(families))
     numbered = kinds, families, rows, number
-    lists = Lists(backend, small, *numbered, found.offsets, found.totals, found.longest, bitmap, nodes)
-    return lists, measures(asked, kept, lists, found.typical, found.meet[:k, :k], found.within[:k, :k])
+    lists = CandidateLists(backend, small, *numbered, found.offsets, found.totals, found.longest, bitmap, nodes)
+    return lists, measure_nodes(asked, kept, lists, found.typical, found.meet[:k, :k], found.within[:k, :k])
 
 
-def list_families(asked: Asked, bitmap: bool) -> list[tuple[int, int]]:
+def list_families(asked: QueryConstraints, bitmap: bool) -> list[tuple[int, int]]:
     """(pair kind, node x) of every family of lists that a search may read: those of the query's edges, and those that
-    say which nodes are strangers, unless bit matrices do."""
+    say which nodes are non_neighbours, unless bit matrices do."""
     # Nodes that lead to x by pairs of one kind lead to the same lists: one family serves them all.
     wanted = np.zeros((len(asked.kinds), asked.query.num_nodes), bool)
     _, x, kind = asked.joined()
     wanted[kind, x] = True
     if not bitmap:
-        at = np.nonzero(asked.strangers >= 0)
-        wanted[asked.strangers[at], at[2]] = True
+        at = np.nonzero(asked.non_neighbours >= 0)
+        wanted[asked.non_neighbours[at], at[2]] = True
     return [(kind, x) for kind, x in np.argwhere(wanted).tolist()]
 
 
-def measures(
-    asked: Asked, kept: Kept, lists: Lists, typical: np.ndarray, meet: np.ndarray, within: np.ndarray
+def measure_nodes(
+    asked: QueryConstraints,
+    kept: FilteredDomains,
+    lists: CandidateLists,
+    typical: np.ndarray,
+    meet: np.ndarray,
+    within: np.ndarray,
 ) -> Measures:
     """What the lists say of each query node."""
     k = asked.query.num_nodes
@@ -134,7 +143,7 @@ def measures(
     return Measures(kept.sizes, kept.nodes, often, closest, likely, meet, within)
 
 
-def domain_words(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:
+def pack_domains(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:
     """Bool ``[k, n]`` as uint32 ``[W, N]``, of the nodes in the order of ``ids``, padding last."""
     k, n = allowed.shape
     bits = np.zeros((len(ids), 32 * words), bool)

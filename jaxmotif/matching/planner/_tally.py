@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.matching._options import Options
-from jaxmotif.matching.planner._ask import Asked
+from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import LeafPlan
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout
-from jaxmotif.matching.planner._reduce import Lists, Measures
+from jaxmotif.matching.planner._reduce import CandidateLists, Measures
 from jaxmotif.patterns import Pattern, stabilizer_chain
 from jaxmotif.search import Operands, Pair, Tally
 
@@ -59,7 +59,7 @@ class Cells(NamedTuple):
     evenly: bool = False
 
 
-def parts_of(query: Pattern, of: str) -> list[Part]:
+def list_parts(query: Pattern, of: str) -> list[Part]:
     """The query nodes, or its edges (arcs), ascending; the two nodes of an edge without direction, too.
 
     Example:
@@ -105,8 +105,8 @@ def generators(
     return [image for coset in chain.cosets for image in coset[1:]]
 
 
-def tallied_orders(
-    asked: Asked, order: SearchOrder, measured: Measures, options: Options, allowed: np.ndarray | None
+def choose_tallied_orders(
+    asked: QueryConstraints, order: SearchOrder, measured: Measures, options: Options, allowed: np.ndarray | None
 ) -> list[Tallied]:
     """The searches: without a tally the one that counts the matches; with one all that find it, and if these are for
     leaves, the one that counts before them.
@@ -122,8 +122,8 @@ def tallied_orders(
     # By all automorphisms: parts that these exchange have equal counts.
     whole = [[part] for part in options.parts or ()]
     if not whole:
-        whole = orbits(query, parts_of(query, options.tally), generators(asked.shape, colors))
-    even = even_leaves(query, order, measured)
+        whole = orbits(query, list_parts(query, options.tally), generators(asked.shape, colors))
+    even = find_even_leaves(query, order, measured)
     # F: those that the search leaves out, which leave leaves alone.
     mine = generators(asked.shape, colors, [*order.core, *leaves], leaves) if options.search.symmetry else []
 
@@ -141,13 +141,13 @@ def tallied_orders(
     if not by_leaf:
         return [Tallied(order, searched)]
     counting = Tallied(order, [])
-    found = [Tallied(with_leaf_last(order, leaf), parts) for leaf, parts in by_leaf.items() if leaf is not None]
+    found = [Tallied(search_leaf_last(order, leaf), parts) for leaf, parts in by_leaf.items() if leaf is not None]
     # What needs no leaf searched is added up by the first of these searches, not by the count before them.
     found[0].orbits.extend(searched)
     return [counting, *found]
 
 
-def with_leaf_last(order: SearchOrder, leaf: int) -> SearchOrder:
+def search_leaf_last(order: SearchOrder, leaf: int) -> SearchOrder:
     """The order with a leaf searched after all others, and one leaf fewer."""
     groups = [[x for x in group if x != leaf] for group in order.leaves.groups]
     groups = [group for group in groups if group]
@@ -155,7 +155,7 @@ def with_leaf_last(order: SearchOrder, leaf: int) -> SearchOrder:
     return order._replace(core=[*order.core, leaf], leaves=leaves)
 
 
-def even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> set[int]:
+def find_even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> set[int]:
     """The leaves that take all candidates equally often: those of the list of one neighbour, of which no node searched
     can be one, and for which none but twins compete."""
     found = set()
@@ -183,7 +183,7 @@ class TallyPlan(NamedTuple):
 NO_TALLY = TallyPlan([], [], 0, 0)
 
 
-def lay_out(tallied: Tallied, layout: Layout, lists: Lists) -> TallyPlan:
+def lay_out(tallied: Tallied, layout: Layout, lists: CandidateLists) -> TallyPlan:
     """What the program of a search adds up, where, and in how many cells.
 
     Raises:

@@ -11,11 +11,11 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, padded
+from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, pad_first_axis
 from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout, placements
-from jaxmotif.matching.planner._reduce import Lists, Measures
+from jaxmotif.matching.planner._reduce import CandidateLists, Measures
 from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import (
     Operands,
@@ -51,14 +51,14 @@ class Draft(NamedTuple):
     groups: list[list[Term]]
     layout: Layout
     rows: BitRows
-    lists: Lists
+    lists: CandidateLists
     measured: Measures
     options: Options
     sizes: PlanSizes
     device: jax.Device
     limbs: int
     longest: int
-    row_candidates: float
+    estimate_row_candidates: float
     tally: TallyPlan
     held: int = 0
 
@@ -81,21 +81,41 @@ class Draft(NamedTuple):
 
 
 def write(
-    order: SearchOrder, lists: Lists, measured: Measures, layout: Layout, groups: list[list[Term]], rows: BitRows,
-    tally: TallyPlan, options: Options, sizes: PlanSizes, device: jax.Device, made: ReadySearch | None = None,
-) -> ReadySearch:  # fmt: skip
+    order: SearchOrder,
+    lists: CandidateLists,
+    measured: Measures,
+    layout: Layout,
+    groups: list[list[Term]],
+    rows: BitRows,
+    tally: TallyPlan,
+    options: Options,
+    sizes: PlanSizes,
+    device: jax.Device,
+    made: ReadySearch | None = None,
+) -> ReadySearch:
     """A search ready to run; ``made``: another one of the same lists."""
     placed = placements(layout, order.below)
     # None is not True: looking ahead is then left to the search, once it goes badly.
     looks = bool(options.search.lookahead)
     draft = Draft(
-        placed, groups, layout, rows, lists, measured, options, sizes, device, order.leaves.limbs,
-        longest_list(order, lists, measured), row_candidates(order, lists, measured), tally,
-    )  # fmt: skip
+        placed,
+        groups,
+        layout,
+        rows,
+        lists,
+        measured,
+        options,
+        sizes,
+        device,
+        order.leaves.limbs,
+        find_longest_list(order, lists, measured),
+        estimate_row_candidates(order, lists, measured),
+        tally,
+    )
     if looks:
         draft = draft._replace(placed=look_ahead(placed, layout, rows, measured.sizes))
     check_places(order, lists, measured)
-    leaf_arrays = lists.backend.padded(rows.arrays(), (sizes.read, sizes.read))
+    leaf_arrays = lists.backend.pad_first_axis(rows.arrays(), (sizes.read, sizes.read))
     # Of an order whose lists another search has: operands after the program, before the leaves' own.
     shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), device)
@@ -103,20 +123,21 @@ def write(
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
     stages = choose_stages(draft, looks)
     return ReadySearch(
-        Operands(stages[0].code, *arrays), stages,
-        ahead=partial(looking_ahead, draft, stages[-1].sizes.block) if options.search.lookahead is None else None,
+        Operands(stages[0].code, *arrays),
+        stages,
+        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if options.search.lookahead is None else None,
         prefixes=partial(prefix_stage, draft),
-    )  # fmt: skip
+    )
 
 
-def list_arrays(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
+def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
     """The offsets, entries, matrices and domains of the operands."""
     offsets, entries, domains = fill(order, lists, measured, sizes)
     least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
-    return lists.backend.padded((offsets, entries, bit_matrices(lists), domains), least)
+    return lists.backend.pad_first_axis((offsets, entries, bit_matrices(lists), domains), least)
 
 
-def check_places(order: SearchOrder, lists: Lists, measured: Measures) -> None:
+def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) -> None:
     """Raises ValueError when lists have more entries, or offsets, than int32 can number."""
     entries = int(lists.starts[-1]) + int(measured.sizes[order.free].sum())
     offsets = len(lists.rows) * (lists.nodes + 1)
@@ -127,7 +148,7 @@ def check_places(order: SearchOrder, lists: Lists, measured: Measures) -> None:
         )
 
 
-def fill(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes) -> tuple[Any, Any, Any]:
+def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, Any, Any]:
     """Offsets, entries and domains, where the target lies. The entries of the families come first, then the domains of
     the free nodes."""
     free, starts = order.free, lists.starts
@@ -142,12 +163,20 @@ def fill(order: SearchOrder, lists: Lists, measured: Measures, sizes: PlanSizes)
     first = np.full(len(lists.rows), starts[-1], np.int32)
     first[: len(lists.families)] = starts[:-1]
     return lists.backend.fill_lists(
-        lists.reduced, lists.kinds, lists.rows, np.int32(len(lists.families)), lists.offsets, first, padded_free,
-        np.int32(len(free)), padded_starts, capacity=power_of_four(int(free_starts[-1]), sizes.entries),
-    )  # fmt: skip
+        lists.reduced,
+        lists.kinds,
+        lists.rows,
+        np.int32(len(lists.families)),
+        lists.offsets,
+        first,
+        padded_free,
+        np.int32(len(free)),
+        padded_starts,
+        capacity=power_of_four(int(free_starts[-1]), sizes.entries),
+    )
 
 
-def bit_matrices(lists: Lists) -> Any:
+def bit_matrices(lists: CandidateLists) -> Any:
     """A bit matrix of each kind, if there is room for them."""
     if not lists.bitmap:
         return np.zeros(1, np.int32)
@@ -157,12 +186,12 @@ def bit_matrices(lists: Lists) -> Any:
     return lists.backend.bit_matrices(lists.reduced, lists.kinds, chosen, count=len(chosen))
 
 
-def longest_list(order: SearchOrder, lists: Lists, measured: Measures) -> int:
+def find_longest_list(order: SearchOrder, lists: CandidateLists, measured: Measures) -> int:
     """Entries of the longest list that candidates are taken from."""
     return max(int(lists.longest[: len(lists.families)].max(initial=1)), int(measured.sizes[order.free].max(initial=1)))
 
 
-def row_candidates(order: SearchOrder, lists: Lists, measured: Measures) -> float:
+def estimate_row_candidates(order: SearchOrder, lists: CandidateLists, measured: Measures) -> float:
     """Candidates that a row of the tables is likely to have at least."""
     # The first node has its whole domain, once; the rest take the shortest list.
     found = measured.likely[order.core[1:]].min(initial=np.inf)
@@ -186,7 +215,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
     if sizes.restarts:
         return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
-    window = step.window_rows(small, draft.row_candidates, target)
+    window = step.window_rows(small, draft.estimate_row_candidates, target)
     return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
 
 
@@ -204,14 +233,19 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
     making = draft.held * draft.lists.backend.making
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
-        block, step.window_rows(block, draft.row_candidates, target), draft.lists.bitmap, looks, draft.limbs,
-        in_order=options.listing, cells=draft.cells,
-    )  # fmt: skip
+        block,
+        step.window_rows(block, draft.estimate_row_candidates, target),
+        draft.lists.bitmap,
+        looks,
+        draft.limbs,
+        in_order=options.listing,
+        cells=draft.cells,
+    )
     if like is None:
-        program = written(draft, draft.placed, draft.groups, rooms, static, options.listing, columns)
+        program = write_program(draft, draft.placed, draft.groups, rooms, static, options.listing, columns)
     else:
         program = like.resized(rooms.tolist())
-    return on_device(draft, program, static, most_steps)
+    return place_stage(draft, program, static, most_steps)
 
 
 def prefix_stage(draft: Draft) -> Stage:
@@ -223,10 +257,10 @@ def prefix_stage(draft: Draft) -> Stage:
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.measured.sizes[draft.layout.core[0]]) + 2 * PREFIX_BLOCK)
     static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.lists.bitmap, limbs=0, in_order=True)
-    return on_device(draft, written(draft, first, [], rooms, static, True), static, None)
+    return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
 
 
-def looking_ahead(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
+def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
     """A last stage that looks ahead, and the operands it needs, of those at hand (which may lie on another device);
     ``None`` if there is nothing to look ahead to."""
     # The rows made so far stay: what is looked ahead to is added.
@@ -237,23 +271,36 @@ def looking_ahead(draft: Draft, block: int, operands: Operands) -> tuple[Operand
         return None
     last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
     (place,) = operands.offsets.devices()
-    arrays = draft.lists.backend.padded(rows.arrays(), (draft.sizes.read, draft.sizes.read))
+    arrays = draft.lists.backend.pad_first_axis(rows.arrays(), (draft.sizes.read, draft.sizes.read))
     leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
     return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
 
-def written(
-    draft: Draft, placed: list[Placement], groups: list[list[Term]], rooms: Any, static: Sizes, whole: bool,
+def write_program(
+    draft: Draft,
+    placed: list[Placement],
+    groups: list[list[Term]],
+    rooms: Any,
+    static: Sizes,
+    whole: bool,
     columns: list[list[int]] | None = None,
-) -> Program:  # fmt: skip
+) -> Program:
     """The program of a stage of given sizes."""
     return build_program(
-        placed, groups, draft.tally.tallies if static.cells else (), rooms=rooms, stride=draft.lists.nodes // 32,
-        longest=draft.longest, first_steps=draft.first_steps, bitmap=static.bitmap, whole=whole, columns=columns,
+        placed,
+        groups,
+        draft.tally.tallies if static.cells else (),
+        rooms=rooms,
+        stride=draft.lists.nodes // 32,
+        longest=draft.longest,
+        first_steps=draft.first_steps,
+        bitmap=static.bitmap,
+        whole=whole,
+        columns=columns,
         first_work=step.step_sizes(target_of(draft.device)).first_work,
-    )  # fmt: skip
+    )
 
 
-def on_device(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
-    code = jax.device_put(padded(program.code, draft.sizes.program), draft.device)
+def place_stage(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
+    code = jax.device_put(pad_first_axis(program.code, draft.sizes.program), draft.device)
     return Stage(program, code, static, most_steps)
