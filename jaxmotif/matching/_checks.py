@@ -19,7 +19,7 @@ Domains = Mapping[int, Sequence[int]] | np.ndarray
 
 
 def load_target(target: GraphLike, *queries: object) -> Graph:
-    """The graph to search, with its attributes if a query may ask for them."""
+    """Return the graph to search, with its attributes if a query may ask for them."""
     return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
 
 

@@ -97,7 +97,7 @@ def dense_match_count(
     lanes: int = 32,
     max_steps: int = 2**20,
 ) -> DenseCount:
-    """Counts the injective maps from a small query to a small target that preserve its edges (and labels).
+    """Count the injective maps from a small query to a small target that preserve its edges (and labels).
 
     Pure: jit it, and vmap it over stacked queries, stacked targets or both (:func:`jaxmotif.graph.stack_graphs`).
     Padded sizes and static options alone decide what is compiled. Every step costs O(lanes K^2 W) words of work.
@@ -145,7 +145,7 @@ def dense_participation(
     lanes: int = 32,
     max_steps: int = 2**20,
 ) -> DenseCount:
-    """Counts in how many matches each node, or edge, of a small target takes each part of a small query.
+    """Count in how many matches each node, or edge, of a small target takes each part of a small query.
 
     Pure, as :func:`dense_match_count`, of which the arguments are; what a query of 0 nodes matches takes no part.
 
@@ -202,7 +202,7 @@ def search_dense(
     lanes: int,
     max_steps: int,
 ) -> Found:
-    """The search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
+    """Return the search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
 
     Args:
       below: bool ``[K, K]``: for which query nodes i and j the image of i must have the lower number.
@@ -306,7 +306,7 @@ def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
 
 
 def _places(query: Graph, of: str) -> jax.Array:
-    """The nodes of a query, int32 ``[K, 1]``, or the ends of its edges ``[E, 2]``; K is none."""
+    """Return the nodes of a query, int32 ``[K, 1]``, or the ends of its edges ``[E, 2]``; K is none."""
     K, S = query.node_capacity, query.slot_capacity
     if of == "node":
         return jnp.arange(K, dtype=jnp.int32)[:, None]
@@ -359,7 +359,7 @@ def _reorder(rules: _Rules) -> _Rules:
 
 
 def _begin(rules: _Rules, lanes: int, tally: jax.Array | None) -> _Search:
-    """The first domain dealt out to the lanes."""
+    """Return the first domain dealt out to the lanes."""
     K, W = rules.domains.shape
     node = jnp.arange(32 * W, dtype=jnp.int32)
     # Dealt out in turn, so that lanes begin with about equally many.
@@ -420,7 +420,7 @@ def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Arra
 
 
 def _lower(v: jax.Array, W: int) -> jax.Array:
-    """The bits of all lower numbers, uint32 ``[.., W]``."""
+    """Return the bits of all lower numbers, uint32 ``[.., W]``."""
     word, mine = jnp.arange(W, dtype=jnp.int32), (v >> 5)[..., None]
     some = bit_of(v)[..., None] - jnp.uint32(1)
     word = word.reshape((1,) * v.ndim + (W,))
@@ -434,7 +434,7 @@ def _by_edge(target: Graph, tally: jax.Array) -> jax.Array:
 
 
 def _edge_rows(graph: Graph) -> jax.Array:
-    """The row in the edge list of each slot, int32 ``[S]``, past the last where another slot has it, or none."""
+    """Return the row in the edge list of each slot, int32 ``[S]``, past the last where another slot has it, or none."""
     first = graph.out_targets < graph.node_capacity
     if not graph.directed:
         first &= slot_sources(graph) < graph.out_targets
@@ -493,13 +493,14 @@ def _share(state: _Search) -> _Search:
 
 
 def _at(bits: jax.Array, where: jax.Array) -> jax.Array:
-    """The words of one level, uint32 ``[B, W]``; 0 where there is none."""
+    """Return the words of one level, uint32 ``[B, W]``; 0 where there is none."""
     # At most one level is chosen, so that the sum is a choice.
     return jnp.where(where[..., None], bits, jnp.uint32(0)).sum(axis=1, dtype=jnp.uint32)
 
 
 def _take_lowest(words: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without it."""
+    """Return the lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without
+    it."""
     index = lax.argmax(words != 0, words.ndim - 1, jnp.int32)
     word = jnp.take_along_axis(words, index[:, None], axis=-1)
     # Two's complement: the lowest bit that is set.

@@ -108,7 +108,7 @@ def disjoint_occurrences(
 
 
 def _listed(graph, pattern: Pattern, induced: bool, memory: int | None, devices: Devices) -> np.ndarray:
-    """All occurrences, int32 ``[M, k]``."""
+    """Return all occurrences, int32 ``[M, k]``."""
     blocks, total = [], 0
     for block in iter_matches(pattern, graph, induced, None, per="occurrence", memory=memory, devices=devices):
         total += block.size
@@ -132,7 +132,8 @@ def _named(nodes: np.ndarray, n: int, directed: bool) -> np.ndarray:
 
 
 def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
-    """Which rows are taken, in the order in which they are, of things held ``[M, places]``, numbered to ``number``."""
+    """Return which rows are taken, in the order in which they are, of things held ``[M, places]``, numbered to
+    ``number``."""
     load = np.bincount(held.reshape(-1), minlength=number)[held].sum(axis=1)
     # By load, then by nodes: one order, whatever the order they were listed in.
     order = np.lexsort((*np.sort(rows, axis=1).T[::-1], load))

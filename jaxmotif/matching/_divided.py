@@ -43,7 +43,7 @@ Replan = Callable[[jax.Device, int | None], Plan]
 
 
 def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
-    """What is searched for, and how: the parts of its fingerprint."""
+    """Return what is searched for, and how: the parts of its fingerprint."""
     search = [
         str(options.search.order),
         *options.chosen_filters(pattern.node_labels, target.node_labels),

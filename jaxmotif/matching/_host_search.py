@@ -92,7 +92,7 @@ class TooMany(Exception):
 
 
 def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
-    """Candidates to test before a search goes to a device; -1 if the first three nodes have more already.
+    """Return candidates to test before a search goes to a device; -1 if the first three nodes have more already.
 
     Args:
       measured: of the candidate lists, if they were.
@@ -171,7 +171,7 @@ class KindSlots:
         return words
 
     def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Whether there is a slot from u to w."""
+        """Return whether there is a slot from u to w."""
         wanted = u.astype(np.int64) * self.nodes + w
         if self.nodes**2 <= MOST_MARKS:
             return self.marks[wanted]
@@ -182,7 +182,7 @@ class KindSlots:
         return found
 
     def after(self, u: np.ndarray, least: np.ndarray | None) -> np.ndarray:
-        """Where the targets of each node start, or those beyond a given one."""
+        """Return where the targets of each node start, or those beyond a given one."""
         if least is None:
             return self.offsets[u]
         return np.searchsorted(self.keys[:-1], u.astype(np.int64) * self.nodes + least, side="right")
@@ -264,7 +264,7 @@ class HostSearch:
         return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
 
     def found(self, options: Options) -> Found | None:
-        """All that there is, or ``None``."""
+        """Return all that there is, or ``None``."""
         self._deadline = options.deadline
         try:
             self.propagate_singletons()
@@ -279,7 +279,7 @@ class HostSearch:
         return Found(standing, self.rows if options.listing else None)
 
     def joined(self, kind: int, x: int | None = None) -> KindSlots:
-        """The slots of a kind; with x, to nodes of its domain."""
+        """Return the slots of a kind; with x, to nodes of its domain."""
         if x is not None and self._whole[x]:
             x = None
         if (kind, x) not in self._joined:
@@ -338,7 +338,7 @@ class HostSearch:
                 self._domains[x[firsts]] &= ~unpack_bits(lost)[:, : len(nodes)]
 
     def asks(self, alike: Sequence[int]) -> Constraints:
-        """What some query nodes, all of them, must be to those placed."""
+        """Return what some query nodes, all of them, must be to those placed."""
         which, placed, below = self._asked.which, self.placed, self._order.below
         xs, x = np.array(alike), alike[0]
         near = [(kind, u) for u in placed.tolist() for kind in sorted({*which[u, xs].tolist()} - {-1})]
@@ -407,9 +407,8 @@ class HostSearch:
     def _fitting(
         self, row: np.ndarray, w: np.ndarray, us: list[int], fits: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The candidates that fit the images of some placed nodes: of one after another, or of all at once where they
-        are so few that calls take longer than tests."""
-        self._deadline.check()
+        """Return the candidates that fit the images of some placed nodes: of one after another, or of all at once
+        where they are so few that calls take longer than tests."""
         if len(row) > FEW or len(us) < 2:
             for u in us:
                 row, w = _select(row, w, fits(self.rows[u][row], w))
@@ -419,8 +418,8 @@ class HostSearch:
     def lay_out_candidates(
         self, asks: Constraints, shortest: _Shortest | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
-        """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
-        or, where that is less, the whole domain."""
+        """Return candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's
+        that is; or, where that is less, the whole domain."""
         rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[asks.nodes[0]])
         if shortest is not None and shortest.total <= rows * len(domain):
             self._test(shortest.total)
@@ -430,7 +429,7 @@ class HostSearch:
         return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), -1
 
     def shortest(self, asks: Constraints) -> _Shortest | None:
-        """The shortest of the lists that placed neighbours lead to, if there are any."""
+        """Return the shortest of the lists that placed neighbours lead to, if there are any."""
         if not asks.near:
             return None
         least = self.rows[asks.lower].max(axis=0) if asks.lower else None
@@ -440,7 +439,7 @@ class HostSearch:
         return self._shortest(asks.near, least, x) if found.total > len(found.targets) else found
 
     def _shortest(self, near: list[tuple[int, int]], least: np.ndarray | None, x: int | None) -> _Shortest:
-        """The shortest of the lists that placed neighbours lead to; with x, of its domain alone."""
+        """Return the shortest of the lists that placed neighbours lead to; with x, of its domain alone."""
         lists = [self.joined(kind, x) for kind, _ in near]
         starts, lengths = [], []
         for joined, (_, u) in zip(lists, near, strict=True):
@@ -463,7 +462,7 @@ class HostSearch:
         return _Shortest(start, length, np.concatenate([joined.targets for joined in lists]), which, total)
 
     def _test(self, candidates: int) -> None:
-        """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
+        """Count candidates about to be tested, unless they are too many, or the next ones likely are."""
         likely = self.more * candidates
         if candidates > LOOK_AHEAD_FROM and self.ahead:
             likely = candidates * candidates // max(4 * self._before, 1)  # a quarter as much as they have grown
@@ -475,20 +474,21 @@ class HostSearch:
             raise TooMany
 
     def _spend(self, candidates: int) -> None:
-        """Counts what takes as long as to test so many, unless that is too much."""
+        """Count what takes as long as to test so many, unless that is too much."""
         self._deadline.check()
         self._spent += candidates
         if self._spent > self._most:
             raise TooMany
 
     def prefers_bits(self, asks: Constraints, shortest: _Shortest | None) -> bool:
-        """Whether rows of bits meet in less time than it takes to test candidates one by one."""
+        """Return whether rows of bits meet in less time than it takes to test candidates one by one."""
         if shortest is None or len(asks.tied) < 2 or self._nodes > MOST_BIT_NODES:
             return False
         return self._bit_work(asks) < shortest.total
 
     def _bit_work(self, asks: Constraints) -> int:
-        """How many candidates are tested in the time that rows of bits take: to make those of each node, to meet."""
+        """Return how many candidates are tested in the time that rows of bits take: to make those of each node, to
+        meet."""
         return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
 
     def sets(self, asks: Constraints) -> Iterator[tuple[int, np.ndarray]]:
@@ -529,7 +529,7 @@ class HostSearch:
         return found & ~np.bitwise_or.reduce(non_neighbours) if non_neighbours else found
 
     def ways(self, asks: Constraints) -> int:
-        """How many nodes are what is asked, of all rows together."""
+        """Return how many nodes are what is asked, of all rows together."""
         if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.non_neighbours or asks.lower or asks.upper):
             # A single list: its length, less the nodes in use that are in it.
             [(kind, u)], images = asks.near, self.rows
@@ -542,7 +542,7 @@ class HostSearch:
         return len(self.test_candidates(asks, shortest)[0])
 
     def count(self) -> int:
-        """Matches: of each row the ways to map the leaves, added up."""
+        """Return matches: of each row the ways to map the leaves, added up."""
         plan = self._order.leaves
         placed = set(self.placed.tolist())
         groups = [[x for x in group if x not in placed] for group in plan.groups]
@@ -588,7 +588,8 @@ class HostSearch:
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:
-        """The same for leaves of several lists: bits of all nodes at once, or where lists are short each candidate."""
+        """Return the same for leaves of several lists: bits of all nodes at once, or where lists are short each
+        candidate."""
         asks = self.asks(leaves)
         shortest = self.shortest(asks)
         if self.prefers_bits(asks, shortest):
@@ -601,7 +602,7 @@ def _words(nodes: int) -> int:
 
 
 def _bit(number: np.ndarray) -> np.ndarray:
-    """The bit of each number within its word of 64."""
+    """Return the bit of each number within its word of 64."""
     return np.uint64(1) << (number & 63).astype(np.uint64)
 
 

@@ -101,7 +101,7 @@ class Options:
 
     @property
     def may_be_small(self) -> bool:
-        """Whether nothing was asked for that only a search on a device does."""
+        """Return whether nothing was asked for that only a search on a device does."""
         search, memory = self.search, self.memory
         plain = not (search.lookahead or search.block or search.max_steps is not None)
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)

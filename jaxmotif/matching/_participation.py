@@ -168,8 +168,8 @@ def _listed(
 
 
 def pays_to_close_leaves(counted: SearchProgress, searches: int) -> bool:
-    """Whether searches for one leaf each, all others counted in closed form, are less work than one that visits every
-    match."""
+    """Return whether searches for one leaf each, all others counted in closed form, are less work than one that
+    visits every match."""
     return counted.count > 2 * searches * counted.positions
 
 
@@ -195,7 +195,7 @@ def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline
 
 
 def _scale(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
-    """Counts times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
+    """Count times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
     # The product divides by the divisor, so that counts divide by what it does not share with the factor.
     common = math.gcd(factor, divisor)
     return counts // (divisor // common) * (factor // common)

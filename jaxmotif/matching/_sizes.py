@@ -124,12 +124,12 @@ LABELS_LEAVE = 16
 
 
 def plan_sizes(device: jax.Device) -> PlanSizes:
-    """The figures for searches on a device."""
+    """Return the figures for searches on a device."""
     return ACCELERATOR if target_of(device).is_accelerator else CPU
 
 
 def pad_first_axis(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
-    """An array with its first axis grown to a power of four from a least."""
+    """Return an array with its first axis grown to a power of four from a least."""
     room = power_of_four(len(array), least)
     # NumPy's own padding takes three times as long.
     found = np.full((room, *array.shape[1:]), fill, array.dtype)

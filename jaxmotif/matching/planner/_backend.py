@@ -29,7 +29,7 @@ class FilteredDomains(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether some query node can be mapped nowhere, or all to fewer nodes than they are: no match then."""
+        """Return whether some query node can be mapped nowhere, or all to fewer nodes than they are: no match then."""
         return self.sizes.min() == 0 or self.nodes < len(self.sizes)
 
 

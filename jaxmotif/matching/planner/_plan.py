@@ -71,7 +71,7 @@ class Plan:
     found: Found = NOTHING_FOUND
 
     def with_search(self, ready: ReadySearch) -> Plan:
-        """The same by another search."""
+        """Return the same by another search."""
         return dataclasses.replace(self, ready=ready)
 
 
@@ -163,7 +163,7 @@ def _make_plans(
 def search_unfiltered(
     asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Plan | None:
-    """A query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
+    """Return a query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
 
     Args:
       target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.
