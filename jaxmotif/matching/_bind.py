@@ -22,7 +22,7 @@ from jaxmotif.patterns import node_orbits
 from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of, shape_of
 
 Item = tuple[Any, str, Any]
-"""What is asked of a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""
+"""A demand on a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -210,7 +210,7 @@ class _Binder:
             raise QueryError("this edge is both wanted and forbidden", edge.place, self.query.text)
 
     def add_comparison(self, comparison: Comparison) -> None:
-        """To what is asked of a node or of the slots of an edge, if that has all its elements."""
+        """Add a comparison to what is asked of a node, or of the slots of an edge, if that has all its elements."""
         ends = sorted({node for element in (comparison.left, comparison.right) for node in _nodes(element)})
         arcs = [pair for pair in ((ends[0], ends[-1]), (ends[-1], ends[0])) if pair in self.wanted]
         # No wanted edge has all its elements: the search cannot test it on one slot.
@@ -233,7 +233,7 @@ class _Binder:
     def both_ways(
         self, ends: tuple[int, int], options: frozenset[frozenset[Item]]
     ) -> Iterable[tuple[tuple[int, int], frozenset[frozenset[Item]]]]:
-        """Return what is asked of an edge from either end; of an arc from its source alone."""
+        """Yield what is asked of an edge from either end; of an arc from its source alone."""
         yield ends, options
         if not self.target.directed:
             flip = {"source": "target", "target": "source"}

@@ -45,7 +45,7 @@ SWEEPS = 2
 @partial(jax.tree_util.register_dataclass, data_fields=("count", "exact", "steps"), meta_fields=())
 @dataclasses.dataclass(frozen=True, eq=False)
 class DenseCount:
-    """How often a query matches, as a pytree.
+    """The number of matches of a query, as a pytree.
 
     Attributes:
       count: 64-bit :class:`~jaxmotif.arrays._int64.Int64`, matches found: a scalar, or by node or edge and part.
@@ -59,7 +59,7 @@ class DenseCount:
 
 
 class _Rules(NamedTuple):
-    """What the images of nodes j ask of node i's, by positions of the order.
+    """The conditions that the images of nodes j put on node i's, by positions of the order.
 
     ``which`` int32 ``[D, K, K]``: for (i, j), the matrix whose row of j's image allows i's (-1: none asks);
     ``matrices`` uint32 ``[Q, N, W]``, of which the first D are plain adjacency by direction; ``domains`` uint32
@@ -78,8 +78,9 @@ class _Rules(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``, matches int64 ``[B]``; and
-    of all lanes together the tally, integers ``[parts, cells]``, or nothing: cells are nodes, or slots."""
+    """The state of a search. Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``,
+    matches int64 ``[B]``; and of all lanes together the tally, integers ``[parts, cells]``, or nothing: cells are
+    nodes, or slots."""
 
     images: Any
     bits: Any
@@ -109,7 +110,7 @@ def dense_match_count(
       induced: static; whether non-edges must be preserved too (for directed graphs, each missing arc).
       wildcard: int32 scalar, a label of query nodes and edges that any label matches, or ``None``.
       lanes: static, partial matches extended in a step. Few suit large batches, many a single large search.
-      max_steps: static; the search ends after so many, and ``exact`` is False if it was not done.
+      max_steps: static; the most steps of the search, and ``exact`` is False if it was not done.
 
     Returns:
       The count, whether it is exact, and the steps taken.
@@ -184,7 +185,7 @@ class Tallied(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search found, a scalar or ``[nodes or edges, parts]``; whether that is all; and in how many steps."""
+    """The result of a search: a scalar or ``[nodes or edges, parts]``; whether that is all; and in how many steps."""
 
     values: jax.Array
     exact: jax.Array
@@ -428,7 +429,7 @@ def _lower(v: jax.Array, W: int) -> jax.Array:
 
 
 def _by_edge(target: Graph, tally: jax.Array) -> jax.Array:
-    """From slots to edges, integers ``[edges, parts]``."""
+    """Return the tally of slots as one of edges, integers ``[edges, parts]``."""
     edges = target.slot_capacity // (1 if target.directed else 2)
     return jnp.zeros((edges, tally.shape[0]), tally.dtype).at[_edge_rows(target)].set(tally.T, mode="drop")
 

@@ -39,7 +39,7 @@ class Disjoint(Presented):
 
     @property
     def count(self) -> int:
-        """How many these are."""
+        """The number of occurrences chosen."""
         return len(self.occurrences)
 
     def _line(self) -> str:
@@ -155,7 +155,7 @@ def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
 
 
 def _at_most(pattern: Pattern, places: list[tuple[int, ...]], held: np.ndarray) -> int:
-    """By the roles of nodes, or by those of both ends of edges."""
+    """Return an upper bound of the number of disjoint occurrences, by the roles of nodes or of both ends of edges."""
     orbit = node_orbits(pattern)
     roles: dict[tuple[int, ...], list[int]] = {}
     for i, place in enumerate(places):

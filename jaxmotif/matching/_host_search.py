@@ -46,7 +46,7 @@ LOOK_AHEAD_FROM = 2**13
 """Candidates to test from which on those of the next node are estimated first."""
 
 MOST_ENTRIES = 2**23
-"""Of all partial matches of so many nodes, at most."""
+"""Most entries of the array of all partial matches of one length."""
 
 MOST_MARKS = 2**21
 """Bytes that say which nodes are joined, or where there are more pairs of nodes, which may be."""
@@ -73,11 +73,11 @@ MIXED = 0.7
 """The part of the lists of the best neighbour that the shortest of each row must be less than, to be looked for."""
 
 MOST_SLOTS = 2**22
-"""Of a target that is searched without filters."""
+"""Most slots of a target that is searched without filters."""
 
 
 class Found(NamedTuple):
-    """What a search found: where it ended, and, if the matches were asked for, int32 ``[k, M]``, the node of the
+    """The result of a search: where it ended, and, if the matches were asked for, int32 ``[k, M]``, the node of the
     reduced target that each query node is mapped to, in lexicographic order of the matching order."""
 
     standing: SearchProgress
@@ -92,7 +92,8 @@ class TooMany(Exception):
 
 
 def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
-    """Return candidates to test before a search goes to a device; -1 if the first three nodes have more already.
+    """Return how many candidates may be tested before a search goes to a device; -1 if the first three nodes have more
+    already.
 
     Args:
       measured: of the candidate lists, if they were.
@@ -189,7 +190,7 @@ class KindSlots:
 
 
 class _Shortest(NamedTuple):
-    """Of each row the shortest list: where it starts in ``targets``, its length, and which neighbour's it is: one
+    """The shortest list of each row: where it starts in ``targets``, its length, and which neighbour's it is: one
     number if all rows take the same one's."""
 
     starts: np.ndarray
@@ -200,7 +201,7 @@ class _Shortest(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """What the next node must be to those placed.
+    """The constraints on the next query node, given those that are placed.
 
     Attributes:
       nodes: query nodes of which the same is asked, of which it is one.
@@ -259,7 +260,7 @@ class HostSearch:
     def between(
         cls, lists: CandidateLists, asked: QueryConstraints, order: SearchOrder, measured: Measures, most: int
     ) -> Self:
-        """Of a reduced target."""
+        """Return a search in a reduced target."""
         domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, : asked.query.num_nodes].T.copy()
         return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
 
@@ -338,7 +339,7 @@ class HostSearch:
                 self._domains[x[firsts]] &= ~unpack_bits(lost)[:, : len(nodes)]
 
     def asks(self, alike: Sequence[int]) -> Constraints:
-        """Return what some query nodes, all of them, must be to those placed."""
+        """Return the constraints that all of some query nodes share, given the nodes placed."""
         which, placed, below = self._asked.which, self.placed, self._order.below
         xs, x = np.array(alike), alike[0]
         near = [(kind, u) for u in placed.tolist() for kind in sorted({*which[u, xs].tolist()} - {-1})]
@@ -370,7 +371,7 @@ class HostSearch:
         self.rows, self.placed = rows, np.append(self.placed, x)
 
     def candidates(self, asks: Constraints) -> tuple[np.ndarray, np.ndarray]:
-        """Of each row the nodes that are what is asked: rows and nodes."""
+        """Find the candidates of the next query node that fulfil all constraints, as (row, node) pairs."""
         shortest = self.shortest(asks)
         if self.prefers_bits(asks, shortest):
             parts = []
@@ -418,8 +419,8 @@ class HostSearch:
     def lay_out_candidates(
         self, asks: Constraints, shortest: _Shortest | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
-        """Return candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's
-        that is; or, where that is less, the whole domain."""
+        """Lay out the candidates to test: of each row the shortest list that a placed neighbour leads to, and which
+        one's that is; or, where that is less, the whole domain."""
         rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[asks.nodes[0]])
         if shortest is not None and shortest.total <= rows * len(domain):
             self._test(shortest.total)
@@ -474,7 +475,7 @@ class HostSearch:
             raise TooMany
 
     def _spend(self, candidates: int) -> None:
-        """Count what takes as long as to test so many, unless that is too much."""
+        """Count what takes as long as to test a number of candidates, unless that is too much."""
         self._deadline.check()
         self._spent += candidates
         if self._spent > self._most:
@@ -492,7 +493,7 @@ class HostSearch:
         return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
 
     def sets(self, asks: Constraints) -> Iterator[tuple[int, np.ndarray]]:
-        """Of each row the nodes that are what is asked, as bits, some rows at a time: the first of them, and uint64
+        """Yield the candidates of each row as bits, a block of rows at a time: the first row, and uint64
         ``[rows, W]``."""
         self._test(self._bit_work(asks))
         tied = [(self.table(asks, u), u) for u in asks.tied]
@@ -510,7 +511,8 @@ class HostSearch:
             yield start, block
 
     def table(self, asks: Constraints, u: int) -> np.ndarray:
-        """Of each image of a placed node what is asked of the next one, as bits, uint64 ``[nodes, W]``."""
+        """Return, for each possible image of a placed node, the nodes it allows next, as bits, uint64 ``[nodes,
+        W]``."""
         near, non_neighbours = (
             [self.joined(kind).bits for kind, v in some if v == u] for some in (asks.near, asks.non_neighbours)
         )
@@ -529,7 +531,7 @@ class HostSearch:
         return found & ~np.bitwise_or.reduce(non_neighbours) if non_neighbours else found
 
     def ways(self, asks: Constraints) -> int:
-        """Return how many nodes are what is asked, of all rows together."""
+        """Count the candidates of the next query node that fulfil all constraints, of all rows together."""
         if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.non_neighbours or asks.lower or asks.upper):
             # A single list: its length, less the nodes in use that are in it.
             [(kind, u)], images = asks.near, self.rows
@@ -542,7 +544,7 @@ class HostSearch:
         return len(self.test_candidates(asks, shortest)[0])
 
     def count(self) -> int:
-        """Return matches: of each row the ways to map the leaves, added up."""
+        """Count the matches: the ways to map the leaves, added up over all rows."""
         plan = self._order.leaves
         placed = set(self.placed.tolist())
         groups = [[x for x in group if x not in placed] for group in plan.groups]
@@ -573,7 +575,7 @@ class HostSearch:
         return (int((ways >> 26).sum()) << 26) + int((ways & (2**26 - 1)).sum())
 
     def common(self, leaves: Sequence[int]) -> np.ndarray:
-        """Of each row the nodes that some leaves have in common as candidates, int64 ``[R]``."""
+        """Count, for each row, the candidates that some leaves have in common, int64 ``[R]``."""
         which, x, placed = self._asked.which, leaves[0], self.placed
         anchors = placed[which[placed, x] >= 0]
         if len(leaves) > 1 or len(anchors) > 1 or self._lists is None:
@@ -588,8 +590,8 @@ class HostSearch:
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:
-        """Return the same for leaves of several lists: bits of all nodes at once, or where lists are short each
-        candidate."""
+        """Count the common candidates of leaves of several lists: by bits of all nodes, or one by one where lists are
+        short."""
         asks = self.asks(leaves)
         shortest = self.shortest(asks)
         if self.prefers_bits(asks, shortest):

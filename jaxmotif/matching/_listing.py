@@ -45,7 +45,7 @@ from jaxmotif.search import (
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Matches(Presented):
-    """Where a query matches; ``np.asarray`` of them is ``nodes``.
+    """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
       nodes: int32 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
@@ -154,7 +154,7 @@ def find_matches(
     """List the matches of a query in a target.
 
     Args:
-      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      limit: the most matches to list: the first ones in lexicographic order of the matching order.
       per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
       query, target, induced, wildcard, domains, time_limit, memory, devices: as for
         :func:`jaxmotif.matching.count_matches`.
@@ -438,7 +438,7 @@ class _Listing:
             pieces.release()
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Of blocks what counts, up to the limit."""
+        """Yield what passes of the blocks, up to the limit."""
         left = self.limit
         for block in found:
             nodes = that_pass(self.pattern, block.nodes.T, self.one_each).T
@@ -475,7 +475,7 @@ class _Listing:
             yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
-        """Return the prefixes in order, and about so many stretches of equal work."""
+        """Return the prefixes in order, and about a given number of stretches of equal work."""
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.

@@ -30,7 +30,7 @@ R = TypeVar("R")
 STACKED_NODES = 128
 STACKED_QUERY = 16
 LANES = 4
-"""Targets and queries of at most so many nodes are stacked, and searched by so many lanes each."""
+"""The most nodes of targets, and of queries, that are stacked, and the lanes that search each of them."""
 
 MAX_STEPS = 2**14
 """Steps after which a stack is left: what was not done by then is counted alone."""

@@ -1,4 +1,4 @@
-"""How often the nodes and edges of a target take each part of a query: features for whoever learns or ranks."""
+"""Counts of how often the nodes and edges of a target take each part of a query: features to learn or rank by."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _sum_searches(
     selection: Selection,
     edges: EdgeNumbers | None,
 ) -> Columns:
-    """By searches that add up what they find."""
+    """Yield columns of counts from searches that add up what they find."""
     allowed = check_domains(domains, pattern, target)
 
     def plan(device: jax.Device, block: int | None) -> list[Plan]:
@@ -137,7 +137,7 @@ def _sum_searches(
         sums = Found(tally.view(np.int64), one.ready.operands, one.tally.nodes, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
             counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
-            # The search finds one of so many maps, in which the parts added up are exchanged.
+            # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
             yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
@@ -152,7 +152,7 @@ def _listed(
     search: Search,
     deadline: Deadline,
 ) -> Columns:
-    """By listing the matches of a query that asks what the search cannot test."""
+    """Yield columns of counts from a listing, for a query that asks what the search cannot test."""
     parts = list_parts(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
     # A block at a time: none is kept.

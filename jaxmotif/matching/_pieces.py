@@ -32,7 +32,7 @@ from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import NO_DEADLINE, Deadline, SearchProgress, TimeIsUp
 
 MOST_NODES = 64
-"""Of a query for whose cuts it is looked."""
+"""Most nodes of a query that is tried in pieces."""
 
 MOST_MERGED = 64
 """Smaller queries to count besides the sides."""
@@ -92,7 +92,7 @@ def count_alone(
             found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, how, device)
         except TimeIsUp:
             return None
-        # All maps of a query are so many times those that symmetry leaves.
+        # The multiplier says how many maps there are for each that symmetry leaves.
         return None if found is None else found._replace(count=found.count // plan.multiplier)
 
     def watch(more: int) -> None:
@@ -240,7 +240,7 @@ def _count_images(
         some = np.flatnonzero(column)
         for image, count in zip(images[some].tolist(), column[some].tolist(), strict=True):
             counts[image] = counts.get(image, 0) + count
-    # The search finds one of so many maps, in which the parts added up are exchanged.
+    # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
     return {image: count * plan.multiplier // len(added) for image, count in counts.items()}, found
 
 

@@ -23,22 +23,22 @@ ROWS = 2**17
 """Rows written at a time."""
 
 NAME = "matches"
-"""Of the files of a checkpoint."""
+"""First part of the names of a checkpoint's files."""
 
 
 class Writer(Protocol):
-    """Of one format."""
+    """A writer of one file format."""
 
     def write(self, nodes: np.ndarray) -> None:
-        """More rows, int32 ``[k, M]``."""
+        """Write more rows, int32 ``[k, M]``."""
         ...
 
     def close(self) -> None:
-        """Return the file is whole."""
+        """Finish the file: it is whole."""
         ...
 
     def drop(self) -> None:
-        """It will not be."""
+        """Give the file up."""
         ...
 
 
@@ -185,7 +185,7 @@ class Pieces:
         """
         if checkpoint.load(self._head, fingerprint) is None:
             checkpoint.save(self._head, fingerprint, {})
-        # A stretch is there whole, or not: so many first ones are done.
+        # A stretch is there whole, or not: those before the first that is missing are done.
         done = 0
         while self._piece(done).exists():
             done += 1

@@ -1,4 +1,4 @@
-"""What a query asks of target nodes and of pairs of them, as padded arrays (host)."""
+"""Constraints that a query puts on target nodes and on pairs of them, as padded arrays (host)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from jaxmotif.patterns._ruled import RuledPattern, shape_of
 
 MOST_NODES = 1024
 FEW_NODES = 4
-"""Of a query with rules that is searched for without filters, in the best of all orders."""
+"""Most nodes of a query with rules that is searched for without filters, in the best of all orders."""
 ANY, PRESENT, ABSENT = range(3)
 
 
 class PairKind(NamedTuple):
-    """What a query edge asks of the pair (u, w) of target nodes.
+    """The demand of a query edge on the pair (u, w) of target nodes.
 
     Attributes:
       direction: 0: there is an edge or arc from u to w; 1: an arc from w to u.
@@ -67,7 +67,7 @@ class Conditions:
 
 
 class QueryConstraints(NamedTuple):
-    """What a query asks.
+    """All that a query asks of target nodes and of pairs of them.
 
     Attributes:
       query: as given; shape: what its automorphisms are those of.

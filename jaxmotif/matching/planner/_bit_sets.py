@@ -85,12 +85,12 @@ class BitRows:
 
 
 def row_words(members: int) -> int:
-    """Words of a bit row over a numbering of so many nodes: they count from 1, and 0 is for those outside."""
+    """Return the words of a bit row over a numbering of some nodes: they count from 1, and 0 is for those outside."""
     return words_for(members + 1)
 
 
 def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
-    """Of node x: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
+    """Return the candidates of node x as a set: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
     return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
 
 

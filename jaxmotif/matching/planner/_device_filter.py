@@ -151,7 +151,7 @@ def _sweep(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
 
 
 def neighbor_words(slots: Target, kind: jax.Array, bits: jax.Array) -> jax.Array:
-    """OR of the bits of each node's neighbours by a pair kind, uint32 ``[W, N]``.
+    """Return the OR of the bits of each node's neighbours by a pair kind, uint32 ``[W, N]``.
 
     Rows are folded by doubling: after s rounds a slot holds the OR of the 2^s slots from it on, within its row.
     """

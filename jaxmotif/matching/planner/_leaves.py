@@ -1,4 +1,4 @@
-"""Which query nodes a count need not search: leaves, counted in closed form once all their neighbours are mapped."""
+"""Leaves: query nodes that a count need not search, counted in closed form once their neighbours are mapped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from jaxmotif.search._limbs import SPARE_BITS
 
 
 class Block(NamedTuple):
-    """Leaves that take nodes from the common candidates of ``sets``, given as leaves: so many ``leaves``, one after the
-    other, once ``less`` of these candidates are taken."""
+    """Leaves that take nodes from the common candidates of ``sets``, given as leaves: a number of ``leaves``, one
+    after the other, once ``less`` of these candidates are taken."""
 
     sets: tuple[int, ...]
     less: int = 0
@@ -67,7 +67,8 @@ NO_LEAVES = LeafPlan([], {}, 0)
 
 
 def limbs_for(ways: int) -> int | None:
-    """Return limbs that hold up to so many ways to map leaves, of :data:`LEAF_LIMBS`; ``None`` if not even the most do.
+    """Return how many limbs hold a number of ways to map leaves, of :data:`LEAF_LIMBS`; ``None`` if not even the most
+    do.
 
     The ways of one partial match are at most the product of the most candidates of each leaf, since the maps are among
     the products of sets of candidates. That bounds what a lane counts, so that it is exact or not counted at all.
@@ -194,7 +195,8 @@ def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
 
 
 def coefficient(partition: Sequence[Sequence[int]]) -> int:
-    """Of a set partition in the count of injective maps (:mod:`jaxmotif.search._leaf_counts`)."""
+    """Return the coefficient of a set partition in the count of injective maps
+    (:mod:`jaxmotif.search._leaf_counts`)."""
     return math.prod((-1) ** (len(block) - 1) * math.factorial(len(block) - 1) for block in partition)
 
 

@@ -19,7 +19,7 @@ from jaxmotif.patterns._ruled import RuledPattern
 
 
 class SearchOrder(NamedTuple):
-    """How a query is searched.
+    """The order in which a query is searched.
 
     Attributes:
       core: query nodes searched, in order; free: those without an earlier neighbour.
@@ -36,7 +36,7 @@ class SearchOrder(NamedTuple):
 
     @property
     def position(self) -> dict[int, int]:
-        """Of each core node in the order."""
+        """The position of each core node in the order."""
         return {v: i for i, v in enumerate(self.core)}
 
 

@@ -1,4 +1,4 @@
-"""What each node of an order is tested for, with the places of its lists and matrices (NumPy alone)."""
+"""Tests for each node of an order, with the places of its lists and matrices (NumPy alone)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxmotif.search import Pair, Placement
 
 
 class Layout(NamedTuple):
-    """Where everything that a program refers to stands.
+    """The places of everything that a program refers to.
 
     Attributes:
       core: query nodes searched, in order; position: of each; free: those without an earlier neighbour.
@@ -72,7 +72,7 @@ class Layout(NamedTuple):
 
 
 def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
-    """How each core node is placed.
+    """Return how each core node is placed.
 
     Args:
       below: pairs (a, b) of query nodes such that a's image must have the lower number; leaves among them are left

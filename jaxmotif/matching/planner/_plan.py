@@ -1,4 +1,4 @@
-"""From a query and a target to a search, phase by phase; each phase is a function of plain values.
+"""The way from a query and a target to a search, phase by phase; each phase is a function of plain values.
 
 | phase | where | what it finds |
 |---|---|---|
@@ -48,7 +48,7 @@ from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """How a query is searched for.
+    """A search for a query that is ready to run, or its result.
 
     Attributes:
       ready: the search, ready to run; ``None`` if all is found.

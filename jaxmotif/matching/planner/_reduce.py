@@ -24,7 +24,7 @@ def backend_of(target: Target) -> PlanningBackend:
 
 
 class Measures(NamedTuple):
-    """What the order and the leaves are chosen by (NumPy).
+    """Figures of the candidate lists, by which the order and the leaves are chosen (NumPy).
 
     Attributes:
       sizes: int64 ``[k]``, of the domains; nodes: in any of them.
@@ -70,7 +70,7 @@ class CandidateLists(NamedTuple):
 
     @property
     def starts(self) -> np.ndarray:
-        """Where each family begins in the entries, and the end of the last, int64 ``[families + 1]``."""
+        """The place where each family begins in the entries, and the end of the last, int64 ``[families + 1]``."""
         return np.concatenate([[0], np.cumsum(self.totals[: len(self.families)].astype(np.int64))])
 
 

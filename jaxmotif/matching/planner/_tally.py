@@ -1,4 +1,4 @@
-"""Which searches tell how often target nodes, or edges, take each part in a match, and what each of them adds up.
+"""Searches that tell how often target nodes, or edges, take each part in a match, and what each of them adds up.
 
 A *part* is a query node, or a query edge as a pair of nodes. Parts that automorphisms of the query exchange are played
 by each target node, or edge, equally often, so one of an orbit is enough. A search finds of the maps that a group F of
@@ -47,10 +47,10 @@ class Tallied(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Where the cells of a part are: those of a node begin at ``base``, one for each target node; those of an edge too,
-    one for each entry of the lists at ``place`` in the offsets, which lead from its first node to its second, or, if
-    ``turned``, from the second to the first. If the part is of a leaf that takes all candidates ``evenly``, the cells
-    are those of its neighbour, whose lists hold the candidates."""
+    """The place of the cells of a part: those of a node begin at ``base``, one for each target node; those of an
+    edge too, one for each entry of the lists at ``place`` in the offsets, which lead from its first node to its
+    second, or, if ``turned``, from the second to the first. If the part is of a leaf that takes all candidates
+    ``evenly``, the cells are those of its neighbour, whose lists hold the candidates."""
 
     part: Part
     base: int
@@ -171,8 +171,8 @@ def find_even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> 
 
 
 class TallyPlan(NamedTuple):
-    """What a search adds up: as its program says it; of each orbit all parts, and the cells of those added up; how many
-    cells there are, and how many nodes the reduced target has room for."""
+    """The sums of a search to be made: as its program says it; of each orbit all parts, and the cells of those added
+    up; how many cells there are, and how many nodes the reduced target has room for."""
 
     tallies: list[Tally]
     orbits: list[tuple[list[Part], list[Cells]]]
@@ -230,7 +230,8 @@ def lay_out(tallied: Tallied, layout: Layout, lists: CandidateLists) -> TallyPla
 
 
 class Found(NamedTuple):
-    """What a search added up: the tally, int64; its operands, nodes of the reduced target, the target's of these."""
+    """The sums that a search made: the tally, int64; its operands, nodes of the reduced target, the target's of
+    these."""
 
     tally: np.ndarray
     operands: Operands
@@ -238,7 +239,7 @@ class Found(NamedTuple):
     ids: np.ndarray
 
     def at(self, cells: Cells) -> np.ndarray:
-        """Of each node of the reduced target."""
+        """Return the counts of a part, one for each node of the reduced target."""
         return self.tally[cells.base : cells.base + self.nodes]
 
     def lists(self, cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -254,7 +255,7 @@ class Found(NamedTuple):
         return self.ids[np.repeat(np.arange(self.nodes), lengths)], self.ids[heads], counts
 
     def by_node(self, cells: Cells, n: int) -> np.ndarray:
-        """Of a part that is a node, int64 ``[n]``."""
+        """Return the counts of a part that is a node, int64 ``[n]``."""
         nodes, counts = (self.ids, self.at(cells)) if cells.place < 0 else self.lists(cells)[1:]
         found = np.zeros(n, np.int64)
         # A node may be a candidate in many lists: each of its counts is added.
@@ -262,7 +263,7 @@ class Found(NamedTuple):
         return found
 
     def by_edge(self, cells: Cells, edges: EdgeNumbers) -> np.ndarray:
-        """Of a part that is an edge, int64 ``[edges]``."""
+        """Return the counts of a part that is an edge, int64 ``[edges]``."""
         tails, heads, counts = self.lists(cells)
         found = np.zeros(edges.count, np.int64)
         np.add.at(found, edges.of(*((heads, tails) if cells.turned else (tails, heads))), counts)

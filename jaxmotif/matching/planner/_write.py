@@ -69,14 +69,14 @@ class Draft(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """Of the tally: one of few numbers, so that searches share compilations."""
+        """Cells of the tally: one of few numbers, so that searches share compilations."""
         size = self.tally.size
         # Places of cells are int32.
         return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
 
     @property
     def first_steps(self) -> int:
-        """Of the first stage: every level takes a step at least, and most take two."""
+        """Steps of the first stage: every level takes a step at least, and most take two."""
         return step.step_sizes(target_of(self.device)).first_steps + 2 * len(self.placed)
 
 
@@ -93,7 +93,7 @@ def write(
     device: jax.Device,
     made: ReadySearch | None = None,
 ) -> ReadySearch:
-    """Return a search ready to run; ``made``: another one of the same lists."""
+    """Write a search that is ready to run; ``made``: another one of the same lists."""
     placed = placements(layout, order.below)
     # None is not True: looking ahead is then left to the search, once it goes badly.
     looks = bool(options.search.lookahead)
@@ -220,7 +220,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
 
 
 def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
-    """Return a stage that searches all nodes by steps of so many flat positions, or as many as the memory allows;
+    """Return a stage that searches all nodes by steps of a number of flat positions, or as many as the memory allows;
     ``like``: the program of one of another size."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
