@@ -156,6 +156,8 @@ def _tidy_block(block: bytes, width: int, columns: Sequence[Column], delimiter: 
     text = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero(text <= _BLANK)
     last = ends[width - 1 :: width]
+    if len(ends) != block.count(b" ") + len(last):  # another control character, which parts no fields
+        return None
     if len(ends) != width * len(last) or block.count(b"\n") != len(last) or (text[last] != _NEWLINE).any():
         return None
     starts = np.zeros_like(ends)

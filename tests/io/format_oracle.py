@@ -22,19 +22,24 @@ def table(content, mark=None):
     lines = [line for line in content.decode().split("\n") if line.strip() and line.lstrip()[0] not in "#%"]
     split = [next(csv.reader([line], delimiter=mark)) if mark else _words(line) for line in lines]
     cells = [[cell.strip(" \t\r\v\f") for cell in row] for row in split]
+    rest = cells[1:8]
+    numbered = _is_numbered(rest) and not cells[0][0].isdigit()
     ends_named = len(cells) > 1 and not any(map(_number, cells[0][:2])) and all(map(_number, cells[1][:2]))
     others_named = len(cells) > 1 and not any(map(_number, cells[0])) and any(map(_number, cells[1][2:]))
-    if ends_named or (others_named and not {"source", "target"} <= set(cells[0])):
+    if ends_named or ((others_named or numbered) and not {"source", "target"} <= set(cells[0])):
         cells = cells[1:]  # column names
-    ends = (0, 1)
-    top, numbers = cells[:8], [row[0] for row in cells[:8]]
-    words = all(len(row) > 2 and not any(map(_value, row[1:3])) for row in top)
-    if words and all(map(str.isdigit, numbers)) and len(set(numbers)) == len(numbers):
-        ends = (1, 2)  # numbers of the rows, or refused
+    ends = (1, 2) if _is_numbered(cells[:8]) else (0, 1)
     if {"source", "target"} <= set(cells[0]):
         ends = cells[0].index("source"), cells[0].index("target")
         cells = cells[1:]
-    return None, [tuple(_integer(row[end]) for end in ends) for row in cells]
+    return None, [tuple(row[end] for end in ends) for row in cells]
+
+
+def _is_numbered(rows):
+    """Whether the first column holds another number in each row, before two columns of words."""
+    words = all(len(row) > 2 and not any(map(_value, row[1:3])) for row in rows)
+    numbers = [row[0] for row in rows]
+    return bool(rows) and words and all(map(str.isdigit, numbers)) and len(set(numbers)) == len(numbers)
 
 
 def _words(line):
@@ -48,10 +53,6 @@ def _number(word):
 
 def _value(word):
     return _number(word) or word.lower() in ("", "na", "nan", "null", "none", "inf", "-inf", "-", ".", "?")
-
-
-def _integer(word):
-    return int(word) if word.isdigit() else word
 
 
 def _counted(content, skip):

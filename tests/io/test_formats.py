@@ -4,6 +4,8 @@ import gzip
 import io
 import logging
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -598,3 +600,35 @@ def test_words_that_differ_are_not_compared(write):
             disjoint_union([target, other])
     built = Graph.from_edges([(0, 1)], node_labels=[1, 0])  # the numbers of a program are taken as they are
     assert count_matches(built, target).count == 1
+
+
+def test_readers_need_no_other_library(tmp_path):
+    """Formats that networkx, scipy or pandas know, too, are read without them: it takes long to import these."""
+    for name, sample in TEXT.items():
+        (tmp_path / f"{name}{sample.suffix}").write_bytes(sample.content)
+    code = f"""
+import pathlib, sys
+import jaxmotif
+for path in sorted(pathlib.Path({str(tmp_path)!r}).iterdir()):
+    jaxmotif.read_graph(path)
+assert not {{"networkx", "scipy", "pandas", "pyarrow"}} & set(sys.modules), sys.modules.keys()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"JAX_PLATFORMS": "cpu"}
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_graphs_know_no_formats():
+    """The container takes a path through a reader that the package registers."""
+    code = """
+import sys
+import jaxmotif.graph._coerce, jaxmotif.graph._container, jaxmotif.graph._batch
+assert not [name for name in sys.modules if name.startswith("jaxmotif.io")]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    import jaxmotif.graph
+    import jaxmotif.io
+
+    assert jaxmotif.graph.read_graph is jaxmotif.io.read_graph is jaxmotif.read_graph

@@ -656,6 +656,15 @@ def test_plain_blocks_and_lines_read_the_same(mark, write):
         assert [named[code] for code in table[:, 2].tolist()] == [str(row[2]) for row in rows]
 
 
+@pytest.mark.parametrize("control", ["\x01", "\x1b", "\x1f", "\x7f"])
+def test_control_characters_part_no_fields(control, write):
+    for mark in " ,\t":
+        path = write(f"a{mark}b\nc{control}d{mark}e\n")
+        assert edge_set(read_graph(path, directed=True)) == {("a", "b"), (f"c{control}d", "e")}
+        with pytest.raises(GraphFileError, match="line 2: expected 2 columns, found 1"):
+            read_graph(write(f"a{mark}b\nc{control}d\n"))
+
+
 @pytest.mark.parametrize(("row", "message"), [
     ("1,2", "expected 3 columns, found 2"), ("1,02,x", "expected y, found '02'"), ("1,,x", "expected y, found ''"),
     ("1,2,", "expected z, found ''"), ("1,7,x", "expected y in 0..6, found 7"), ("x,2,x", "expected x, found 'x'"),
