@@ -45,7 +45,7 @@ from jaxmotif.search import (
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Matches(Presented):
-    """Where a query matches; ``np.asarray`` of them is ``nodes``.
+    """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
       nodes: int32 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
@@ -154,7 +154,7 @@ def find_matches(
     """List the matches of a query in a target.
 
     Args:
-      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      limit: the most matches to list: the first ones in lexicographic order of the matching order.
       per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
       query, target, induced, wildcard, domains, time_limit, memory, devices: as for
         :func:`jaxmotif.matching.count_matches`.
@@ -253,7 +253,7 @@ def has_match(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> bool:
-    """Whether a query matches anywhere in a target: a count that ends with the first match.
+    """Return whether a query matches anywhere in a target: a count that ends with the first match.
 
     Args:
       query, target, induced, wildcard, domains, time_limit, memory, search: as for
@@ -383,7 +383,7 @@ class _Listing:
         return self._clock.seconds()
 
     def blocks(self) -> Iterator[Listed]:
-        """Blocks of matches, by all devices of this process."""
+        """Return blocks of matches, by all devices of this process."""
         found = self._found()
         return self._filter_blocks(found) if has_passes(self.pattern) else found
 
@@ -438,7 +438,7 @@ class _Listing:
             pieces.release()
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Of blocks what counts, up to the limit."""
+        """Yield what passes of the blocks, up to the limit."""
         left = self.limit
         for block in found:
             nodes = that_pass(self.pattern, block.nodes.T, self.one_each).T
@@ -449,7 +449,7 @@ class _Listing:
             yield block._replace(nodes=nodes)
 
     def _found(self) -> Iterator[Listed]:
-        """Blocks of what the search finds."""
+        """Return blocks of what the search finds."""
         if self.plan.ready is None:
             return self._planned_blocks()
         images = _images(self.plan, self.selection.main)
@@ -463,7 +463,7 @@ class _Listing:
         return self._list_on_devices(self.options.limit, prefixes, stretches)
 
     def _planned_blocks(self) -> Iterator[Listed]:
-        """All matches of a search that is over."""
+        """Return all matches of a search that is over."""
         found, status = self.plan.found.nodes, self.plan.found.standing.status
         if found is None:
             yield Listed(np.zeros((self.size, 0), np.int32), 0, status == "done", status)
@@ -475,7 +475,7 @@ class _Listing:
             yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
-        """The prefixes in order, and about so many stretches of equal work."""
+        """Return the prefixes in order, and about a given number of stretches of equal work."""
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
@@ -485,7 +485,7 @@ class _Listing:
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
 
     def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
-        """Blocks of stretches, by all devices of this process."""
+        """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
@@ -497,7 +497,7 @@ class _Stopped(Exception):
 
 
 def _whole(status: str) -> bool:
-    """Whether all that was asked for is listed."""
+    """Return whether all that was asked for is listed."""
     return not status.startswith("stopped at time_limit")
 
 
@@ -510,7 +510,7 @@ def _images(plan: Plan, device: jax.Device) -> Images:
 
 
 def _on(ready: ReadySearch, device: jax.Device) -> ReadySearch:
-    """The same search on another device of its kind."""
+    """Return the same search on another device of its kind."""
     (stage,) = ready.stages
     operands, code = jax.device_put((ready.operands, stage.code), device)
     return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
