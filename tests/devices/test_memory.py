@@ -157,7 +157,7 @@ def test_matching(monkeypatch):
             raise EXHAUSTED
         yield from search(plan, *arguments)
 
-    monkeypatch.setattr(shares, "_run_alone", failing)
+    monkeypatch.setattr(shares, "_run", failing)
     found = jaxmotif.count_matches(query, target, **options)
     assert (found.count, found.status) == (expected.count, "done")
     assert blocks == [256, 128, 64]
