@@ -15,7 +15,8 @@ from pathlib import Path
 import griffe
 
 from jaxmotif.cli._columns import COLUMNS
-from jaxmotif.graph import Graph, format_table
+from jaxmotif.graph import Graph
+from jaxmotif.io import format_table
 from jaxmotif.language import parse
 from jaxmotif.matching import query
 from jaxmotif.matching._bind import bind

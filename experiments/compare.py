@@ -2,8 +2,8 @@
 
     python experiments/compare.py BEFORE AFTER [--data FOLDER] [--jobs graphlets,...] [--rounds 2] [--small]
 
-BEFORE and AFTER are folders that hold a `jaxmotif` package. Each runs in processes of its own, one after the other, in
-so many rounds; a figure is the least of all warm calls, in milliseconds, result on the host. `first` is the first
+BEFORE and AFTER are folders that hold a `jaxmotif` package. Each runs in processes of its own, one after the other, for
+a number of rounds; a figure is the least of all warm calls, in milliseconds, result on the host. `first` is the first
 call of a process, which compiles.
 """
 
@@ -11,26 +11,27 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from networks import directed, instance, parse_with_data, undirected
+import harness
+import numpy as np
+from harness import directed, instance, undirected, words
 
+# jaxmotif is imported in the rows alone, whose processes take it from one of the two folders.
 Call = Callable[[], Any]
+Calls = Iterator[tuple[str, Call]]
 
 
 def whole(found: Any) -> Any:
-    """A table in NumPy, whichever way a checkout holds it."""
+    """Return a table in NumPy, whichever way a checkout holds it."""
     return found.to_numpy() if hasattr(found, "to_numpy") else found.values
 
 
-def graphlets(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
+def graphlets(data: Path, small: bool) -> Calls:
+    """Yield counts in a graph, at edges and at nodes."""
     import jaxmotif
     from jaxmotif.graph import synthetic
 
@@ -43,7 +44,8 @@ def graphlets(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
     yield "counts R-MAT", lambda: jaxmotif.graphlet_counts(graph).counts
 
 
-def matching(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
+def matching(data: Path, small: bool) -> Calls:
+    """Yield counts and lists of hard queries."""
     import jaxmotif
 
     try:  # what searches by visiting every match is an advanced option, which has had two spellings
@@ -62,7 +64,8 @@ def matching(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
             yield f"list {name}", lambda q=query, t=target: jaxmotif.count_matches(q, t, **listing).count
 
 
-def motifs(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
+def motifs(data: Path, small: bool) -> Calls:
+    """Yield a census, random graphs and discoveries."""
     import jax
 
     import jaxmotif
@@ -76,9 +79,8 @@ def motifs(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
         yield f"motifs yeast k={size}", lambda k=size, r=number: jaxmotif.find_motifs(yeast, k, r, key).counts
 
 
-def sieve(data: Path, small: bool) -> Iterator[tuple[str, Call]]:
-    import numpy as np
-
+def sieve(data: Path, small: bool) -> Calls:
+    """Yield a color search."""
     import jaxmotif
     from jaxmotif.graph import synthetic
 
@@ -93,9 +95,7 @@ JOBS = {"graphlets": graphlets, "matching": matching, "motifs": motifs, "sieve":
 
 
 def digest(value: Any) -> str:
-    """A short name of a result."""
-    import numpy as np
-
+    """Return a short name of a result."""
     if isinstance(value, np.ndarray):  # whole numbers, in int64 whatever they came in
         text = np.ascontiguousarray(value.astype(np.int64)).tobytes()
     else:
@@ -103,63 +103,54 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text).hexdigest()[:12]
 
 
-def work(job: str, data: Path, small: bool, seconds: float) -> None:
-    """Time one job's calls in this process; a JSON line each."""
-    for name, call in JOBS[job](data, small):
-        times: list[float] = []
-        found = ""
-        begun = time.perf_counter()
-        while len(times) < 3 or (len(times) < 12 and time.perf_counter() - begun < seconds):
-            clock = time.perf_counter()
-            value = call()
-            times.append(1e3 * (time.perf_counter() - clock))
-            found = digest(value)
-        print(json.dumps({"name": name, "first": times[0], "warm": min(times[1:]), "result": found}), flush=True)
+def work(job: str, options: argparse.Namespace) -> None:
+    """Time one job's calls in this process, and tell a line for each."""
+    for name, call in JOBS[job](options.data, options.small):
+        found = harness.measure(call, calls=12, seconds=options.seconds)
+        harness.tell(name=name, first=1e3 * found.first, warm=1e3 * found.best, result=digest(found.result))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trees", nargs="+", type=Path)
-    parser.add_argument("--jobs", default=",".join(JOBS))
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=2.0, help="for the warm calls of a row")
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
-    args = parse_with_data(parser)
-    if args.worker:
-        work(args.worker, args.data, args.small, args.seconds)
-        return
-    rows: dict[str, list[dict[str, Any]]] = {}
-    for job in args.jobs.split(","):
-        for _ in range(args.rounds):
-            for place, tree in enumerate(args.trees):
-                command = [sys.executable, __file__, str(tree), "--worker", job, "--data", str(args.data.resolve())]
-                command += ["--seconds", str(args.seconds)] + ["--small"] * args.small
-                done = subprocess.run(
-                    command, env={**os.environ, "PYTHONPATH": str(tree.resolve())}, stdout=subprocess.PIPE, text=True
-                )
-                if done.returncode:
-                    print(f"{tree}: {job} failed", flush=True)
-                for line in done.stdout.splitlines():
-                    row = json.loads(line)
-                    rows.setdefault(row["name"], [{} for _ in args.trees])[place].setdefault("runs", []).append(row)
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("trees", nargs="+", type=Path)
+parser.add_argument("--jobs", type=words, default=list(JOBS), metavar=",".join(JOBS))
+parser.add_argument("--rounds", type=int, default=2)
+parser.add_argument("--seconds", type=float, default=2.0, help="for the warm calls of a row")
+parser.add_argument("--small", action="store_true")
+parser.add_argument("--worker", help=argparse.SUPPRESS)
+harness.add_common(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Run all jobs in all checkouts, and report job by job."""
+    for job in options.jobs:
+        rows: dict[str, list[list[dict[str, Any]]]] = {}
+        for _ in range(options.rounds):
+            for place, tree in enumerate(options.trees):
+                given = [tree, "--worker", job, "--data", options.data.resolve(), "--seconds", options.seconds]
+                given += ["--small"] * options.small
+                worker = harness.start_worker(*given, environment={"PYTHONPATH": str(tree.resolve())})
+                output = worker.communicate()[0]
+                if worker.returncode:
+                    print(f"checkout {place + 1}: {job} failed", flush=True)
+                for line in harness.json_lines(output):
+                    rows.setdefault(line["name"], [[] for _ in options.trees])[place].append(line)
         report(rows)
-        rows = {}
 
 
-def report(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """A line for each call: first and warm milliseconds of each checkout, and what warm ones are of the first's."""
+def report(rows: dict[str, list[list[dict[str, Any]]]]) -> None:
+    """Print first and warm ms of each checkout, and what the last one's warm calls are of the first one's."""
     for name, trees in rows.items():
-        cells, least, results = [], [], set()
-        for tree in trees:
-            runs = tree.get("runs", [])
-            warm = min((r["warm"] for r in runs), default=float("nan"))
+        cells, least, results = [], [], {run["result"] for runs in trees for run in runs}
+        for runs in trees:
+            first, warm = (min((run[key] for run in runs), default=float("nan")) for key in ("first", "warm"))
             least.append(warm)
-            results |= {r["result"] for r in runs}
-            cells.append(f"{min((r['first'] for r in runs), default=float('nan')):9.0f} {warm:9.2f}")
+            cells.append(f"{first:9.0f} {warm:9.2f}")
         same = "same" if len(results) == 1 else "DIFFERENT"
         print(f"{name:46s} | " + " | ".join(cells) + f" | {least[-1] / least[0]:.3f} {same}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    given = parser.parse_args()
+    if given.worker:
+        sys.exit(work(given.worker, given))
+    harness.run(main, given, workers=True)

@@ -1,31 +1,33 @@
-"""What features cost: of molecule-like graphs, of the nodes of email-Enron; similarities of nodes; networkx.
+"""Features: many small graphs, the nodes of one, similarities of nodes, and networkx's functions through the backend.
 
-    python experiments/features.py [--graphs 100000] [--data FOLDER]
+    python experiments/features.py ROW [--data FOLDER]
 
 Results are checked first: a sample of molecules by backtracking, email-Enron by the stored counts of its graphlets,
-similarities by NumPy. A row: seconds of the first call, of these XLA's compiling, its programs, and the best of up to
-three more calls, wall and CPU seconds. Rows with a dash are parts of the one above them. --enron, --known and
---polblogs name files elsewhere.
+similarities by NumPy, the triadic census by networkx. Times are seconds; lines with a dash are parts of those above.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
+import harness
 import jax
 import numpy as np
-from networks import data_folder, parse_with_data
+from harness import SETS, Rows, Table, measure, option, small_graphs
 
 import jaxmotif
 from jaxmotif.features import Features, all_patterns, gdv_similarity, pattern_features
+
+# What is not public: how many orbits each orbit depends on, for the check of similarities.
 from jaxmotif.features._compare import AFFECTED
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.patterns import GRAPHLET_NAMES, Pattern, automorphism_count, named_pattern
+
+rows = Rows(__doc__)
 
 LABELLED = [
     Pattern.from_edges([(0, 1), (1, 2)], node_labels=[0, 1, 0]),
@@ -34,19 +36,51 @@ LABELLED = [
     Pattern.from_edges([(i, (i + 1) % 6) for i in range(6)], node_labels=[0] * 6),
     Pattern.from_edges([(i, (i + 1) % 5) for i in range(5)], node_labels=[0, 0, 0, 0, 1]),
 ]
-ROW = "| {} | {:.2f} | {:.2f} | {} | {:.4f} | {:.3f} | {} |"
-ROLES = {"2-star": (2, 1), "triangle": (3, 3), "4-path": (5, 2), "3-star": (7, 1), "4-cycle": (8, 4)}  # orbit, nodes
-MOST_SECONDS = 4.0
-compiled: list[float] = []
+ROLES = {"2-star": (2, 1), "triangle": (3, 3), "4-path": (5, 2), "3-star": (7, 1), "4-cycle": (8, 4)}
+"""A role's orbit, and how many nodes of an occurrence have it."""
 
 
-def hear(event: str, duration_secs: float, **_: object) -> None:
-    if event.endswith("backend_compile_duration"):
-        compiled.append(duration_secs)
+class Costs:
+    """A table of calls: what the first one compiles, and the best of up to three more."""
+
+    def __init__(self) -> None:
+        self._table = Table("what | first call, s | compiling, s | programs | wall, s | CPU, s | aim, s")
+
+    def row(
+        self, name: str, call: Callable[[], Any], aim: str = "", check: Callable[[Any], None] | None = None
+    ) -> None:
+        """Measure a call; what the first one gave is checked before the others are timed."""
+        found = measure(call, seconds=4, check=check)
+        times = f"{found.best:.4f}", f"{found.cpu:.3f}"
+        self._table.row(name, f"{found.first:.2f}", f"{found.compiling:.2f}", found.programs, *times, aim)
 
 
-def molecules(graphs: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Trees of 10 to 39 nodes with two more edges each, as PyTorch Geometric holds a batch; and a label a node."""
+# ---- many graphs
+
+
+@rows(option("--small", action="store_true", help="a hundredth of the graphs"))
+def batches(options: argparse.Namespace) -> None:
+    """Time many small graphs, from edge arrays to the results of all of them, in CPU seconds, one public call each."""
+    ring = [(i, (i + 1) % 6) for i in range(6)]
+    jobs: dict[str, Callable[[Any], Any]] = {
+        "built": Graphs.from_edges,
+        "17 counts": jaxmotif.graphlet_counts,
+        "15 orbits of each node": jaxmotif.node_orbits,
+        "17 columns of each edge": jaxmotif.edge_graphlets,
+        "classes of 4 nodes": lambda given: jaxmotif.subgraph_census(given, 4),
+        "triangles by matching": lambda given: jaxmotif.count_matches("triangle", given),
+        "rings of six by matching": lambda given: jaxmotif.count_matches(ring, given),
+    }
+    table = Table("graphs | from edge arrays to | first call | second call | programs")
+    for title, (count, *sizes) in SETS.items():
+        given = small_graphs(count // 100 if options.small else count, *sizes)
+        for label, job in jobs.items():
+            found = measure(partial(job, given), calls=1)
+            table.row(title, label, f"{found.first_cpu:.2f}", f"{found.cpu:.2f}", found.programs)
+
+
+def molecule_arrays(graphs: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make trees of 10 to 39 nodes with two more edges each, as PyTorch Geometric holds a batch; and a label a node."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(10, 40, graphs)
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -59,7 +93,7 @@ def molecules(graphs: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def backtracked(pattern: Pattern, graph: Graph) -> int:
-    """Induced occurrences of a connected pattern, map by map."""
+    """Count induced occurrences of a connected pattern, map by map."""
     near = Pattern.from_graph(graph).adjacency
     wanted, labels = pattern.node_labels, graph.node_labels
 
@@ -76,26 +110,11 @@ def backtracked(pattern: Pattern, graph: Graph) -> int:
     return count([]) // automorphism_count(pattern)
 
 
-def row(name: str, work: Callable[[], Any], aim: str = "", check: Callable[[Any], None] | None = None) -> None:
-    """A row of the table; what the first call gave is checked before the others are timed."""
-    compiled.clear()
-    started = time.perf_counter()
-    result = jax.block_until_ready(work())
-    first = time.perf_counter() - started, sum(compiled), len(compiled)
-    if check is not None:
-        check(result)
-    found: list[tuple[float, float]] = []
-    while len(found) < 3 and sum(wall for wall, _ in found) < MOST_SECONDS:
-        started = time.perf_counter(), time.process_time()
-        jax.block_until_ready(work())
-        found.append((time.perf_counter() - started[0], time.process_time() - started[1]))
-    best = [min(seconds) for seconds in zip(*found, strict=True)]
-    print(ROW.format(name, *first, *best, aim), flush=True)
-
-
-def of_molecules(number: int) -> None:
-    edge_index, ptr, labels = molecules(number)
-    sample = min(number, 20)
+@rows(option("--graphs", type=int, default=100_000))
+def molecules(options: argparse.Namespace) -> None:
+    """Time the features of molecule-like graphs from one edge array; the bar on an H200 is 3 s for 100,000."""
+    edge_index, ptr, labels = molecule_arrays(options.graphs)
+    sample = min(options.graphs, 20)
     inside = (edge_index < ptr[sample]).all(axis=0)
     few = Graphs.from_edge_index(edge_index[:, inside], ptr[: sample + 1], node_labels=labels[: ptr[sample]])
 
@@ -104,96 +123,96 @@ def of_molecules(number: int) -> None:
 
     def features(graphs: Graphs) -> list[np.ndarray]:
         orbits = jaxmotif.node_orbits(graphs).values
-        return [
-            np.asarray(jaxmotif.graphlet_counts(graphs)), np.add.reduceat(orbits, graphs.node_starts[:-1]),
-            pattern_features(graphs, LABELLED).values,
-        ]  # fmt: skip
+        counts = np.asarray(jaxmotif.graphlet_counts(graphs))
+        return [counts, np.add.reduceat(orbits, graphs.node_starts[:-1]), pattern_features(graphs, LABELLED).values]
 
     def check(found: list[np.ndarray]) -> None:
         counts, orbits, labelled = found
         for i, graph in enumerate(few):
-            assert labelled[i].tolist() == [backtracked(pattern, graph) for pattern in LABELLED], i
+            harness.check(f"graph {i}", labelled[i].tolist(), [backtracked(pattern, graph) for pattern in LABELLED])
             for name, (orbit, nodes) in ROLES.items() if i < 10 else ():
                 expected = backtracked(named_pattern(name, directed=False), graph)
-                assert counts[i, GRAPHLET_NAMES.index(name)] == expected, (i, name)
-                assert orbits[i, orbit] == nodes * expected, (i, name)
+                harness.check(f"graph {i}, {name}", counts[i, GRAPHLET_NAMES.index(name)], expected)
+                harness.check(f"graph {i}, orbit of {name}", orbits[i, orbit], nodes * expected)
 
-    row(f"{number} molecules: 17 counts, 15 orbits, 5 labelled patterns", lambda: features(build()), "3", check)
+    costs = Costs()
+    what = f"{options.graphs} molecules: 17 counts, 15 orbits, 5 labelled patterns"
+    costs.row(what, lambda: features(build()), "3", check)
     graphs = build()
-    row("- Graphs of the edge array", build)
-    row("- 17 counts", lambda: np.asarray(jaxmotif.graphlet_counts(graphs)))
-    row("- 15 orbits", lambda: jaxmotif.node_orbits(graphs).values)
-    row("- 5 labelled patterns", lambda: pattern_features(graphs, LABELLED))
-    row("5 labelled patterns at nodes", lambda: pattern_features(graphs, LABELLED, per="node"))
+    costs.row("- Graphs of the edge array", build)
+    costs.row("- 17 counts", lambda: np.asarray(jaxmotif.graphlet_counts(graphs)))
+    costs.row("- 15 orbits", lambda: jaxmotif.node_orbits(graphs).values)
+    costs.row("- 5 labelled patterns", lambda: pattern_features(graphs, LABELLED))
+    costs.row("5 labelled patterns at nodes", lambda: pattern_features(graphs, LABELLED, per="node"))
 
 
-def of_enron(file: Path, known: Path) -> None:
-    graph = jaxmotif.read_graph(file)
+# ---- one graph
+
+
+@rows(option("--network", default="email-Enron"))
+def nodes(options: argparse.Namespace) -> None:
+    """Time the 29 connected patterns of 3 to 5 nodes at the nodes of email-Enron; the bar on an H200 is 0.5 s."""
+    graph = harness.undirected(options.data, options.network)
+    known = harness.verified(options.data, "undirected", "graphlets5.json").get(options.network, {})
     sizes = {name: size for size in (3, 4, 5) for name in all_patterns(size)}
 
     def check(found: Features) -> None:
-        counts = json.loads(known.read_text())["graphs"]["email-Enron"]["counts"]
         sums = dict.fromkeys(sizes, 0)
         for column, total in zip(found.columns, found.values.sum(axis=0).tolist(), strict=True):
             sums[column.split(":")[0]] += total
-        checked = [name for name in sizes if name in counts]
-        assert len(checked) == 21
-        assert all(sums[name] == sizes[name] * int(counts[name]) for name in checked)
+        counts = {name: int(count) for name, count in known.get("counts", {}).items() if name in sizes}
+        harness.check("sums over nodes", {name: sums[name] // sizes[name] for name in counts}, counts)
 
-    title = f"{len(sizes)} patterns of 3 to 5 nodes at {graph.n} nodes of email-Enron"
-    row(title, lambda: pattern_features(graph, list(sizes), per="node"), "0.5", check)
-    row("- 73 orbits on the device", lambda: jaxmotif.node_orbits(graph, size=5).held)
-    row("- 73 orbits in NumPy", lambda: jaxmotif.node_orbits(graph, size=5).to_numpy())
+    costs = Costs()
+    title = f"{len(sizes)} patterns of 3 to 5 nodes at {graph.n} nodes of {options.network}"
+    costs.row(title, lambda: pattern_features(graph, list(sizes), per="node"), "0.5", check)
+    costs.row("- 73 orbits on the device", lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready())
+    costs.row("- 73 orbits in NumPy", lambda: jaxmotif.node_orbits(graph, size=5).to_numpy())
 
 
-def of_similarities(nodes: int = 10_000) -> None:
-    orbits = np.random.default_rng(0).integers(0, nodes, (nodes, 73))
+@rows(option("--nodes", type=int, default=10_000))
+def similarities(options: argparse.Namespace) -> None:
+    """Time the similarity of the graphlet degree vectors of all pairs of nodes, drawn at random."""
+    orbits = np.random.default_rng(0).integers(0, options.nodes, (options.nodes, 73))
 
     def check(found: jax.Array) -> None:
         some = orbits[:100].astype(np.float64)
         weights = 1 - np.log(AFFECTED) / np.log(73)
         apart = np.abs(np.log1p(some)[:, None] - np.log1p(some)[None])
         distance = weights * apart / np.log(np.maximum(some[:, None], some[None]) + 2)
-        np.testing.assert_allclose(np.asarray(found[:100, :100]), 1 - distance.sum(axis=2) / weights.sum(), atol=1e-5)
+        expected = 1 - distance.sum(axis=2) / weights.sum()
+        np.testing.assert_allclose(np.asarray(found[:100, :100]), expected, atol=1e-5)
 
-    row(f"GDV similarity of {nodes} x {nodes} nodes, on the device", lambda: gdv_similarity(orbits), check=check)
+    what = f"GDV similarity of {options.nodes} x {options.nodes} nodes, on the device"
+    Costs().row(what, lambda: gdv_similarity(orbits), check=check)
 
 
-def of_networkx(polblogs: Path) -> None:
+@rows(option("--network", default="polblogs", help="a directed one"))
+def networkx(options: argparse.Namespace) -> None:
+    """Time networkx's triadic census through the backend, beside networkx itself; the bar is 50 times as fast."""
     import networkx as nx
 
-    graph = nx.read_edgelist(polblogs, create_using=nx.DiGraph, nodetype=int)
+    path = harness.data_folder(options.data, "directed") / f"{options.network}.edges"
+    graph = nx.read_edgelist(path, create_using=nx.DiGraph, nodetype=int)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     nx.config.warnings_to_ignore.add("cache")
-
-    def check(found: dict[str, int]) -> None:
-        assert found == nx.triadic_census(graph)
-
-    title = f"triadic_census of polblogs ({graph.size()} arcs)"
-    row(f"{title} by the backend", lambda: nx.triadic_census(graph, backend="jaxmotif"), check=check)
-    row("the same by networkx", lambda: nx.triadic_census(graph))
+    expected, costs = nx.triadic_census(graph), Costs()
+    what = f"triadic_census of {options.network} ({graph.size()} arcs)"
+    check = partial(harness.check, what, expected=expected)
+    costs.row(f"{what} by the backend", lambda: nx.triadic_census(graph, backend="jaxmotif"), check=check)
+    costs.row("the same by networkx", lambda: nx.triadic_census(graph))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", type=int, default=100_000)
-    parser.add_argument("--enron", type=Path, help="the network, as rows of edges")
-    parser.add_argument("--known", type=Path, help="counts of its graphlets of five nodes, as JSON")
-    parser.add_argument("--polblogs", type=Path, help="the network as rows of arcs")
-    options = parse_with_data(parser)
-    jax.monitoring.register_event_duration_secs_listener(hear)
-    print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}\n")
-    print(
-        "| what | first call, s | compiling, s | programs | wall, s | CPU, s | aim, s |\n|---|---|---|---|---|---|---|"
-    )
-    of_similarities()
-    of_enron(
-        options.enron or data_folder(options.data, "undirected") / "email-Enron.edges.gz",
-        options.known or data_folder(options.data, "undirected") / "graphlets5.json",
-    )
-    of_molecules(options.graphs)
-    of_networkx(options.polblogs or data_folder(options.data, "directed") / "polblogs.edges")
+@rows(option("--small", action="store_true"), name="all")
+def everything(options: argparse.Namespace) -> None:
+    """Run all rows but batches, one after the other."""
+    started = time.perf_counter()
+    small = {"graphs": 200, "nodes": 200} if options.small else {"graphs": 100_000, "nodes": 10_000}
+    for row, network in ((similarities, ""), (nodes, "karate" if options.small else "email-Enron"), (molecules, "")):
+        row(argparse.Namespace(**vars(options), **small, network=network))
+    networkx(argparse.Namespace(**vars(options), network="polblogs"))
+    print(f"\n{time.perf_counter() - started:.0f} s in all")
 
 
 if __name__ == "__main__":
-    main()
+    rows.main()

@@ -2,30 +2,36 @@
 
     python experiments/figures.py [NAME ...]
 
-Each experiment writes ``results/figures/NAME.json``: ``title``, ``command`` (which makes it again), ``machine``,
-``xlabel``, ``ylabel``, ``logx``, ``logy``, ``kind`` ("line", "bar" or "scatter"), ``series`` (a list of ``label``,
-``x`` and ``y``; names as ``x`` are spaced evenly), ``paper`` (what the paper shows there) and, if need be, ``note``.
+Each experiment writes ``results/figures/NAME.json``: ``title``, ``command`` (which makes it again), ``commit``,
+``date``, ``machine``, ``xlabel``, ``ylabel``, ``logx``, ``logy``, ``kind`` ("line", "bar" or "scatter"), ``series`` (a
+list of ``label``, ``x`` and ``y``; names as ``x`` are spaced evenly), ``paper`` (what the paper shows there) and, if
+need be, ``note``.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import textwrap
 
 import matplotlib as mpl
-from figure_data import FIGURES
+from harness import FIGURES
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-_REQUIRED = {"title", "command", "machine", "xlabel", "ylabel", "kind", "series", "paper"}
+_REQUIRED = {"title", "command", "commit", "date", "machine", "xlabel", "ylabel", "kind", "series", "paper"}
 # The same bytes for the same data: text as text, no date, element numbers from a fixed seed.
 mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "jaxmotif", "font.size": 9}
 mpl.rcParams |= {"axes.spines.top": False, "axes.spines.right": False}
 
 
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("names", nargs="*", metavar="NAME", help="of figures (default: all)")
+
+
 def main() -> None:
-    names = sys.argv[1:] or sorted(path.stem for path in FIGURES.glob("*.json"))
+    """Draw the figures that are named, or all."""
+    names = parser.parse_args().names or sorted(path.stem for path in FIGURES.glob("*.json"))
     for name in names:
         told = json.loads((FIGURES / f"{name}.json").read_text())
         if missing := _REQUIRED - told.keys():
@@ -35,7 +41,7 @@ def main() -> None:
 
 
 def draw(told: dict) -> Figure:
-    """One figure: the plot, and below it the machine and what the paper shows."""
+    """Draw a figure: the plot, and below it the machine, commit and command, and what the paper shows."""
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes = figure.subplots()
     if told["kind"] == "bar":
@@ -49,14 +55,15 @@ def draw(told: dict) -> Figure:
         axes.set_yscale("log")
     if len(told["series"]) > 1:
         axes.legend(frameon=False, fontsize=8)
-    below = [f"{told['machine']}: {told['command']}", f"The paper: {told['paper']}", told.get("note", "")]
+    where = f"{told['machine']}, commit {told['commit']}, {told['date']}"
+    below = [f"{where}: {told['command']}", f"The paper: {told['paper']}", told.get("note", "")]
     lines = [line for text in below if text for line in textwrap.wrap(text, 110)]
     figure.supxlabel("\n".join(lines), fontsize=7, x=0.01, ha="left")
     return figure
 
 
 def _bars(axes: Axes, series: list[dict]) -> None:
-    """Bars of all series side by side at every name that any has."""
+    """Draw the bars of all series side by side, at every name that any of them has."""
     names = list(dict.fromkeys(x for one in series for x in one["x"]))
     width = 0.8 / len(series)
     for number, one in enumerate(series):
@@ -69,6 +76,7 @@ def _bars(axes: Axes, series: list[dict]) -> None:
 
 
 def _points(axes: Axes, series: list[dict], kind: str) -> None:
+    """Draw the points of all series, joined by lines unless they are a scatter plot."""
     names = list(dict.fromkeys(x for one in series for x in one["x"] if isinstance(x, str)))
     for one in series:
         x = [names.index(value) for value in one["x"]] if names else one["x"]

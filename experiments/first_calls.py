@@ -19,31 +19,27 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import re
-import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from networks import directed, instance, parse_with_data, undirected
+import harness
+import jax
+import numpy as np
+from harness import directed, instance, undirected
+
+import jaxmotif
+from jaxmotif.graph import synthetic
 
 EVENTS = "/jax/core/compile/"
-
-
 JOBS = ("motifs", "motifs3", "census", "estimate", "estimate8", "graphlets", "graphlets5", "match", "sieve")
 
 
-def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
-    """What is called."""
-    import jax
-    import numpy as np
-
-    import jaxmotif
-    from jaxmotif.graph import synthetic
-
+def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
+    """Return the call of a job."""
     if job.startswith("motifs"):
         size, number = (3, 100) if small else (3, 1000) if job == "motifs3" else (6, 1000)
         graph = directed(data, "yeast")
@@ -68,16 +64,27 @@ def _job(job: str, data: Path, small: bool) -> Callable[[], object]:
     graph = undirected(data, "karate" if small else "email-Enron")
     if job == "graphlets":
         return lambda: jaxmotif.graphlet_counts(graph)
-    return lambda: jax.block_until_ready(jaxmotif.node_orbits(graph, size=5).values)
+    return lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready()
 
 
-def work(job: str, data: Path, shapes: bool, small: bool) -> None:
-    """Run one job in this process."""
-    import jax
+class Shapes(logging.Handler):
+    """The shapes that each program is given, as JAX logs them."""
 
-    call = _job(job, data, small)
+    def __init__(self) -> None:
+        super().__init__()
+        self.of: defaultdict[str, list[str]] = defaultdict(list)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        found = re.match(r"Compiling (\S+) with global shapes and types (.*)\. Argument", record.getMessage())
+        if found:
+            self.of[found[1]].append(re.sub(r"ShapedArray\((.*?)\)", r"\1", found[2]))
+
+
+def work(job: str, options: argparse.Namespace) -> None:
+    """Run one job in this process, and print what it compiled."""
+    call = call_of(job, options.data, options.small)
     jax.devices()  # starting the backend is no part of the call
-    ready, spent, given = [], defaultdict[str, float](float), defaultdict[str, list[str]](list)
+    ready, spent, shapes = [], defaultdict[str, float](float), Shapes()
     started = time.perf_counter()
 
     def hear(event: str, duration_secs: float, **about: str | int) -> None:
@@ -86,48 +93,42 @@ def work(job: str, data: Path, shapes: bool, small: bool) -> None:
         if event.endswith("backend_compile_duration"):
             ready.append((time.perf_counter() - started, duration_secs, str(about.get("fun_name"))))
 
-    class Shapes(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            found = re.match(r"Compiling (\S+) with global shapes and types (.*)\. Argument", record.getMessage())
-            if found:
-                given[found[1]].append(re.sub(r"ShapedArray\((.*?)\)", r"\1", found[2]))
-
     jax.monitoring.register_event_duration_secs_listener(hear)
-    if shapes:
+    if options.shapes:
         jax.config.update("jax_log_compiles", True)
         logger = logging.getLogger("jax")
-        logger.handlers, logger.propagate = [Shapes()], False
+        logger.handlers, logger.propagate = [shapes], False
     call()
-    first, programs = time.perf_counter() - started, len(ready)
-    warm = []
-    for _ in range(3):
-        clock = time.perf_counter()
-        call()
-        warm.append(time.perf_counter() - clock)
-    print(f"\n{job}" + " (small)" * small)
+    first, programs, parts = time.perf_counter() - started, len(ready), dict(spent)
+    warm = min(harness.once(call)[1] for _ in range(3))
+    print(f"\n{job}" + " (small)" * options.small)
     for at, seconds, what in ready[:programs]:
         print(f"{at:7.2f} {seconds:7.2f}  {what}")
-        for text in given[what][:1]:  # of one name in the order in which they were begun
+        for text in shapes.of[what][:1]:  # programs of one name come in the order in which they were begun
             print(f"{'':17}{text}")
-        del given[what][:1]
-    parts = ", ".join(f"{name.removesuffix('_duration')} {seconds:.2f}" for name, seconds in spent.items())
-    print(f"first call {first:.2f} s, {programs} programs; {parts}; warm {min(warm):.3f} s", flush=True)
+        del shapes.of[what][:1]
+    told = ", ".join(f"{name.removesuffix('_duration')} {seconds:.2f}" for name, seconds in parts.items())
+    print(f"first call {first:.2f} s, {programs} programs; {told}; warm {warm:.3f} s", flush=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join(JOBS))
-    parser.add_argument("--shapes", action="store_true", help="also what each program is given")
-    parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    args = parse_with_data(parser)
-    if args.worker:
-        work(args.jobs[0], args.data, args.shapes, args.small)
-        return
-    for job in args.jobs:
-        options = [job, "--worker", "--data", str(args.data)] + ["--shapes"] * args.shapes + ["--small"] * args.small
-        subprocess.run([sys.executable, __file__, *options], env=os.environ | {"JAX_ENABLE_COMPILATION_CACHE": "false"})
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join(JOBS))
+parser.add_argument("--shapes", action="store_true", help="also what each program is given")
+parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
+parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+harness.add_common(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Run each job in a process of its own."""
+    for job in options.jobs:
+        given = [job, "--worker", "--data", options.data] + ["--shapes"] * options.shapes + ["--small"] * options.small
+        worker = harness.start_worker(*given, environment={"JAX_ENABLE_COMPILATION_CACHE": "false"})
+        print(worker.communicate()[0], end="", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    given = parser.parse_args()
+    if given.worker:
+        sys.exit(work(given.jobs[0], given))
+    harness.run(main, given, workers=True)

@@ -25,52 +25,56 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
+import pkgutil
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import harness
 import jax
 import numpy as np
-from networks import data_folder, parse_with_data
+from harness import Table, in_turn, measure, numbers, option
 
 import jaxmotif
 from jaxmotif.graph import stack_graphs
-from jaxmotif.graphlets import dense_node_orbits
-from jaxmotif.graphlets.five import cycles, giants, hubs, matrices, plan, results, tables
+
+# What is not public: the passes, whose modules are found by their room, and tables of the small graphs.
+from jaxmotif.graphlets import dense_node_orbits, five
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.patterns._totals import copies
 
 BARS = {
-    "wiki-Vote": 30, "socfb-MIT8": 60, "socfb-Cornell5": 200, "email-Enron": 120, "pgd-C500-9": 200,
-    "soc-Slashdot0902": 300, "web-cnr-2000": 6000,
-}  # fmt: skip
+    "wiki-Vote": 30,
+    "socfb-MIT8": 60,
+    "socfb-Cornell5": 200,
+    "email-Enron": 120,
+    "pgd-C500-9": 200,
+    "soc-Slashdot0902": 300,
+    "web-cnr-2000": 6000,
+}
 """Aims for node orbits on an NVIDIA H200, ms; edge orbits: twice that."""
 NAMES = ("PGPgiantcompo", "wiki-Vote", "email-Enron", "socfb-MIT8", "socfb-Cornell5", "pgd-C500-9", "soc-Slashdot0902")
 Door = Callable[..., Any]
 
 
-def best(call: Callable[[], Any], times: int = 3) -> float:
-    """Milliseconds of the fastest of some calls."""
-    found = []
-    for _ in range(times):
-        clock = time.perf_counter()
-        jax.block_until_ready(call())
-        found.append(time.perf_counter() - clock)
-    return 1e3 * min(found)
+def milliseconds(call: Callable[[], Any]) -> float:
+    """Return the ms of the fastest of three calls of a program that is compiled."""
+    return 1e3 * measure(call, calls=2).best
 
 
-def orbits(door: Door, graph: jaxmotif.Graph) -> jax.Array:
-    return jax.block_until_ready(door(graph, size=5).values)
+def orbits(door: Door, graph: jaxmotif.Graph) -> Any:
+    """Count, and wait until the orbits are ready where they were counted."""
+    return jax.block_until_ready(door(graph, size=5).raw_counts)
 
 
 def checked(graph: jaxmotif.Graph, known: dict[str, Any], door: Door) -> str:
+    """Compare orbits with what is stored of them, and say in words what is right."""
     result = door(graph, size=5)
     values = np.ascontiguousarray(result.to_numpy(), np.int64)
     kind = "edge" if door is jaxmotif.edge_graphlets else "node"
@@ -88,7 +92,7 @@ def checked(graph: jaxmotif.Graph, known: dict[str, Any], door: Door) -> str:
 
 
 def as_at_nodes(graph: jaxmotif.Graph, at_edges: np.ndarray) -> bool:
-    """Whether around each node edge orbits ``[m, 68]`` add up to what its node orbits say of them, modulo 2^64."""
+    """Tell whether edge orbits ``[m, 68]`` add up, around each node, to what its node orbits say, modulo 2^64."""
     of_node = np.zeros((73, 68), np.int64)
     for g in CONNECTED:
         for node, orbit in enumerate(g.node_orbits):
@@ -106,7 +110,7 @@ def as_at_nodes(graph: jaxmotif.Graph, at_edges: np.ndarray) -> bool:
 
 @contextmanager
 def split() -> Iterator[dict[str, float]]:
-    """Inside: how many ms each pass takes, ready on the device, by name; calls of a pass are added up."""
+    """Collect the ms that each pass takes meanwhile, ready on the device, by name; calls of a pass are added up."""
     times: dict[str, float] = defaultdict(float)
     kept = []
 
@@ -120,7 +124,7 @@ def split() -> Iterator[dict[str, float]]:
 
         return call
 
-    for module in (plan, results, matrices, hubs, tables, cycles, giants):
+    for module in [import_module(f"{five.__name__}.{found.name}") for found in pkgutil.iter_modules(five.__path__)]:
         for name, run in vars(module).copy().items():
             if callable(run) and hasattr(run, "lower64"):
                 kept.append((module, name, run))
@@ -135,6 +139,7 @@ def split() -> Iterator[dict[str, float]]:
 
 
 def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: float) -> None:
+    """Print times and passes of all networks, beside their bars, until the time is over."""
     clock = time.perf_counter()
     with ThreadPoolExecutor(max(2 * len(networks), 1)) as pool:  # compiling is what takes the time
         nodes = pool.map(partial(orbits, jaxmotif.node_orbits), networks.values())
@@ -153,7 +158,7 @@ def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: f
             clock = time.perf_counter()
             orbits(door, graph)
             first = time.perf_counter() - clock
-            took = best(partial(orbits, door, graph))
+            took = milliseconds(partial(orbits, door, graph))
             with split() as times:
                 orbits(door, graph)
             print(f"{what} {name}: {took:.1f} ms [bar {factor * BARS.get(name, 0)}], first call {first:.1f} s")
@@ -167,7 +172,7 @@ def gpu_bars(networks: dict[str, jaxmotif.Graph], stored: dict[str, Any], end: f
 
 
 def in_graph(graph: jaxmotif.Graph, known: dict[str, Any], nodes_ms: float) -> None:
-    """Time of the counts in the graph alone beside that of node orbits."""
+    """Print the time of the counts in the graph alone beside that of node orbits."""
 
     def count() -> dict[str, int]:
         return jaxmotif.graphlet_counts(graph, size=5).counts
@@ -176,69 +181,52 @@ def in_graph(graph: jaxmotif.Graph, known: dict[str, Any], nodes_ms: float) -> N
     counts = count()
     first = time.perf_counter() - clock
     right = all(counts[what] == int(value) for what, value in known.get("counts", {}).items())
-    took = best(count)
+    took = milliseconds(count)
     print(f"   counts in the graph: {took:.1f} ms, {took / nodes_ms:.2f} of nodes [.7], first {first:.1f} s, {right=}")
     with split() as times:
         count()
     print("   " + ", ".join(f"{which} {ms:.1f}" for which, ms in times.items() if ms >= 0.5), flush=True)
 
 
-def cpu(call: Callable[[], Any]) -> float:
-    """CPU seconds of all threads."""
-    clock = time.process_time()
-    call()
-    return time.process_time() - clock
-
-
-def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[str, list[float]]:
-    """Part of a row: the least (and the median) CPU seconds of each, in how many pairs the other took as much or more,
-    the first call; and the least alone."""
-    first, took = cpu(ours), list[tuple[float, float]]()
-    while not took or (len(took) < 9 and sum(map(sum, took)) < 60):
-        took.append((cpu(ours), cpu(theirs)))
-    both = [sorted(x) for x in zip(*took, strict=True)]
-    own, other = (f"{x[0]:.3f} ({x[len(x) // 2]:.3f})" for x in both)
-    slower = f"{sum(x <= y for x, y in took)} of {len(took)}"
-    return f"{own} | {other} | {slower} | {first:.1f}", [x[0] for x in both]
-
-
 def peers(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
-    """A row: node orbits and EVOKE's, and where ORCA ends soon its node orbits, edge orbits and ORCA's, and their
-    ratio."""
-    from _evoke_cpp import evoke_count_csr  # pyright: ignore[reportMissingImports]
+    """Print CPU seconds of node orbits beside EVOKE's, and of node and edge orbits beside ORCA's where it ends soon.
 
-    def evoke() -> None:
-        """Not heard: it prints as it goes."""
-        held, quiet = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        try:
-            evoke_count_csr(*csr, size=5, parallel=False)
-        finally:
-            os.dup2(held, 1)
-            for number in (held, quiet):
-                os.close(number)
+    A figure is the least (and the median) of up to nine calls in turn.
+    """
+    from _evoke_cpp import evoke_count_csr  # pyright: ignore[reportMissingImports]
 
     offsets, targets = (np.asarray(x) for x in (graph.out_offsets, graph.out_targets))
     csr = offsets[: graph.n + 1].astype(np.int64), targets[: graph.num_slots].astype(np.int64)
-    row = [in_turn(partial(orbits, jaxmotif.node_orbits, graph), evoke)[0]]
-    said = [checked(graph, known, jaxmotif.node_orbits)]
+
+    def evoke() -> None:
+        with harness.silent():  # it prints as it goes
+            evoke_count_csr(*csr, size=5, parallel=False)
+
+    def row(what: str, door: Door, other: str, call: Callable[[], Any]) -> None:
+        ours = partial(orbits, door, graph)
+        first = harness.once(ours)[2]
+        turns = in_turn(ours, call)
+        ratio = min(turns.theirs) / min(turns.ours)
+        right = checked(graph, known, door)
+        print(f"| {name} | {graph.m} | {what} | {other} | {turns} | {ratio:.1f} | {first:.1f} | {right} |", flush=True)
+
+    row("nodes", jaxmotif.node_orbits, "EVOKE", evoke)
     orca = known.get("cpu_s", {}).get("orca5n")
     if orca is not None and orca < 60:
         import networkx as nx
         import orbit_count  # pyright: ignore[reportMissingImports]
 
-        given, nodes = nx.Graph(graph.edge_list().tolist()), list(range(graph.n))
-        given.add_nodes_from(nodes)
-        row.append(f"{cpu(lambda: orbit_count.node_orbit_counts(given, graphlet_size=5, node_list=nodes)):.2f}")
-        pairs, at_edges = list(given.edges), partial(orbits, jaxmotif.edge_graphlets, graph)
-        text, (own, theirs) = in_turn(at_edges, lambda: orbit_count.edge_orbit_counts(given, 5, edge_list=pairs))
-        row.append(f"{text} | {theirs / own:.1f}")
-        said.append(checked(graph, known, jaxmotif.edge_graphlets))
-    print(f"| {name} | {graph.m} | {' | '.join(row)} | {'; '.join(said)} |", flush=True)
+        other, nodes = nx.Graph(graph.edge_list().tolist()), list(range(graph.n))
+        other.add_nodes_from(nodes)
+        pairs = list(other.edges)
+        at_nodes = partial(orbit_count.node_orbit_counts, other, graphlet_size=5, node_list=nodes)
+        row("nodes", jaxmotif.node_orbits, "ORCA", at_nodes)
+        at_edges = partial(orbit_count.edge_orbit_counts, other, 5, edge_list=pairs)
+        row("edges", jaxmotif.edge_graphlets, "ORCA", at_edges)
 
 
 def by_escape(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
-    """The largest relative differences of the counts of subgraphs from those of doubles."""
+    """Print the relative differences of the counts of subgraphs from those of doubles, the largest first."""
     clock = time.perf_counter()
     found = jaxmotif.graphlet_counts(graph, size=5, induced=False).counts
     took = time.perf_counter() - clock
@@ -254,12 +242,12 @@ def by_escape(name: str, graph: jaxmotif.Graph, known: dict[str, Any]) -> None:
 
 
 def on_devices(name: str, graph: jaxmotif.Graph, known: dict[str, Any], counts: list[int]) -> None:
-    """A row for each number of devices: times, the first one's over it, whether the bits are the same."""
+    """Print for each number of devices the time, the first one's over it, and whether the bits are the same."""
     first = expected = None
     for count in counts:
         door = partial(jaxmotif.node_orbits, devices=jax.devices()[:count])
         values = np.asarray(orbits(door, graph))
-        took = best(partial(orbits, door, graph))
+        took = milliseconds(partial(orbits, door, graph))
         first, expected = first or took, values if expected is None else expected
         same = np.array_equal(values, expected)
         print(f"{name}, {count} devices: {took:.0f} ms, {first / took:.2f} times as fast, {same=}", flush=True)
@@ -270,16 +258,16 @@ def on_devices(name: str, graph: jaxmotif.Graph, known: dict[str, Any], counts: 
 
 
 def in_memory(name: str, graph: jaxmotif.Graph, known: dict[str, Any], gib: float) -> None:
-    """Time and memory of node orbits within a budget, of the second call, which compiles nothing."""
+    """Print time and memory of node orbits within a budget, of the second call, which compiles nothing."""
     device, memory = jax.devices()[0], int(gib * 2**30)
     door = partial(jaxmotif.node_orbits, memory=memory)
-    first = best(partial(orbits, door, graph), 1)
+    first = 1e3 * harness.once(partial(orbits, door, graph))[1]
     if device.platform == "cpu":
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
         before = kilobytes("VmRSS") * 1024
     else:
         before = (device.memory_stats() or {})["bytes_in_use"]
-    took = best(partial(orbits, door, graph), 1)
+    took = 1e3 * harness.once(partial(orbits, door, graph))[1]
     # An allocator's peak is that of both calls.
     peak = kilobytes("VmHWM") * 1024 if device.platform == "cpu" else (device.memory_stats() or {})["peak_bytes_in_use"]
     used = (peak - before) / 2**30
@@ -289,12 +277,13 @@ def in_memory(name: str, graph: jaxmotif.Graph, known: dict[str, Any], gib: floa
 
 
 def kilobytes(what: str) -> int:
+    """Return a figure of this process from the system."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(what))
 
 
 def small_graphs(count: int = 1000, nodes: int = 30) -> None:
-    """Many small graphs under vmap; aim: 20 ms for 1,000 of 30 nodes."""
+    """Print the time of many small graphs under vmap; the aim is 20 ms for 1,000 of 30 nodes."""
     rng = np.random.default_rng(0)
     made = []
     for i in range(count):
@@ -307,57 +296,60 @@ def small_graphs(count: int = 1000, nodes: int = 30) -> None:
     first = time.perf_counter() - clock
     some = range(0, count, 97)
     right = all(np.array_equal(values[i, :nodes], jaxmotif.node_orbits(made[i], size=5).to_numpy()) for i in some)
-    took = best(lambda: run(batch))
+    took = milliseconds(lambda: run(batch))
     print(
         f"{count} graphs of {nodes} nodes under vmap: {took:.1f} ms [bar 20], first {first:.1f} s, {right=}", flush=True
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--gpu-bars", action="store_true")
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--escape", action="store_true")
-    parser.add_argument("--devices", type=lambda text: [int(x) for x in text.split(",")])
-    parser.add_argument("--memory", type=float)
-    parser.add_argument("--seconds", type=float, default=110)
-    args = parse_with_data(parser)
-    end = time.perf_counter() + args.seconds
-    device = jax.devices()[0]
-    folder = data_folder(args.data, "undirected")
-    stored = json.loads((folder / "graphlets5.json").read_text())["graphs"]
-    print(f"{device.device_kind}, jax {jax.__version__}\n")
-    if args.gpu_bars:
-        names = [name for name in args.names if name in BARS and (folder / f"{name}.edges.gz").exists()]
-        networks = {name: jaxmotif.read_graph(folder / f"{name}.edges.gz") for name in names}
-        gpu_bars(networks, stored, end)
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
+for names, settings in (
+    option("--gpu-bars", action="store_true"),
+    option("--peers", action="store_true"),
+    option("--escape", action="store_true"),
+    option("--devices", type=numbers),
+    option("--memory", type=float, metavar="GIB"),
+    option("--seconds", type=float, default=110),
+):
+    parser.add_argument(*names, **settings)
+harness.add_common(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Run what the command line asks for."""
+    end = time.perf_counter() + options.seconds
+    folder = harness.data_folder(options.data, "undirected")
+    stored = harness.verified(options.data, "undirected", "graphlets5.json")
+    if options.gpu_bars:
+        there = [name for name in options.names if name in BARS and (folder / f"{name}.edges.gz").exists()]
+        gpu_bars({name: harness.undirected(options.data, name) for name in there}, stored, end)
         return
     row: Callable[[str, jaxmotif.Graph, dict[str, Any]], None] | None = None
-    if args.peers:
+    if options.peers:
         row = peers
-    elif args.escape:
+        head = "network | edges | orbits | peer | jaxmotif, CPU s | peer, CPU s | peer took as much or more"
+        Table(f"{head} | times as fast | first call | checked")
+    elif options.escape:
         row = by_escape
-    elif args.devices:
-        row = partial(on_devices, counts=args.devices)
-    elif args.memory:
-        row = partial(in_memory, gib=args.memory)
+    elif options.devices:
+        row = partial(on_devices, counts=options.devices)
+    elif options.memory:
+        row = partial(in_memory, gib=options.memory)
     if row is not None:
-        for name in args.names:
-            row(name, jaxmotif.read_graph(folder / f"{name}.edges.gz"), stored.get(name, {}))
+        for name in options.names:
+            row(name, harness.undirected(options.data, name), stored.get(name, {}))
         return
-    print("| network | nodes | edges | first, s | node orbits, ms | edge orbits, ms | checked |")
-    print("|---|---|---|---|---|---|---|")
-    for name in args.names:
-        graph, figures, said = jaxmotif.read_graph(folder / f"{name}.edges.gz"), [], []
+    table = Table("network | nodes | edges | first, s | node orbits, ms | edge orbits, ms | checked")
+    for name in options.names:
+        graph, first, times, said = harness.undirected(options.data, name), 0.0, [], []
         for door in (jaxmotif.node_orbits, jaxmotif.edge_graphlets):
-            figures.append(best(partial(orbits, door, graph), 1))
-            figures.append(best(partial(orbits, door, graph)))
+            timing = measure(partial(orbits, door, graph))
+            first += timing.first
+            times.append(f"{1e3 * timing.best:.1f}")
             said.append(checked(graph, stored.get(name, {}), door))
-        first = (figures[0] + figures[2]) / 1e3
-        figures = f"{first:.1f} | {figures[1]:.1f} | {figures[3]:.1f}"
-        print(f"| {name} | {graph.n} | {graph.m} | {figures} | {'; '.join(said)} |", flush=True)
+        table.row(name, graph.n, graph.m, f"{first:.1f}", *times, "; ".join(said))
 
 
 if __name__ == "__main__":
-    main()
+    harness.run(main, parser.parse_args())

@@ -1,145 +1,218 @@
-"""Figures and tables of the hybrid graphlet paper (Rossi & Zhou 2016) that other scripts do not have.
+"""Figures and tables of the hybrid graphlet paper (Rossi, Zhou 2016).
 
     python experiments/graphlets_paper.py ROW [NETWORK ...] [--data FOLDER] [--out FOLDER]
 
-    work      Fig. 1: how the work is spread over edges (no device)
-    sides     Fig. 4: which edges the CPU took in a hybrid run, which the GPU, and how long each took
-    orders    Table 4: the hybrid by four orders of the edges, against the CPU alone
-    devices   Table 2: one GPU, all GPUs, and GPUs with the CPU, against PGD and against the CPU alone
-    energy    joules a call and a graphlet, by the counters of the driver (NVML)
-
-Counts are checked against verified ones, and between modes. Each row adds its networks to ``graphlets_ROW.json`` in
-``results/figures`` (or in ``--out``), which ``figures.py`` draws.
+Counts are checked against verified ones, and between modes. Rows that are drawn add their networks to
+``graphlets_ROW.json`` in results/figures, or in ``--out``, which figures.py draws.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import harness
 import jax
 import numpy as np
-from figure_data import FIGURES, write_figure
-from graphlets_common import check, machine, network, print_table, verified
-from networks import parse_with_data
+from harness import Rows, Table, measure, option
 
 import jaxmotif
 from jaxmotif.devices import Hybrid
-from jaxmotif.devices._ranges import Span
+
+# What is not public: the queue's units of work, which ``sides`` listens to, and the name of a type.
 from jaxmotif.devices._select import Order
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _run
 
+rows = Rows(__doc__)
+Points = dict[str, dict[Any, Any] | tuple[list, list]]
+
 ORDERS: dict[Order, str] = {"degree": "d", "volume": "vol", "-degree": "d^-1", "-volume": "vol^-1"}
-# Single-thread seconds of PGD on the CPU of results/graphlets_cpu.md.
+"""Orders of the edges in the queue, and their names in the paper."""
 PGD = {
-    "internet-as": 0.358, "web-spam": 0.253, "facebook_combined": 2.11, "wiki-Vote": 3.08, "twitch-DE": 6.35,
-    "email-Enron": 3.54, "ca-AstroPh": 1.77, "socfb-MIT8": 6.84, "pgd-C500-9": 32.3, "syn-er-1k-150k": 28.9,
-    "soc-Slashdot0902": 13.4, "socfb-Cornell5": 36.6,
-}  # fmt: skip
-NETWORKS = {
-    "work": ("internet-as", "email-Enron", "socfb-MIT8", "pgd-C500-9"),
-    "sides": ("email-Enron",),
-    "orders": ("internet-as", "email-Enron", "wiki-Vote", "ca-AstroPh", "socfb-MIT8", "pgd-C500-9"),
-    "devices": tuple(PGD),
-    "energy": ("socfb-MIT8", "socfb-Cornell5", "pgd-C500-9"),
+    "internet-as": 0.358,
+    "web-spam": 0.253,
+    "facebook_combined": 2.11,
+    "wiki-Vote": 3.08,
+    "twitch-DE": 6.35,
+    "email-Enron": 3.54,
+    "ca-AstroPh": 1.77,
+    "socfb-MIT8": 6.84,
+    "pgd-C500-9": 32.3,
+    "syn-er-1k-150k": 28.9,
+    "soc-Slashdot0902": 13.4,
+    "socfb-Cornell5": 36.6,
 }
-Log = list[tuple[str, Span, float]]
-"""Of each unit: the kind of device, the nodes of the degree order, and seconds."""
+"""Seconds of PGD on one core of the CPU of results/graphlets_cpu.md."""
+PRINTED = {
+    "socfb-MIT8": (13.7, 88.5, 909, 50.9, 498, 3800),
+    "email-Enron": (2.3, 22.5, 376, 6.8, 185, 1400),
+    "ca-HepPh": (150, 35.2, 462, 0.821, 143, 204),
+    "pgd-C500-9": (656, 909, 201, 50.2, 7.3, 22.3),
+}
+"""Entries of the paper's Table 3, in millions, in the order of CONNECTED."""
+CONNECTED = ("4-clique", "chordal-cycle", "tailed-triangle", "4-cycle", "3-star", "4-path")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("row", choices=tuple(NETWORKS))
-    parser.add_argument("networks", nargs="*", help="default: those of the row")
-    parser.add_argument("--out", type=Path, default=FIGURES, help="folder of the JSON (default: %(default)s)")
-    options = parse_with_data(parser)
-    names, known = options.networks or list(NETWORKS[options.row]), verified(options.data)
-    if options.row != "work" and jax.default_backend() != "gpu":
-        raise SystemExit(f"{options.row} needs a GPU")
-    print(machine(), flush=True)
-    for name in names:
-        graph = network(name, options.data)
-        series = ROWS[options.row](name, graph, known)
-        write(options.out, options.row, series)  # after each: a run that is cut short keeps what it has
+def networks(*default: str) -> harness.Argument:
+    """Describe the argument of a row that names its networks."""
+    return option("networks", nargs="*", metavar="NETWORK", default=list(default), help="default: %(default)s")
 
 
-# ---- Fig. 1
+out = option("--out", type=Path, default=harness.FIGURES, help="folder of the figure's data")
 
 
-def work(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
-    """The neighbours that the paper's algorithms look at for each edge (its 4.7): the degrees of all in T and S_u."""
-    edges, degrees = graph.edge_list(), graph.degrees.astype(np.int64)
-    volume = np.bincount(edges.ravel(), degrees[edges[:, ::-1]].ravel(), graph.n).astype(np.int64)
-    # The smaller side (its property P3): sums over the neighbours of one end but for the other end itself.
-    found = np.sort(np.minimum(*(volume[edges] - degrees[edges[:, ::-1]]).T))[::-1]
-    share = found.cumsum() / found.sum()
-    part = float(share[graph.m // 100])
-    print(f"{name}: 1% of {graph.m} edges have {part:.0%} of the work, largest {found[0]} median {found[graph.m // 2]}")
-    rank = np.unique(np.geomspace(1, graph.m, 60).astype(int))
-    return {f"{name}: 1 % of edges have {part:.0%}": (rank.tolist(), np.maximum(found[rank - 1], 1).tolist())}
+def draw(options: argparse.Namespace, series: Points, kind: str, title: str, paper: str, **told: Any) -> None:
+    """Add series to the row's figure; after each network, so that a run which is cut short keeps what it has."""
+    told = {"title": title, "kind": kind, "paper": paper, "xlabel": "", "logy": True} | told
+    harness.figure(f"graphlets_{options.row}", series, options.out, **told)
 
 
-# ---- Table 2, Table 4, Fig. 4
+def seconds_of(options: argparse.Namespace, name: str, graph: Graph, runs: int = 2, **chosen: Any) -> float:
+    """Return the least seconds of some calls after a first, of one where they take long; stop at wrong counts."""
+    found = measure(lambda: jaxmotif.graphlet_counts(graph, **chosen).counts, calls=runs, seconds=3)
+    harness.check_counts(options.data, name, found.result)
+    harness.check(f"{name}, {chosen}", found.result, _counts.setdefault(name, found.result))
+    return found.best
 
 
-def devices(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
-    """Times over PGD's, where there is one, and over those of the CPU alone."""
+_counts: dict[str, dict[str, int]] = {}
+"""Counts of each network in the first mode that was run; all other modes must give the same."""
+
+
+def needs_gpu() -> None:
+    """End the program where there is no GPU."""
+    if harness.backend() != "gpu":
+        raise SystemExit("this row needs a GPU")
+
+
+@rows(networks("internet-as", "email-Enron", "socfb-MIT8", "pgd-C500-9"), out)
+def work(options: argparse.Namespace) -> None:
+    """Count the work of each edge (Fig. 1), on no device: the neighbours that the paper's algorithms look at (its 4.7).
+
+    They are the degrees of all in T and S_u, of the smaller of two sides (property P3): sums over the neighbours of one
+    end but for the other end itself.
+    """
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        edges, degrees = graph.edge_list(), graph.degrees.astype(np.int64)
+        volume = np.bincount(edges.ravel(), degrees[edges[:, ::-1]].ravel(), graph.n).astype(np.int64)
+        found = np.sort(np.minimum(*(volume[edges] - degrees[edges[:, ::-1]]).T))[::-1]
+        part = float(found.cumsum()[graph.m // 100] / found.sum())
+        middle = found[graph.m // 2]
+        print(f"{name}: 1% of {graph.m} edges have {part:.0%} of the work, largest {found[0]}, median {middle}")
+        rank = np.unique(np.geomspace(1, graph.m, 60).astype(int))
+        points = dict(zip(rank.tolist(), np.maximum(found[rank - 1], 1).tolist(), strict=True))
+        draw(
+            options,
+            {f"{name}: 1 % of edges have {part:.0%}": points},
+            "line",
+            "Work of each edge",
+            "Fig. 1: the time of each edge of tech-internet-as obeys a power law",
+            xlabel="edges, most work first",
+            ylabel="neighbours looked at",
+            logx=True,
+            where="CPU",
+        )
+
+
+@rows(networks(*PGD), out)
+def devices(options: argparse.Namespace) -> None:
+    """Time one GPU, all GPUs, and GPUs with the CPU, over PGD and over the CPU alone (Table 2)."""
+    needs_gpu()
     gpus = len(jax.devices())
-    modes: dict[str, dict[str, Any]] = {"CPU": {"devices": "cpu"}, "1 GPU": {"devices": 1}}
-    if gpus > 1:
-        modes[f"{gpus} GPUs"] = {"devices": gpus}
-    for alpha in (0.05, 1.0):
-        modes[f"hybrid, alpha {alpha}"] = {"devices": Hybrid(alpha=alpha)}
-    seconds = {label: timed(name, graph, known, **chosen) for label, chosen in modes.items()}
-    base = PGD.get(name, seconds["CPU"])
-    rows = [(k, s * 1e3, f"{base / s:.1f}x", f"{seconds['CPU'] / s:.1f}x") for k, s in seconds.items()]
-    title = f"{name}: {graph.m} edges, largest degree {graph.degrees.max()}, PGD {PGD.get(name, '-')} s"
-    print_table(title, ("mode", "ms", "over PGD", "over the CPU"), rows)
-    return {label: ([name], [base / s]) for label, s in seconds.items()}
+    modes: dict[str, Any] = {"CPU": "cpu", "1 GPU": 1}
+    modes |= {f"{gpus} GPUs": gpus} if gpus > 1 else {}
+    modes |= {f"hybrid, alpha {alpha}": Hybrid(alpha=alpha) for alpha in (0.05, 1.0)}
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        seconds = {label: seconds_of(options, name, graph, devices=chosen) for label, chosen in modes.items()}
+        base = PGD.get(name, seconds["CPU"])
+        print(f"\n{name}: {graph.m} edges, largest degree {graph.degrees.max()}, PGD {PGD.get(name, '-')} s\n")
+        table = Table("mode | ms | over PGD | over the CPU")
+        for label, s in seconds.items():
+            table.row(label, s * 1e3, f"{base / s:.1f}x", f"{seconds['CPU'] / s:.1f}x")
+        draw(
+            options,
+            {label: {name: base / s} for label, s in seconds.items()},
+            "bar",
+            "GPUs and the CPU over PGD",
+            "Table 2 (over PGD on 16 cores: one GPU, eight, hybrid): MIT 12x, 28x, 106x; C500-9 3.1x, 22x, 33x; "
+            "ia-enron-large 2.9x, 10.8x, 28x; tech-internet-as 1.3x, 3.6x, 12.8x",
+            ylabel="times faster than PGD on one core",
+            note="PGD: one core of another CPU (results/graphlets_cpu.md); 16 of them are at most 16 times faster.",
+        )
 
 
-def orders(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
-    """Times over those of the CPU alone, by the order of the queue."""
-    base = timed(name, graph, known, devices="cpu")
-    found = {label: timed(name, graph, known, devices=Hybrid(order)) for order, label in ORDERS.items()}
-    skew = float(graph.degrees.max() / graph.degrees.mean())
-    rows = [("CPU", base * 1e3, "1")] + [(k, s * 1e3, f"{base / s:.2f}x") for k, s in found.items()]
-    print_table(f"{name}: largest degree {skew:.1f} times the mean", ("order", "ms", "over the CPU"), rows)
-    return {label: ([name], [base / s]) for label, s in found.items()}
+@rows(networks("internet-as", "email-Enron", "wiki-Vote", "ca-AstroPh", "socfb-MIT8", "pgd-C500-9"), out)
+def orders(options: argparse.Namespace) -> None:
+    """Time GPUs and the CPU together by four orders of the edges, over the CPU alone (Table 4)."""
+    needs_gpu()
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        base = seconds_of(options, name, graph, devices="cpu")
+        found = {label: seconds_of(options, name, graph, devices=Hybrid(order)) for order, label in ORDERS.items()}
+        print(f"\n{name}: largest degree {graph.degrees.max() / graph.degrees.mean():.1f} times the mean\n")
+        table = Table("order | ms | over the CPU")
+        for label, s in {"CPU": base, **found}.items():
+            table.row(label, s * 1e3, f"{base / s:.2f}x")
+        draw(
+            options,
+            {label: {name: base / s} for label, s in found.items()},
+            "bar",
+            "Hybrid by order of the edges",
+            "Table 4, socfb-Texas84: d 263x, vol 284x, d^-1 23.5x, vol^-1 10.8x over PGD",
+            ylabel="times faster than the CPU alone",
+        )
 
 
-def sides(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
-    """Of each unit of a hybrid run: the mean degree of its edges' ends, and the time an edge of it takes."""
-    log = recorded(lambda: timed(name, graph, known, devices=Hybrid(alpha=0.5)))
-    order = _run._order_for(jax.tree.map(np.asarray, graph), jax.devices("cpu")[0])
-    skip, m = order.node_capacity - int(order.num_nodes), int(order.num_edges)
-    degree = np.asarray(order.degree).astype(np.float64)
-    tails, heads = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
-    found: dict[str, tuple[list, list]] = {}
-    for kind, span, seconds in log:
-        mine = (tails >= skip + span.first) & (tails < skip + span.stop)
-        if mine.any():
-            x, y = found.setdefault(kind, ([], []))
-            x.append(float((degree[tails[mine]] + degree[heads[mine]]).mean() / 2))
-            y.append(seconds / int(mine.sum()) * 1e6)
-    rows = [(k, len(x), float(np.median(x)), float(max(x)), float(np.median(y))) for k, (x, y) in found.items()]
-    print_table(name, ("device", "units", "median degree", "largest", "us an edge"), rows)
-    return found
+@rows(networks("email-Enron"), out)
+def sides(options: argparse.Namespace) -> None:
+    """Tell which edges the CPU took in a hybrid run, which the GPU, and how long each took (Fig. 4).
+
+    A point is a unit of work: the mean degree of its edges' ends, and the time an edge of it takes.
+    """
+    needs_gpu()
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        units = heard_units(lambda graph=graph, name=name: seconds_of(options, name, graph, devices=Hybrid(alpha=0.5)))
+        order = _run._order_for(jax.tree.map(np.asarray, graph), jax.devices("cpu")[0])
+        skip, m = order.node_capacity - int(order.num_nodes), int(order.num_edges)
+        degree = np.asarray(order.degree).astype(np.float64)
+        tails, heads = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
+        found: dict[str, tuple[list, list]] = {}
+        for kind, span, seconds in units:
+            mine = (tails >= skip + span.first) & (tails < skip + span.stop)
+            if mine.any():
+                x, y = found.setdefault(kind, ([], []))
+                x.append(float((degree[tails[mine]] + degree[heads[mine]]).mean() / 2))
+                y.append(seconds / int(mine.sum()) * 1e6)
+        table = Table("device | units | median degree | largest | us an edge")
+        for kind, (x, y) in found.items():
+            table.row(kind, len(x), float(np.median(x)), float(max(x)), float(np.median(y)))
+        draw(
+            options,
+            dict(found),
+            "scatter",
+            "Who took which edges (hybrid by degree, CPU at most half)",
+            "Fig. 4: the CPU takes the edges that take long, the GPU the others",
+            xlabel="mean degree of a unit's edges",
+            ylabel="us an edge",
+            logx=True,
+        )
 
 
-def recorded(call: Callable[[], object]) -> Log:
-    """The units of a call, in the last of its runs."""
-    log: Log = []
+def heard_units(call: Callable[[], object]) -> list[tuple[str, Any, float]]:
+    """Return the units of the last run of a call: kind of device, nodes of the degree order, seconds."""
+    log: list[tuple[str, Any, float]] = []
     step, begin = _run._PassTask.step, _run.run_units
 
-    def noted(self: Any, span: Span) -> None:
+    def noted(self: Any, span: Any) -> None:
         started = time.perf_counter()
         step(self, span)
         (device,) = self.near[0].tail.devices()
@@ -157,53 +230,44 @@ def recorded(call: Callable[[], object]) -> Log:
     return log
 
 
-def timed(name: str, graph: Graph, known: dict, runs: int = 2, **options: Any) -> float:
-    """Fewest seconds of some calls after a first, of one where they take long; stops at wrong counts."""
-    seconds = []
-    while len(seconds) < 2 or (len(seconds) <= runs and sum(seconds[1:]) < 3):
-        started = time.perf_counter()
-        counts = jaxmotif.graphlet_counts(graph, **options).counts
-        seconds.append(time.perf_counter() - started)
-        check(name, counts, known)
-        _same.setdefault(name, counts)
-        if counts != _same[name]:
-            raise SystemExit(f"{name}: {options} gives other counts")
-    return min(seconds[1:])
-
-
-_same: dict[str, dict[str, int]] = {}
-
-
 # ---- energy
 
 
-def energy(name: str, graph: Graph, known: dict) -> dict[str, tuple[list, list]]:
-    """Joules of the GPU a call and a graphlet, above nothing: what it draws idle is told beside."""
-    meter = Energy()
-    timed(name, graph, known, runs=1, devices=1)
-    idle, _ = meter.watts(lambda: time.sleep(1.0))
-    calls = 0
+@rows(networks("socfb-MIT8", "socfb-Cornell5", "pgd-C500-9"), out)
+def energy(options: argparse.Namespace) -> None:
+    """Measure joules of the GPU a call and a graphlet, idle power included, by the counters of the driver (NVML)."""
+    needs_gpu()
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        meter, calls = EnergyMeter(), 0
+        seconds_of(options, name, graph, runs=1, devices=1)
+        idle, _ = meter.watts(lambda: time.sleep(1.0))
 
-    def loop() -> None:
-        nonlocal calls
-        until = time.perf_counter() + 3.0
-        while time.perf_counter() < until:
-            jaxmotif.graphlet_counts(graph, devices=1)
-            calls += 1
+        def count_for_a_while(graph: Graph = graph) -> None:
+            nonlocal calls
+            until = time.perf_counter() + 3.0
+            while time.perf_counter() < until:
+                jaxmotif.graphlet_counts(graph, devices=1)
+                calls += 1
 
-    watts, seconds = meter.watts(loop)
-    counts = jaxmotif.graphlet_counts(graph, devices=1).counts
-    graphlets = sum(count for key, count in counts.items() if "node" not in key)  # the connected ones
-    joules = watts * seconds / calls
-    print_table(
-        f"{name}: {calls} calls in {seconds:.2f} s, by {meter.source}",
-        ("W", "W idle", "ms a call", "J a call", "nJ a connected graphlet"),
-        [(watts, idle, seconds / calls * 1e3, joules, joules / graphlets * 1e9)],
-    )
-    return {"J a call": ([name], [joules]), "nJ a connected graphlet": ([name], [joules / graphlets * 1e9])}
+        watts, seconds = meter.watts(count_for_a_while)
+        counts = jaxmotif.graphlet_counts(graph, devices=1).counts
+        graphlets = sum(count for kind, count in counts.items() if "node" not in kind)  # the connected ones
+        joules = watts * seconds / calls
+        print(f"\n{name}: {calls} calls in {seconds:.2f} s, by {meter.source}\n")
+        table = Table("W | W idle | ms a call | J a call | nJ a connected graphlet")
+        table.row(watts, idle, seconds / calls * 1e3, joules, joules / graphlets * 1e9)
+        draw(
+            options,
+            {"J a call": {name: joules}, "nJ a connected graphlet": {name: joules / graphlets * 1e9}},
+            "bar",
+            "Energy of the GPU",
+            "'superior performance per watt', without a figure",
+            ylabel="J, nJ",
+        )
 
 
-class Energy:
+class EnergyMeter:
     """The energy counter of the first GPU; where the driver has none, its power, read every 20 ms."""
 
     def __init__(self) -> None:
@@ -214,13 +278,12 @@ class Energy:
         ):
             if status:
                 raise SystemExit(f"NVML: error {status}")
-        self._counts = not self._nvml.nvmlDeviceGetTotalEnergyConsumption(
-            self._device, ctypes.byref(ctypes.c_ulonglong())
-        )
+        nothing = ctypes.byref(ctypes.c_ulonglong())
+        self._counts = not self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._device, nothing)
         self.source = "NVML's energy counter" if self._counts else "NVML's power every 20 ms"
 
     def watts(self, call: Callable[[], None]) -> tuple[float, float]:
-        """Mean power while a function runs, and seconds."""
+        """Return the mean power while a function runs, and its seconds."""
         samples, ended = [self._power()], threading.Event()
 
         def sample() -> None:
@@ -250,58 +313,50 @@ class Energy:
         return value.value / 1e3
 
 
-# ---- figures
-
-TOLD: dict[str, dict[str, Any]] = {
-    "work": {
-        "title": "Work of each edge", "xlabel": "edges, most work first", "ylabel": "neighbours looked at",
-        "logx": True, "logy": True, "kind": "line",
-        "paper": "Fig. 1: the time of each edge of tech-internet-as obeys a power law",
-    },
-    "sides": {
-        "title": "Who took which edges (hybrid by degree, CPU at most half)", "xlabel": "mean degree of a unit's edges",
-        "ylabel": "us an edge", "logx": True, "logy": True, "kind": "scatter",
-        "paper": "Fig. 4: the CPU takes the edges that take long, the GPU the others",
-    },
-    "orders": {
-        "title": "Hybrid by order of the edges", "xlabel": "", "ylabel": "times faster than the CPU alone",
-        "logx": False, "logy": True, "kind": "bar",
-        "paper": "Table 4, socfb-Texas84: d 263x, vol 284x, d^-1 23.5x, vol^-1 10.8x over PGD",
-    },
-    "devices": {
-        "title": "GPUs and the CPU over PGD", "xlabel": "", "ylabel": "times faster than PGD on one core",
-        "logx": False, "logy": True, "kind": "bar",
-        "paper": "Table 2 (over PGD on 16 cores: one GPU, eight, hybrid): MIT 12x, 28x, 106x; C500-9 3.1x, 22x, 33x; "
-        "ia-enron-large 2.9x, 10.8x, 28x; tech-internet-as 1.3x, 3.6x, 12.8x",
-        "note": "PGD: one core of another CPU (results/graphlets_cpu.md); 16 of them are at most 16 times faster.",
-    },
-    "energy": {
-        "title": "Energy of the GPU", "xlabel": "", "ylabel": "J, nJ", "logx": False, "logy": True, "kind": "bar",
-        "paper": "'superior performance per watt', without a figure",
-    },
-}  # fmt: skip
+# ---- what is not drawn
 
 
-def write(folder: Path, row: str, found: dict[str, tuple[list, list]]) -> None:
-    """Adds series to the figure of a row: a network's bars replace its old ones, another series the one of its name."""
-    path = folder / f"graphlets_{row}.json"
-    old = next((p for p in (path, FIGURES / path.name) if p.exists()), None)
-    series = {one["label"]: (one["x"], one["y"]) for one in json.loads(old.read_text())["series"]} if old else {}
-    for label, (x, y) in found.items():
-        kept: Iterable[tuple[Any, Any]] = ()
-        if TOLD[row]["kind"] == "bar" and label in series:
-            kept = [pair for pair in zip(*series[label], strict=True) if pair[0] not in x]
-        series[label] = [p[0] for p in kept] + x, [p[1] for p in kept] + y
-    told = {
-        **TOLD[row], "command": f"python experiments/graphlets_paper.py {row}",
-        "machine": "CPU" if row == "work" else machine(),
-        "series": [{"label": label, "x": x, "y": y} for label, (x, y) in series.items()],
-    }  # fmt: skip
-    write_figure(path.stem, told, folder)
+@rows(networks("er-1k", "ba-1k", "geometric-1k"))
+def random(options: argparse.Namespace) -> None:
+    """Time random graphs of 1,000 nodes and 150,000 edges (Fig. 3): Erdos-Renyi, Barabasi-Albert, geometric."""
+    table = Table("graph | edges | 4-cliques | counts, ms | per edge | per edge, CPU")
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        counts = measure(lambda graph=graph: jaxmotif.graphlet_counts(graph))
+        by_edge = measure(lambda graph=graph: jaxmotif.edge_graphlets(graph))
+        on_cpu = measure(lambda graph=graph: jaxmotif.edge_graphlets(graph, devices="cpu"), calls=1)
+        for other in (by_edge, on_cpu):
+            harness.check(name, other.result.counts, counts.result.counts)
+        times = [1e3 * found.best for found in (counts, by_edge, on_cpu)]
+        table.row(name, graph.m, counts.result.counts["4-clique"], *times)
 
 
-ROWS = {"work": work, "sides": sides, "orders": orders, "devices": devices, "energy": energy}
+@rows(networks(*PRINTED))
+def table3(options: argparse.Namespace) -> None:
+    """Check the entries of Table 3: counts of connected graphlets of four nodes of the networks that can be had.
+
+    An entry is printed right unless the sum over edges behind it (X_7 = C_7 / 6, X_11 = (C_11 - X_9) / 3) passes 2^32:
+    then it comes of that sum modulo 2^32. Both are computed for every entry.
+    """
+    table = Table("network | graphlet | count | printed | the printed figure is")
+    for name in options.networks:
+        counts = jaxmotif.graphlet_counts(harness.network(options.data, name)).counts
+        harness.check_counts(options.data, name, counts)
+        for graphlet, printed in zip(CONNECTED, PRINTED[name], strict=True):
+            true, wrapped = counts[graphlet], wrapped_count(graphlet, counts)
+            close = [abs(value / 1e6 - printed) <= 0.06 * printed for value in (true, wrapped)]
+            verdict = "right" if close[0] else "wrapped" if close[1] else "neither"
+            table.row(name, graphlet, true, f"{printed}M", verdict)
+
+
+def wrapped_count(graphlet: str, counts: dict[str, int]) -> int:
+    """Return what the paper's equations give when the sum over edges is kept in 32 bits."""
+    if graphlet == "4-clique":
+        return 6 * counts[graphlet] % 2**32 // 6
+    if graphlet == "3-star":
+        return ((3 * counts[graphlet] + counts["tailed-triangle"]) % 2**32 - counts["tailed-triangle"]) // 3
+    return counts[graphlet] % 2**32
 
 
 if __name__ == "__main__":
-    main()
+    rows.main()

@@ -1,22 +1,21 @@
-"""Kernels on an NVIDIA GPU in all their forms: the same bits? how long?
+"""Kernels on an NVIDIA GPU in all their forms: whether they give the same bits, and how long they take.
 
-    python experiments/kernels_gpu.py --smoke     # the smallest kernel by each launcher, errors in full (seconds)
-    python experiments/kernels_gpu.py             # every kernel in every form (about two minutes)
-    python experiments/kernels_gpu.py --jobs      # whole jobs through Triton and as own PTX (under a minute)
-    python experiments/kernels_gpu.py --first     # first calls, each in a process of its own (about a minute)
-    python experiments/kernels_gpu.py triangles "sieve_round 2" --forms xla ptx-plugin
+    python experiments/kernels_gpu.py smoke        # the smallest kernel by each launcher, errors in full (seconds)
+    python experiments/kernels_gpu.py kernels      # every kernel in every form (about two minutes)
+    python experiments/kernels_gpu.py jobs         # whole jobs through Triton and as own PTX (under a minute)
+    python experiments/kernels_gpu.py first        # first calls, each in a process of its own (about a minute)
+    python experiments/kernels_gpu.py kernels triangles "sieve_round 2" --forms xla ptx-plugin
 
 PTX that the package does not hold is made by NVRTC, which comes with JAX's CUDA wheels (`nvidia/*/lib/libnvrtc.so.*` on
-`sys.path`), or is the library that `JAXMOTIF_NVRTC` names.
+`sys.path`), or is the library that `JAXMOTIF_NVRTC` names. To try this script on a CPU: --forms xla interpreted
+--scale 10.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-import tempfile
 import time
 import traceback
 import warnings
@@ -25,11 +24,15 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import harness
 import jax
 import jax.numpy as jnp
 import numpy as np
+from harness import Rows, option
 
 import jaxmotif
+
+# What is not public: the kernels, what chooses their form, and what makes PTX of them.
 from jaxmotif.arrays._compile import Kernels, Target, compiling_for, jit64
 from jaxmotif.graph import synthetic
 from jaxmotif.graph._order import degree_order
@@ -43,14 +46,24 @@ from jaxmotif.kernels._wedges import wedge_block, wedge_lengths
 from jaxmotif.kernels.cuda import _nvrtc
 from jaxmotif.sieve import _polynomials as polynomials
 
+rows = Rows(__doc__)
+
 FORMS: tuple[Kernels, ...] = ("xla", "triton", "ptx", "ptx-plugin")
+QUICK = ["graphlets", "census", "motifs", "matching tailed cycle", "sieve"]
+"""Jobs that are run where none are named."""
 Case = tuple[str, Callable[..., Any], Any, tuple[Any, ...], bool]
 """``(name, f, x, rest, whether f(x, *rest) is the next x)``."""
 
 
+def target(form: Kernels | None = None) -> Target:
+    """Return what programs are compiled for."""
+    platform = "cpu" if harness.backend() == "cpu" else "cuda"
+    return Target(platform, form) if form else Target(platform)
+
+
 def say_where() -> None:
-    device = jax.devices()[0]
-    print(f"jax {jax.__version__}, {device.device_kind}, {device.client.platform_version}")
+    """Print what a kernel's form may depend on."""
+    print(f"  {jax.devices()[0].client.platform_version}")
     for package in ("jax-cuda12-plugin", "jax-cuda13-plugin", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc"):
         try:
             print(f"  {package} {version(package)}")
@@ -62,13 +75,32 @@ def say_where() -> None:
         print(" ", error)
 
 
-def smoke(forms: Sequence[Kernels]) -> None:
+def forms_of(options: argparse.Namespace, default: Sequence[Kernels]) -> Sequence[Kernels]:
+    """Return the forms that a row compares, and print where it runs."""
+    warnings.filterwarnings("ignore", "The Pallas Triton backend")
+    say_where()
+    return options.forms or default
+
+
+def chosen(names: Sequence[str], default: Sequence[str], every: Sequence[str]) -> list[str]:
+    """Return those of all names that begin as one of the names given; without any, the default."""
+    return [name for name in every if name.startswith(tuple(names))] if names else list(default)
+
+
+forms_option = option("--forms", nargs="+", choices=[*FORMS, "interpreted"], help="default: all; of jobs, triton ptx")
+scale = option("--scale", type=int, default=18, help="log2 of the nodes of the largest graph")
+names_option = option("names", nargs="*", help="beginnings of names (default: all; of jobs, some)")
+
+
+@rows(forms_option)
+def smoke(options: argparse.Namespace) -> None:
+    """Run the smallest kernel by each launcher, with its errors in full."""
     numbers = jax.device_put(np.arange(64, dtype=np.int32))
-    for form in forms:
+    for form in forms_of(options, [form for form in FORMS if form != "xla"]):
         print(f"-- {form}", flush=True)
         try:
             begin = time.perf_counter()
-            with compiling_for(Target(PLATFORM, form)):
+            with compiling_for(target(form)):
                 found = np.asarray(jax.jit(lambda x: _launch.probe(x))(numbers))
             seconds = time.perf_counter() - begin
             print("right" if np.array_equal(found, 63 - np.arange(64)) else f"WRONG: {found}", f"{seconds:.3f} s")
@@ -80,6 +112,7 @@ def smoke(forms: Sequence[Kernels]) -> None:
 
 
 def graphlet_kernels(scale: int) -> Iterator[Case]:
+    """Yield the kernels that count graphlets, on an R-MAT graph."""
     order = jax.tree.map(np.asarray, degree_order(synthetic.rmat(scale, 16, seed=1)))
     block = min(1 << 22, 1 << (scale + 4))
     for name, kernel, lengths in (
@@ -107,7 +140,7 @@ def graphlet_kernels(scale: int) -> Iterator[Case]:
 
 
 def sieve_kernels(scale: int) -> Iterator[Case]:
-    """On a regular graph, and on one with a hub whose row is cut."""
+    """Yield the kernels of the sieve, on a regular graph, and on one with a hub whose row is cut."""
     n, size, words = max(64, 1 << (scale - 8)), 16, max(64, 1 << (scale - 7))
     hub = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)], axis=1)
     regular = synthetic.random_regular(n, 20, seed=1)
@@ -116,7 +149,7 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
         offsets, targets = np.asarray(graph.out_offsets), np.asarray(graph.out_targets)
         pieces = int(sieve_rows.num_pieces(np.diff(offsets)).sum())
         shades = jnp.full(offsets.shape[0] - 1, (1 << size) - 1, jnp.uint32)
-        with compiling_for(Target(PLATFORM)):
+        with compiling_for(target()):
             draw = jit64(polynomials.draw, static_argnames=("size", "pieces"))
             arrays = jnp.asarray(offsets), jnp.asarray(targets), shades, jax.random.key(0)
             drawn = draw(*arrays, size=size, pieces=pieces)
@@ -136,22 +169,23 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
             rest = np.int32(t), np.int32(sum(forms[:t])), drawn.weights, drawn.rows
             yield f"sieve_round{name} {t}", _sieve_round.extend, P, rest, True
 
+        def whole(labels, drawn, words=words, size=size):
+            blocks = polynomials.num_words(size) // words
+            return polynomials.accumulate(drawn._replace(labels=labels), jnp.int32(0), jnp.int32(blocks), words)
 
-def milliseconds(run: Callable[[], Any], repeats: int, calls: int) -> float:
-    """Of one call, by the shortest of a few runs of some, the device waited for after the last: kernels that take less
-    than the host's part of a call are not measured by that."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        found = None
-        for _ in range(calls):
-            found = run()
-        jax.block_until_ready(found)
-        times.append((time.perf_counter() - begin) / calls)
-    return min(times) * 1e3
+        yield f"sieve_sums{name}", whole, drawn.labels, (drawn,), False
+
+
+def least_of(call: Callable[[], Any], runs: int) -> float:
+    """Return the least seconds a call of some runs of ten, the device waited for after the last of each.
+
+    Kernels that take less than the host's part of a call are not measured by that.
+    """
+    return min(harness.back_to_back(call, 10) for _ in range(runs))
 
 
 def modes(case: Case) -> dict[str, Callable[..., Any]]:
+    """Return a kernel as it is, in a loop, under vmap and under shard_map."""
     _, f, _, _, in_place = case
 
     def plain(x, *rest):
@@ -178,7 +212,10 @@ def modes(case: Case) -> dict[str, Callable[..., Any]]:
 
 
 def compare(case: Case, forms: Sequence[Kernels]) -> None:
-    """All forms against the first, in every mode; under jit alone times, and Triton, which takes longest to compile."""
+    """Compare all forms with the first, in every mode.
+
+    Under jit alone there are times, and Triton, which takes longest to compile.
+    """
     name, _, x, rest, _ = case
     for mode, function in modes(case).items():
         wanted, line = None, [f"{name:20} {mode:9}"]
@@ -186,7 +223,7 @@ def compare(case: Case, forms: Sequence[Kernels]) -> None:
             if form == "triton" and mode != "jit":
                 continue
             try:
-                with compiling_for(Target(PLATFORM, form)):
+                with compiling_for(target(form)):
                     run = jit64(lambda *args, function=function: function(*args))
                     begin = time.perf_counter()
                     found = jax.block_until_ready(run(x, *rest))
@@ -194,7 +231,7 @@ def compare(case: Case, forms: Sequence[Kernels]) -> None:
                     bits = [np.asarray(leaf) for leaf in jax.tree.leaves(found)]
                     wanted = bits if wanted is None else wanted
                     same = all(np.array_equal(a, b) for a, b in zip(bits, wanted, strict=True))
-                    text = f"{milliseconds(partial(run, x, *rest), 5, 10):8.3f} ms" if mode == "jit" else ""
+                    text = f"{1e3 * least_of(partial(run, x, *rest), 5):8.3f} ms" if mode == "jit" else ""
                     line.append(f"{form} {'equal' if same else 'DIFFERENT'} {text} (first {first:.2f} s)")
             except Exception as error:
                 line.append(f"{form} FAILED {type(error).__name__}")
@@ -202,10 +239,21 @@ def compare(case: Case, forms: Sequence[Kernels]) -> None:
         print(" | ".join(line), flush=True)
 
 
+@rows(names_option, forms_option, scale)
+def kernels(options: argparse.Namespace) -> None:
+    """Compare every kernel in every form; the aim is the time of Triton."""
+    forms = forms_of(options, FORMS)
+    for cases in (graphlet_kernels, sieve_kernels):
+        for case in cases(options.scale):
+            if case[0].startswith(tuple(options.names) or ""):
+                compare(case, forms)
+
+
 # ---- jobs
 
 
-def jobs(scale: int) -> dict[str, Callable[[], Any]]:
+def all_jobs(scale: int) -> dict[str, Callable[[], Any]]:
+    """Return calls of whole jobs, by name, whose results can be compared."""
     rmat, random = synthetic.rmat(scale - 2, 8, seed=1), synthetic.erdos_renyi(20_000, m=100_000, seed=2)
     directed = synthetic.erdos_renyi(3000, m=15_000, seed=3, directed=True)
     patterns = {
@@ -219,7 +267,7 @@ def jobs(scale: int) -> dict[str, Callable[[], Any]]:
         "census": lambda: sorted(jaxmotif.subgraph_census(random, 5).as_dict().items()),
         "census directed": lambda: sorted(jaxmotif.subgraph_census(directed, 4).as_dict().items()),
         "motifs": lambda: np.asarray(jaxmotif.find_motifs(directed, 3, 20, 0).random_counts).tolist(),
-    }  # fmt: skip
+    }
     for name, (edges, graph) in patterns.items():
         query = jaxmotif.Graph.from_edges(edges)
         found[f"matching {name}"] = lambda query=query, graph=graph: int(jaxmotif.count_matches(query, graph))
@@ -231,82 +279,50 @@ def jobs(scale: int) -> dict[str, Callable[[], Any]]:
     return found
 
 
-QUICK = "graphlets", "census", "motifs", "matching tailed cycle", "sieve"
-
-
-def run_job(name: str, job: Callable[[], Any], forms: Sequence[Kernels]) -> None:
-    wanted, line = None, [f"{name:22}"]
-    for form in forms:
-        os.environ["JAXMOTIF_KERNELS"] = form
-        try:
-            begin = time.perf_counter()
-            found = job()
-            first = time.perf_counter() - begin
-            wanted = found if wanted is None else wanted
-            times = milliseconds(job, 3, 1)
-            line.append(f"{form} {'equal' if found == wanted else 'DIFFERENT'} {times:8.1f} ms (first {first:.2f} s)")
-        except Exception as error:
-            line.append(f"{form} FAILED {type(error).__name__}")
-            traceback.print_exc()
-    print(" | ".join(line), flush=True)
-
-
-def first_calls(names: list[str], scale: int, forms: Sequence[Kernels]) -> None:
-    """Of each job, in a fresh process with nothing kept; imports and the backend's start are not counted."""
-    for name in names:
-        line = [f"{name:22}"]
+@rows(names_option, forms_option, scale)
+def jobs(options: argparse.Namespace) -> None:
+    """Time whole jobs in several forms, whose results must be the same."""
+    every, forms = all_jobs(options.scale), forms_of(options, ("triton", "ptx"))
+    for name in chosen(options.names, QUICK, list(every)):
+        wanted, line = None, [f"{name:22}"]
         for form in forms:
-            with tempfile.TemporaryDirectory() as empty:
-                environment = os.environ | {"JAXMOTIF_KERNELS": form, "CUDA_CACHE_PATH": empty}
-                command = [sys.executable, __file__, "--one", name, "--scale", str(scale)]
-                shown = subprocess.run(command, env=environment, capture_output=True, text=True)
-            line.append(f"{form} {shown.stdout.strip() or 'FAILED ' + shown.stderr[-300:]}")
+            os.environ["JAXMOTIF_KERNELS"] = form
+            try:
+                timing = harness.measure(every[name])
+                wanted = timing.result if wanted is None else wanted
+                same = "equal" if timing.result == wanted else "DIFFERENT"
+                line.append(f"{form} {same} {1e3 * timing.best:8.1f} ms (first {timing.first:.2f} s)")
+            except Exception as error:
+                line.append(f"{form} FAILED {type(error).__name__}")
+                traceback.print_exc()
         print(" | ".join(line), flush=True)
 
 
-def one_first_call(name: str, scale: int) -> None:
-    job = jobs(scale)[name]
+@rows(names_option, forms_option, scale, option("--worker", help=argparse.SUPPRESS))
+def first(options: argparse.Namespace) -> None:
+    """Time first calls of jobs, each in a fresh process with nothing kept; its start and imports are not counted."""
+    forms = options.forms or ("triton", "ptx")
+    for name in chosen(options.names, QUICK, list(all_jobs(4))):
+        line = [f"{name:22}"]
+        for form in forms:
+            with harness.empty_cache() as cache:
+                environment = {"JAXMOTIF_KERNELS": form, "CUDA_CACHE_PATH": cache["JAX_COMPILATION_CACHE_DIR"]}
+                given = ["first", "--worker", name, "--scale", options.scale]
+                told = harness.json_lines(harness.start_worker(*given, environment=environment).communicate()[0])
+            line.append(f"{form} {told[0]['seconds']:.2f} s" if told else f"{form} FAILED")
+        print(" | ".join(line), flush=True)
+
+
+def first_worker(name: str, scale: int) -> None:
+    """Tell the seconds of a first call."""
+    job = all_jobs(scale)[name]
     jax.block_until_ready(jax.device_put(np.zeros(1)) + 1)
-    begin = time.perf_counter()
-    job()
-    print(f"{time.perf_counter() - begin:.2f} s")
+    harness.tell(seconds=harness.once(job)[1])
 
-
-PLATFORM = "cuda"
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", help="kernels, or jobs, whose names begin so (default: all; of jobs, some)")
-    parser.add_argument("--smoke", action="store_true", help="the smallest kernel alone")
-    parser.add_argument("--jobs", action="store_true", help="whole jobs instead")
-    parser.add_argument("--first", action="store_true", help="first calls of jobs instead")
-    parser.add_argument("--one", metavar="JOB", help=argparse.SUPPRESS)
-    parser.add_argument("--forms", nargs="+", choices=[*FORMS, "interpreted"], help="default: all; of jobs, triton ptx")
-    parser.add_argument("--scale", type=int, default=18, help="log2 of the nodes of the largest graph")
-    options = parser.parse_args()
-    if jax.devices()[0].platform == "cpu":
-        PLATFORM = "cpu"  # to try this script: --forms xla interpreted --scale 10
-    warnings.filterwarnings("ignore", "The Pallas Triton backend")
-    wanted = tuple(options.names) or ("",)
-    if options.one:
-        one_first_call(options.one, options.scale)
-        sys.exit()
-    of_jobs = options.jobs or options.first
-    forms: Sequence[Kernels] = options.forms or (("triton", "ptx") if of_jobs else FORMS)
-    say_where()
-    smoke([form for form in forms if form != "xla"])
-    if options.smoke:
-        sys.exit()
-    if of_jobs:
-        all_jobs = jobs(options.scale)
-        names = [name for name in all_jobs if (name.startswith(wanted) if options.names else name in QUICK)]
-        if options.first:
-            first_calls(names, options.scale, forms)
-        else:
-            for name in names:
-                run_job(name, all_jobs[name], forms)
-        sys.exit()
-    for cases in (graphlet_kernels, sieve_kernels):
-        for case in cases(options.scale):
-            if case[0].startswith(wanted):
-                compare(case, forms)
+    if "--worker" in sys.argv:
+        given = rows.parser.parse_args()
+        first_worker(given.worker, given.scale)
+    else:
+        rows.main()

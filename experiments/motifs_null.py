@@ -1,43 +1,62 @@
-"""Means and deviations in random graphs against independent programs, and how long chains must be.
+"""Random graphs against independent programs: means and deviations, how long chains must be, and both null models.
 
-    python experiments/motifs_null.py [R] [--data FOLDER]
+    python experiments/motifs_null.py ROW [--graphs R] [--data FOLDER]
 
-FOLDER holds the directed networks as NAME.edges and null_models.json.
+Whether random graphs are uniform on ensembles that are enumerated is measured by motifs_uniformity.py.
 """
 
-import argparse
-import json
-import time
+from __future__ import annotations
 
+import argparse
+
+import harness
 import jax
 import numpy as np
-from networks import data_folder, directed, parse_with_data
+from harness import Rows, Table, measure, option
+from scipy import sparse
 
+from jaxmotif.datasets import load
+
+# What is not public: the name of a type.
 from jaxmotif.kernels._switching import Step
-from jaxmotif.motifs import find_motifs
+from jaxmotif.motifs import find_motifs, random_graphs
+
+rows = Rows(__doc__)
+graphs = option("--graphs", type=int, default=1000, help="number of random graphs")
 
 SAME = {f"plain C++ switching, {keep}, 100 attempts/edge": keep for keep in ("bidegree", "degree")}
+"""Runs of the other program, and the null model that each is of."""
 LENGTHS: dict[Step, tuple[int, ...]] = {"reject": (1, 2, 5, 10, 20, 40), "global": (1, 2, 5, 10)}
+"""Attempts an edge, by step."""
 TRACKED = ("030T feed-forward loop", "bi-fan", "201", "120C", "111U")
+NETWORKS = ["yeast", "ecoli_alon423", "celegans_cect_varshney"]
 
 
-def agreement(data, num):
-    stored = json.loads((data / "null_models.json").read_text())["graphs"]
-    print("| network | k | keeps | classes | largest |z| of a mean | of an sd | s |\n|---|---|---|---|---|---|---|")
-    for name, sizes in stored.items():
-        path = data / f"{name}.edges"
-        if not path.exists():
+@rows(graphs)
+def agreement(options: argparse.Namespace) -> None:
+    """Compare means and deviations with those of sequential switching in C++ (100 attempts an edge, 1,000 graphs).
+
+    z of a mean is in its standard error, of an sd in the error from the sample kurtosis; the largest over all classes
+    that are seen in more than a handful of graphs is told.
+    """
+    num = options.graphs
+    table = Table("network | k | keeps | classes | largest \\|z\\| of a mean | of an sd | s")
+    for name, sizes in harness.verified(options.data, "directed", "null_models.json").items():
+        if not (harness.data_folder(options.data, "directed") / f"{name}.edges").exists():
             continue
-        graph = directed(data, name)
+        graph = harness.directed(options.data, name)
         for size, runs in sizes.items():
             for program, keep in SAME.items():
                 run = runs.get("r1000", {}).get(program)
                 if run is None or int(size[1:]) > 4:
                     continue
-                started = time.perf_counter()
-                found = find_motifs(graph, int(size[1:]), num, jax.random.key(1), keep)
-                seconds = time.perf_counter() - started
-                means, sds = [], []
+                timing = measure(
+                    lambda size=size, keep=keep, graph=graph: find_motifs(
+                        graph, int(size[1:]), num, jax.random.key(1), keep
+                    ),
+                    calls=0,
+                )
+                found, means, sds = timing.result, [], []
                 for i, label in enumerate(found.classes):
                     want = run["classes"].get(label, {"mean": 0.0, "sd": 0.0})
                     mean, sd = found.significance.mean[i], found.significance.sd[i]
@@ -48,46 +67,161 @@ def agreement(data, num):
                     x = found.random_counts[:, i] - mean
                     kurtosis = (x**4).mean() / (x**2).mean() ** 2
                     sds.append(np.log(sd / want["sd"]) / np.sqrt((kurtosis - 1) / 4 * (1 / num + 1 / 1000)))
-                worst = [max(np.abs(v), default=0) for v in (means, sds)]
-                row = (name, size[1:], keep, len(means), f"{worst[0]:.2f}", f"{worst[1]:.2f}", f"{seconds:.1f}")
-                print("|", " | ".join(map(str, row)), "|", flush=True)
+                worst = (f"{max(np.abs(values), default=0):.2f}" for values in (means, sds))
+                table.row(name, size[1:], keep, len(means), *worst, f"{timing.first:.1f}")
 
 
-def mixing(data, num):
-    print("\n| network | step | attempts | accepted | statistic | mean +- error | lag correlation | double-length z |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name in ("yeast", "ecoli_alon423", "celegans_cect_varshney"):
-        graph = directed(data, name)
+@rows(graphs)
+def models(options: argparse.Namespace) -> None:
+    """Compare the triads of the bundled worm by two null models, bidegree and degree."""
+    graph = load("celegans")
+    both = [find_motifs(graph, 3, options.graphs, jax.random.key(3), keep) for keep in ("bidegree", "degree")]
+    table = Table("triad | count | z, bidegree | z, degree")
+    for i, name in enumerate(both[0].names):
+        z = [found.significance.z[found.names.index(name)] for found in both]
+        table.row(name, both[0].counts[i], f"{z[0]:.1f}", f"{z[1]:.1f}")
+
+
+@rows(graphs)
+def mixing(options: argparse.Namespace) -> None:
+    """Compare chains of several lengths: moves accepted, means, and whether longer chains give other means."""
+    num = options.graphs
+    table = Table(
+        "network | step | attempts | accepted | statistic | mean +- error | lag correlation | z at 4 times the length"
+    )
+    for name in NETWORKS:
+        graph = harness.directed(options.data, name)
         for step, lengths in LENGTHS.items():
             for attempts in lengths:
-                found = [find_motifs(graph, k, num, jax.random.key(2), attempts=attempts, step=step) for k in (3, 4)]
-                for f in found:
-                    s, mix = f.significance, f.mixing
+                for size in (3, 4):
+                    found = find_motifs(graph, size, num, jax.random.key(2), attempts=attempts, step=step)
+                    s, mix = found.significance, found.mixing
                     for label in TRACKED:
-                        if label in f.names and s.sd[i := f.names.index(label)] > 0.5:
-                            row = (
-                                name, step, attempts, f"{f.accepted:.2f}", label,
-                                f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}",
-                                f"{mix.lag_correlation[i]:.2f}", f"{mix.double_length_z[i]:.1f}",
-                            )  # fmt: skip
-                            print("|", " | ".join(map(str, row)), "|", flush=True)
+                        if label in found.names and s.sd[i := found.names.index(label)] > 0.5:
+                            mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
+                            longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
+                            table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
 
 
-def nulls(data, num):
-    graph = directed(data, "celegans_cect_varshney")
-    print("\n| triad | count | z, bidegree | z, degree |\n|---|---|---|---|")
-    both = [find_motifs(graph, 3, num, jax.random.key(3), keep) for keep in ("bidegree", "degree")]
-    for i, name in enumerate(both[0].names):
-        z = [f.significance.z[f.names.index(name)] for f in both]
-        print(f"| {name} | {both[0].counts[i]} | {z[0]:.1f} | {z[1]:.1f} |")
+# ---- long sequential chains
+
+
+CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
+SETTINGS: tuple[tuple[Step, int], ...] = (("reject", 20), ("reject", 40), ("reject", 80), ("global", 10))
+"""Steps and attempts an edge that are compared."""
+
+
+def statistics(arcs, n):
+    """Count induced subgraphs by products of sparse matrices; classes are named as in the triad census."""
+    a = sparse.csr_array((np.ones(len(arcs), np.int64), (arcs[:, 0], arcs[:, 1])), (n, n))
+    both = a * a.T
+    one, near = a - both, a + a.T - both
+    table = near.toarray()
+
+    def open_paths(paths):
+        """Count the paths over one node whose ends are apart."""
+        return paths.sum() - (paths * near).sum() - paths.trace()
+
+    def two_between(first, second, alike):
+        """Count pairs of nodes apart with two nodes apart on paths between them; unordered where ends are alike."""
+        paths = sparse.coo_array(first @ second)
+        some = (paths.data > 1) & (paths.row < paths.col if alike else paths.row != paths.col)
+        u, v, ways = paths.row[some], paths.col[some], paths.data[some]
+        apart = table[u, v] == 0
+        u, v, ways = u[apart], v[apart], ways[apart]
+        common = first[u] * second.T.tocsr()[v]
+        return (ways * (ways - 1) // 2).sum() - (common @ near * common).sum() // 2
+
+    return {
+        "030T feed-forward loop": (one @ one * one).sum(),
+        "bi-fan": two_between(one, one.T, True),
+        "bi-parallel": two_between(one, one, False),
+        "111U": open_paths(both @ one),
+        "120C": (one @ one * both).sum(),
+        "201": open_paths(both @ both) // 2,
+    }
+
+
+def chain(arcs, n, seed, readings):
+    """Yield the readings of one chain."""
+    rng = np.random.default_rng(seed)
+    present = {(u, v) for u, v in arcs.tolist()}
+    single = [arc for arc in present if arc[::-1] not in present]
+    pairs = [arc for arc in present if arc[::-1] in present and arc[0] < arc[1]]
+    taken = {frozenset(arc) for arc in present}
+    labels = len(single) + len(pairs)
+
+    def replace(items, chosen, new):
+        """Put new dyads in the place of the chosen ones if they are free."""
+        dyads = [frozenset(arc) for arc in new]
+        old = {frozenset(items[i]) for i in chosen}
+        if len(set(dyads)) < len(new) or any(len(d) < 2 or (d in taken and d not in old) for d in dyads):
+            return
+        if len(new) == 2 and any(d in old for d in dyads):
+            return
+        taken.difference_update(old)
+        taken.update(dyads)
+        for i, arc in zip(chosen, new, strict=True):
+            items[i] = arc
+
+    def attempts(number):
+        which = (rng.random(number) * (labels + len(single) / 8)).tolist()
+        places, coins = rng.random((number, 3)).tolist(), (rng.random(number) < 0.5).tolist()
+        for kind, (x, y, z), coin in zip(which, places, coins, strict=True):
+            if kind < len(single):
+                i, j = int(x * len(single)), int(y * len(single))
+                (a, b), (c, d) = single[i], single[j]
+                replace(single, (i, j), ((a, d), (c, b)))
+            elif kind < labels:
+                i, j = int(x * len(pairs)), int(y * len(pairs))
+                (a, b), (c, d) = pairs[i], pairs[j] if coin else pairs[j][::-1]
+                replace(pairs, (i, j), ((a, d), (c, b)))
+            else:
+                i, j, k = int(x * len(single)), int(y * len(single)), int(z * len(single))
+                if i != j and j != k and i != k:
+                    (a, b), (c, d), (e, f) = single[i], single[j], single[k]
+                    replace(single, (i, j, k), ((a, d), (c, f), (e, b)))
+
+    attempts(BURN_IN * labels)
+    for _ in range(readings):
+        attempts(SPACING * labels)
+        yield statistics(np.array([*single, *pairs, *(p[::-1] for p in pairs)]), n)
+
+
+@rows(
+    option("networks", nargs="*", metavar="NETWORK", default=NETWORKS),
+    graphs,
+    option("--readings", type=int, default=READINGS, help="of a chain"),
+)
+def sequential(options: argparse.Namespace) -> None:
+    """Compare with long sequential chains, written here without the library, one move at a time.
+
+    Each of four chains starts at the network; after 100 attempted moves an edge it is read every 20 an edge. A move
+    switches two one-way arcs, or two reciprocated pairs, or turns the heads of three one-way arcs, and is made when all
+    new dyads are free.
+    """
+    num = options.graphs
+    table = Table("network | statistic | count | sequential, sd | step, attempts per edge | random graphs, sd | z")
+    for name in options.networks:
+        graph = harness.directed(options.data, name)
+        arcs = graph.edge_list()
+        readings = [list(chain(arcs, graph.n, seed, options.readings)) for seed in range(CHAINS)]
+        counts = statistics(arcs, graph.n)
+        for step, attempts in SETTINGS:
+            sample = random_graphs(graph, num, jax.random.key(4), step=step, attempts=attempts)
+            drawn = [statistics(one.edge_list(), graph.n) for one in sample]
+            for statistic, count in counts.items():
+                x = np.array([s[statistic] for s in drawn])
+                y = np.array([[s[statistic] for s in chain] for chain in readings])
+                if not x.any() and not y.any():
+                    continue
+                # Successive readings may hang together: the error of their mean is from blocks of ten.
+                blocks = y.reshape(-1, 10).mean(axis=1)
+                error = np.hypot(x.std(ddof=1) / num**0.5, blocks.std(ddof=1) / blocks.size**0.5)
+                z = (x.mean() - y.mean()) / error if error else 0.0
+                found, wanted = (f"{values.mean():.2f}, {values.std(ddof=1):.2f}" for values in (x, y))
+                table.row(name, statistic, count, wanted, f"{step}, {attempts}", found, f"{z:.1f}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="?", type=int, default=1000)
-    args = parse_with_data(parser, bare=True)
-    folder, graphs = data_folder(args.data, "directed"), args.graphs
-    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {graphs} random graphs\n")
-    agreement(folder, graphs)
-    nulls(folder, graphs)
-    mixing(folder, graphs)
+    rows.main()

@@ -12,11 +12,13 @@ With the name of a null model that keeps more than degrees: NUMBER (60) ensemble
 undirected. Some are in pieces for its moves; those have no p.
 """
 
-import sys
-import time
+from __future__ import annotations
 
-import jax
+import argparse
+
+import harness
 import numpy as np
+from harness import Table
 from scipy import stats
 
 from jaxmotif.graph import Graph
@@ -25,59 +27,75 @@ from tests.motifs.ensembles import counts_of, drawn_sets, ensembles, restricted
 from tests.motifs.test_random_graphs import BUILDERS
 
 
-def main(chains=20_000, first=0, stop=60, seed=0):
-    print(f"jax {jax.__version__}, {jax.devices()[0].platform}, {chains} chains an ensemble, seed {seed}\n")
-    print("| | null model | nodes | arcs, pairs | members | in pieces | steps | moves per edge | met | p | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+def at_the_defaults(chains: int = 20_000, first: int = 0, stop: int = 60, seed: int = 0) -> None:
+    """Test ensembles of bidegree, degree and undirected graphs; a line for each."""
+    table = Table(
+        " | null model | nodes | arcs, pairs | members | in pieces | steps | moves per edge | met | p | CPU s"
+    )
     found = []
     for number, one in enumerate(ensembles(60, seed + 1)):
         if not first <= number < stop:
             continue
         graph = Graph.from_edges(one.edges, one.nodes, one.directed)
-        started = time.process_time()
-        sample = random_graphs(graph, chains, 1000 * seed + number, one.keep)
-        seconds = time.process_time() - started
+        drawn = harness.once(lambda g=graph, n=number, keep=one.keep: random_graphs(g, chains, 1000 * seed + n, keep))
+        sample, _, seconds = drawn
         counts = counts_of(drawn_sets(sample), one.members)
         p = stats.chisquare(counts).pvalue
         found.append(p)
         w = sample.wiring
-        row = (
-            number, one.keep if one.directed else "undirected", one.nodes, f"{w.arcs}, {w.labels - w.arcs}",
-            len(one.members), one.pieces, sample.steps, f"{sample.accepted:.1f}", np.count_nonzero(counts),
-            f"{p:.4f}", f"{seconds:.1f}",
-        )  # fmt: skip
-        print("|", " | ".join(map(str, row)), "|", flush=True)
-    print(f"\nsmallest p {min(found):.5f}; all {len(found)} p-values against the uniform distribution (KS): "
-          f"p = {stats.kstest(found, 'uniform').pvalue:.3f}")  # fmt: skip
+        model = one.keep if one.directed else "undirected"
+        edges = f"{w.arcs}, {w.labels - w.arcs}", len(one.members), one.pieces
+        moved = sample.steps, f"{sample.accepted:.1f}", np.count_nonzero(counts)
+        table.row(number, model, one.nodes, *edges, *moved, f"{p:.4f}", f"{seconds:.1f}")
+    tell(found, "")
 
 
-def with_more_kept(kept, chains=20_000, number=60, seed=0):
-    print(
-        f"jax {jax.__version__}, {jax.devices()[0].platform}, keep_{kept}, {chains} chains an ensemble, seed {seed}\n"
-    )
-    print("| | degrees | nodes | edges | members | met | steps | moves per edge | p | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+def with_more_kept(kept: str, chains: int = 20_000, number: int = 60, seed: int = 0) -> None:
+    """Test ensembles of a null model that keeps more than degrees; one that is not met whole has no p."""
+    table = Table(" | degrees | nodes | edges | members | met | steps | moves per edge | p | CPU s")
     found = []
     for i, one in enumerate(restricted(kept, number, seed + 1)):
         graph = Graph.from_edges(one.edges, one.nodes, one.directed, one.of if kept == "labels" else None)
-        started = time.process_time()
-        sample = random_graphs(graph, chains, 1000 * seed + i, BUILDERS[kept](one))
-        seconds = time.process_time() - started
+        model = BUILDERS[kept](one)
+        drawn = harness.once(lambda g=graph, i=i, model=model: random_graphs(g, chains, 1000 * seed + i, model))
+        sample, _, seconds = drawn
         counts = counts_of(drawn_sets(sample), one.members)  # an error for a graph that keeps less
         p = stats.chisquare(counts).pvalue if counts.all() else None
         found += [] if p is None else [p]
-        row = (
-            i, one.keep if one.directed else "undirected", one.nodes, len(one.edges), len(one.members),
-            np.count_nonzero(counts), sample.steps, f"{sample.accepted:.1f}", "-" if p is None else f"{p:.4f}",
-            f"{seconds:.1f}",
-        )  # fmt: skip
-        print("|", " | ".join(map(str, row)), "|", flush=True)
-    print(f"\n{len(found)} of {number} met whole; smallest p {min(found):.5f}; against the uniform distribution (KS): "
-          f"p = {stats.kstest(found, 'uniform').pvalue:.3f}")  # fmt: skip
+        degrees = one.keep if one.directed else "undirected"
+        sizes = one.nodes, len(one.edges), len(one.members), np.count_nonzero(counts)
+        moved = sample.steps, f"{sample.accepted:.1f}", None if p is None else f"{p:.4f}"
+        table.row(i, degrees, *sizes, *moved, f"{seconds:.1f}")
+    tell(found, f"{len(found)} of {number} met whole; ")
+
+
+def tell(found: list[float], before: str) -> None:
+    """Print the least p and the test of all of them."""
+    if found:
+        uniform = stats.kstest(found, "uniform").pvalue
+        print(
+            f"\n{before}smallest p {min(found):.5f}; all {len(found)} p-values against the uniform distribution (KS): "
+        )
+        print(f"p = {uniform:.3f}")
+
+
+def model_or_number(text: str) -> str | int:
+    """Parse the name of a null model, or a number."""
+    return text if text in BUILDERS else int(text)
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("words", nargs="*", type=model_or_number, metavar="MODEL or NUMBER")
+harness.add_common(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Test one of both kinds of null models."""
+    if options.words and isinstance(options.words[0], str):
+        with_more_kept(*options.words)
+    else:
+        at_the_defaults(*options.words)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and sys.argv[1] in BUILDERS:
-        with_more_kept(sys.argv[1], *map(int, sys.argv[2:]))
-    else:
-        main(*map(int, sys.argv[1:]))
+    harness.run(main, parser.parse_args())

@@ -8,45 +8,48 @@ A row is the best of five or more calls in milliseconds (`first` compiles). Coun
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import harness
 import jax
 import numpy as np
-from batches import SETS, small_graphs
-from networks import data_folder, directed, instance, parse_with_data, undirected
+from harness import SETS, Table, directed, instance, measure, small_graphs, words
 
 import jaxmotif
+from jaxmotif.arrays._fetch import fetch_int64
 from jaxmotif.graph import Graph, synthetic
 from jaxmotif.matching import Search
 from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, Chains, plan_chains
 
-Row = tuple[str, float | None, Callable[[], Any]]  # name, bar in ms, call
+Row = tuple[str, float | None, Callable[[], Any]]
+"""Name, bar in ms, call."""
 EDGE_BARS = {
-    "email-Enron": (5, 5), "socfb-Cornell5": (15, 14), "pgd-C500-9": (13, 11), "web-cnr-2000": (28, 20),
-    "R-MAT 20": (310, 230),
-}  # fmt: skip
+    "email-Enron": (5, 5),
+    "socfb-Cornell5": (15, 14),
+    "pgd-C500-9": (13, 11),
+    "web-cnr-2000": (28, 20),
+    "rmat-20": (310, 230),
+}
+"""Bars of counts at each edge and in the graph, ms."""
 
 
 def graphlets(data: Path) -> Iterator[Row]:
-    verified = json.loads((data_folder(data, "undirected") / "graphlets.json").read_text())["graphs"]
+    """Yield counts at each edge, on the device and in NumPy, and in the graph."""
     for name, (per_edge, counts) in EDGE_BARS.items():
-        if name.startswith("R-MAT"):
-            graph = synthetic.rmat(20, 8, seed=1, isolated="drop", pad="bucket")
-        else:
-            graph = undirected(data, name)
-        if name in verified:
-            found = jaxmotif.graphlet_counts(graph).counts
-            known = {key: value for key, value in verified[name].items() if key in found}
-            assert all(found[key] == value for key, value in known.items()), name
-        held: Any = jaxmotif.edge_graphlets(graph).held
-        rate = copy_rate(held)
-        yield f"edge_graphlets {name}, on the device", per_edge, lambda g=graph: jaxmotif.edge_graphlets(g).held
-        bar = per_edge + 1.15e3 * held.nbytes / rate
+        graph = harness.network(data, name)
+        harness.check_counts(data, name, jaxmotif.graphlet_counts(graph).counts)
+        raw: Any = jaxmotif.edge_graphlets(graph).raw_counts  # in the dtype in which the device has them
+        rate = copy_rate(raw)
+        yield (
+            f"edge_graphlets {name}, on the device",
+            per_edge,
+            lambda g=graph: jaxmotif.edge_graphlets(g).on_device().block_until_ready().shape,
+        )
+        bar = per_edge + 1.15e3 * raw.nbytes / rate
         yield (
             f"edge_graphlets {name}, NumPy ({rate / 1e9:.1f} GB/s)",
             bar,
@@ -55,8 +58,30 @@ def graphlets(data: Path) -> Iterator[Row]:
         yield f"graphlet_counts {name}", counts, lambda g=graph: jaxmotif.graphlet_counts(g).counts
 
 
+def fetched(data: Path) -> Iterator[Row]:
+    """Yield tables brought to host memory: plain copies beside int64 by pieces of several sizes."""
+    for rows, dtype in ((183_831, np.uint32), (790_777, np.uint32), (2_738_969, np.int64), (7_600_000, np.int64)):
+        with jax.enable_x64(True):
+            counts = jax.block_until_ready(jax.numpy.full((rows, 17), 7, dtype))
+        title = f"{rows:,} x 17 {np.dtype(dtype).name}"
+
+        def fresh(counts: jax.Array = counts) -> jax.Array:
+            with jax.enable_x64(True):  # an array remembers what was copied of it
+                return jax.block_until_ready(counts + counts.dtype.type(0))
+
+        yield f"{title}: computed, not copied", None, lambda fresh=fresh: fresh().shape
+        yield f"{title}: plain copy", None, lambda fresh=fresh: np.asarray(fresh()).shape
+        yield f"{title}: plain copy, astype", None, lambda fresh=fresh: np.asarray(fresh()).astype(np.int64).shape
+        for size in (2**20, 2**21, 2**22, 2**23, 2**24):
+            yield (
+                f"{title}: pieces of {size >> 20} MiB",
+                None,
+                lambda fresh=fresh, rows=rows, size=size: fetch_int64(fresh(), rows, chunk_bytes=size).shape,
+            )
+
+
 def copy_rate(held: jax.Array) -> float:
-    """Bytes a second to the host, of an array of this size."""
+    """Return the bytes a second of a copy to the host of an array of this size."""
     best = float("inf")
     for _ in range(3):
         with jax.enable_x64(True):
@@ -68,12 +93,14 @@ def copy_rate(held: jax.Array) -> float:
 
 
 def batches(data: Path) -> Iterator[Row]:
+    """Yield the counts of many small graphs, from edge arrays."""
     for (title, sizes), bar in zip(SETS.items(), (1000, 200), strict=True):
         given = small_graphs(*sizes)
         yield f"17 counts of {title}", bar, lambda given=given: jaxmotif.graphlet_counts(given)
 
 
 def matching(data: Path) -> Iterator[Row]:
+    """Yield matches listed, counted and attributed."""
     query, target = instance(data, "string_yeast_u32/sparse_e8_0")
     yield "find_matches yeast_u32/sparse_e8_0, limit=1000", 20, lambda: jaxmotif.find_matches(query, target, limit=1000)
     yield "find_matches, 10^7 rows", 250, lambda: jaxmotif.find_matches(query, target, limit=10**7)
@@ -88,6 +115,7 @@ def matching(data: Path) -> Iterator[Row]:
 
 
 def sieve(data: Path) -> Iterator[Row]:
+    """Yield color searches in a large graph and for a large motif."""
     large = synthetic.random_regular(1 << 20, 20, seed=0)
     colors = np.random.default_rng(0).integers(0, 10, large.n)
     runs = jaxmotif.find_color_motif(large, colors, dict.fromkeys(range(10), 1), 0, limit=0, error=1e-6)
@@ -108,6 +136,7 @@ def sieve(data: Path) -> Iterator[Row]:
 
 
 def motifs(data: Path) -> Iterator[Row]:
+    """Yield random graphs and discoveries."""
     yeast = directed(data, "yeast")
     yield "random_graphs yeast r=1000", 36.7, lambda: jaxmotif.random_graphs(yeast, 1000, 0)
     rng = np.random.default_rng(0)
@@ -128,11 +157,13 @@ def motifs(data: Path) -> Iterator[Row]:
 
 
 def dense(data: Path) -> Iterator[Row]:
+    """Yield the counts of a dense graph."""
     graph = synthetic.erdos_renyi(5000, p=0.5, seed=0)
     yield "graphlet_counts n=5000 p=0.5", 300, lambda: jaxmotif.graphlet_counts(graph).counts
 
 
 def stream(data: Path) -> Iterator[Row]:
+    """Yield matches written to a file."""
     query, target = instance(data, "string_yeast_u32/dense_e32_0")
     with tempfile.TemporaryDirectory() as folder:
         yield (
@@ -142,30 +173,27 @@ def stream(data: Path) -> Iterator[Row]:
         )
 
 
-ROWS = {f.__name__: f for f in (graphlets, batches, matching, sieve, motifs, dense, stream)}
+ROWS = {f.__name__: f for f in (graphlets, fetched, batches, matching, sieve, motifs, dense, stream)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", default="graphlets,batches,matching,sieve,motifs,dense")
-    parser.add_argument("--seconds", type=float, default=3.0)
-    args = parse_with_data(parser)
-    device = jax.devices()[0]
-    print(f"{device.device_kind}, jax {jax.__version__}\n| public call | first | best | bar |\n|---|---|---|---|")
-    for name in args.rows.split(","):
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--rows", type=words, default=["graphlets", "batches", "matching", "sieve", "motifs", "dense"])
+parser.add_argument("--seconds", type=float, default=3.0, help="for the warm calls of a row")
+harness.add_common(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Print the rows that are named, each beside its bar."""
+    table = Table("public call | first | best | bar")
+    for name in options.rows:
         try:
-            for title, bar, call in ROWS[name](args.data):
-                times: list[float] = []
-                begun = time.perf_counter()
-                while len(times) < 2 or (len(times) < 12 and time.perf_counter() - begun < args.seconds):
-                    clock = time.perf_counter()
-                    jax.block_until_ready(call())
-                    times.append(1e3 * (time.perf_counter() - clock))
+            for title, bar, call in ROWS[name](options.data):
+                found = measure(call, calls=11, seconds=options.seconds)
                 shown = "" if bar is None else f"{bar:.0f}"
-                print(f"| {title} | {times[0]:.0f} | {min(times[1:]):.1f} | {shown} |", flush=True)
+                table.row(title, f"{1e3 * found.first:.0f}", f"{1e3 * found.best:.1f}", shown)
         except (Exception, SystemExit) as error:  # the other rows are still of use
-            print(f"| {name} | {type(error).__name__}: {str(error)[:200]} |||", flush=True)
+            table.row(name, f"{type(error).__name__}: {str(error)[:200]}", "", "")
 
 
 if __name__ == "__main__":
-    main()
+    harness.run(main, parser.parse_args())

@@ -1,19 +1,35 @@
 """Queries in words against DotMotif with grandiso: the same answers, and how long they take.
 
-    pip install dotmotif==0.18.0 && python experiments/query.py answers    # 30 queries on bundled networks
-    python experiments/query.py speed                                       # on 100,000 edges
+    pip install dotmotif==0.18.0
+    python experiments/query.py answers    # 31 queries on bundled networks
+    python experiments/query.py speed      # on 100,000 edges
+    python experiments/query.py suite      # DotMotif's own tests with jaxmotif's executor
 
-Attributes are drawn by a seed. Times are CPU seconds of all threads: of jaxmotif's ``find`` and ``count`` the least of
-five, warm; of grandiso's ``find``, which is its ``count`` too, of one.
+Attributes are drawn by a seed. Times are CPU seconds of all threads.
 """
 
-import gc
-import resource
-import signal
-import sys
+from __future__ import annotations
 
-import networkx as nx
+import argparse
+import gc
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import types
+from pathlib import Path
+from typing import Any
+
+import harness
 import numpy as np
+from harness import Rows, Table, measure, option
+
+import jaxmotif
+from jaxmotif import datasets
+from jaxmotif.compat.dotmotif import JaxmotifExecutor
+
+rows = Rows(__doc__)
 
 MOTIFS = (
     "A -> B",
@@ -49,11 +65,7 @@ MOTIFS = (
     "A -> B; B -> A; A.kind = B.kind; A.size != B.size",
 )
 MOST_LISTED = 5_000_000
-"""Matches; a Python dict of each takes memory."""
-
-LIMIT = 120
-"""Wall seconds after which grandiso is stopped."""
-
+"""Matches that are listed at most; a Python dict of each takes memory."""
 SPEED = (
     "A -> B; B -> C; C -> A",
     "A -> B; B -> C; A -> C; C !> A",
@@ -65,7 +77,8 @@ SPEED = (
 )
 
 
-def with_attributes(graph: nx.DiGraph, seed: int = 0) -> nx.DiGraph:
+def with_attributes(graph: Any, seed: int = 0) -> Any:
+    """Draw a kind and a size for each node, a weight and a type for each edge."""
     rng = np.random.default_rng(seed)
     for node in graph:
         graph.nodes[node].update(kind=["KC", "PN", "MBON"][rng.integers(3)], size=int(rng.integers(1, 10)))
@@ -74,45 +87,45 @@ def with_attributes(graph: nx.DiGraph, seed: int = 0) -> nx.DiGraph:
     return graph
 
 
-def rows(found: list[dict]) -> set[tuple]:
+def as_set(found: list[dict]) -> set[tuple]:
+    """Return matches as a set, to compare them whatever their order."""
     return {tuple(sorted(match.items())) for match in found}
 
 
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+def executors(graph: Any) -> tuple[Any, Any]:
+    """Return jaxmotif's executor and grandiso's, of one network."""
+    from dotmotif import GrandIsoExecutor  # pyright: ignore[reportMissingImports]
+
+    return JaxmotifExecutor(graph=graph), GrandIsoExecutor(graph=graph)
 
 
-def timed(call):
-    started = cpu_seconds()
-    result = call()
-    return result, cpu_seconds() - started
+@rows()
+def answers(options: argparse.Namespace) -> None:
+    """Compare the answers to 31 queries on three bundled networks with grandiso's."""
+    import networkx as nx
+    from dotmotif import Motif  # pyright: ignore[reportMissingImports]
 
-
-def answers() -> None:
-    from dotmotif import GrandIsoExecutor, Motif  # pyright: ignore[reportMissingImports]
-
-    import jaxmotif
-    from jaxmotif import datasets
-    from jaxmotif.compat.dotmotif import JaxmotifExecutor
-
+    table = Table("network | query | matches")
     for name, nodes in (("celegans", 80), ("celegans-gap", 253), ("karate", 34)):
         whole = nx.DiGraph(datasets.load(name).to_networkx())  # an undirected edge is two arcs
         chosen = sorted(whole, key=whole.degree, reverse=True)[:nodes]  # grandiso takes long for all of celegans
         graph = with_attributes(nx.DiGraph(whole.subgraph(chosen)))
-        ours, theirs = JaxmotifExecutor(graph=graph), GrandIsoExecutor(graph=graph)
+        ours, theirs = executors(graph)
         for text in MOTIFS:
             motif = Motif(text)
             found, known = ours.find(motif), theirs.find(motif)
-            assert len(found) == len(known) == ours.count(motif), (name, text, len(found), len(known))
-            assert rows(found) == rows(known), (name, text)
+            harness.check(f"{name}, {text}, matches", (len(found), ours.count(motif)), (len(known), len(known)))
             named = jaxmotif.query(text, graph)
-            assert rows([dict(zip(named.names, row, strict=True)) for row in named.nodes.tolist()]) == rows(known), text
-            print(f"| {name} | `{text}` | {len(found)} |", flush=True)
+            listed = [dict(zip(named.names, row, strict=True)) for row in named.nodes.tolist()]
+            for one in (found, listed):
+                harness.check(f"{name}, {text}, differences", as_set(one) ^ as_set(known), set())
+            table.row(name, f"`{text}`", len(found))
 
 
-def skewed(nodes: int, edges: int) -> nx.DiGraph:
-    """Arcs between nodes that are drawn as often as their rank to the power -0.7 says: a few hubs, many with few."""
+def skewed(nodes: int, edges: int) -> Any:
+    """Draw arcs between nodes that are met as often as their rank to the power -0.7 says: a few hubs, many with few."""
+    import networkx as nx
+
     rng = np.random.default_rng(1)
     weights = np.arange(1, nodes + 1) ** -0.7
     ends = rng.choice(nodes, (3 * edges, 2), p=weights / weights.sum())
@@ -122,54 +135,121 @@ def skewed(nodes: int, edges: int) -> nx.DiGraph:
     return graph
 
 
-def speed() -> None:
+@rows(option("--limit", type=int, default=120, help="wall seconds after which grandiso is stopped"))
+def speed(options: argparse.Namespace) -> None:
+    """Time queries on 100,000 edges: jaxmotif's ``find`` and ``count``, the least of five, warm, and grandiso's, once.
+
+    grandiso's ``find`` is its ``count``, too. The bar is 50 times as fast.
+    """
+    import networkx as nx
+
+    signal.signal(signal.SIGALRM, give_up)
     networks = {
         "even, 20,000 nodes": nx.gnm_random_graph(20_000, 100_000, seed=1, directed=True),
         "even, 3,000 nodes": nx.gnm_random_graph(3_000, 100_000, seed=1, directed=True),
         "hubs, 20,000 nodes": skewed(20_000, 100_000),
     }
+    table = Table("network | query | matches | find | count | grandiso | grandiso / find, / count")
     for name, graph in networks.items():
-        with_attributes(graph)
-        assert graph.number_of_edges() == 100_000
+        harness.check(f"{name}, edges", with_attributes(graph).number_of_edges(), 100_000)
         for text in SPEED:
-            compare(name, graph, text)
+            table.row(name, f"`{text}`", *times(graph, text, options.limit))
 
 
-def compare(name: str, graph: nx.DiGraph, text: str) -> None:
-    from dotmotif import GrandIsoExecutor, Motif  # pyright: ignore[reportMissingImports]
+def times(graph: Any, text: str, limit: int) -> list[Any]:
+    """Return the cells of a query: matches, seconds and ratios."""
+    from dotmotif import Motif  # pyright: ignore[reportMissingImports]
 
-    from jaxmotif.compat.dotmotif import JaxmotifExecutor
-
-    ours, theirs, motif = JaxmotifExecutor(graph=graph), GrandIsoExecutor(graph=graph), Motif(text)
+    (ours, theirs), motif = executors(graph), Motif(text)
     gc.collect()
     gc.freeze()  # or the collector looks through the network again and again while matches are listed, for both
-    count = ours.count(motif)
-    count_cpu = min(timed(lambda: ours.count(motif))[1] for _ in range(5))
+    counted = measure(lambda: ours.count(motif), calls=5)
     found, shown, find_cpu = None, "too many to list", float("inf")
-    if count <= MOST_LISTED:
-        found = ours.find(motif)
-        assert count == len(found)
-        find_cpu = min(timed(lambda: ours.find(motif))[1] for _ in range(5))
-        shown = f"{find_cpu:.3f}"
-    signal.alarm(LIMIT)
-    started, over = cpu_seconds(), ""
-    try:
-        known = theirs.find(motif)
-    except TimeoutError:
-        over, known = "over ", None
-    signal.alarm(0)
-    their_cpu = cpu_seconds() - started
-    if known is not None:
-        assert found is not None, "grandiso lists what was thought too much"
-        assert rows(found) == rows(known), text
-    ratios = f"{their_cpu / find_cpu:.0f}, {their_cpu / count_cpu:.0f}"
-    print(f"| {name} | `{text}` | {count} | {shown} | {count_cpu:.3f} | {over}{their_cpu:.2f} | {ratios} |", flush=True)
+    if counted.result <= MOST_LISTED:
+        listed = measure(lambda: ours.find(motif), calls=5)
+        found, find_cpu, shown = listed.result, listed.cpu, f"{listed.cpu:.3f}"
+        harness.check(f"{text}, matches", len(found), counted.result)
+    known: list[dict] | None = None
+
+    def grandiso() -> None:
+        nonlocal known
+        signal.alarm(limit)
+        try:
+            known = theirs.find(motif)
+        except TimeoutError:
+            known = None
+        signal.alarm(0)
+
+    _, _, their_cpu = harness.once(grandiso)
+    if known is not None and found is not None:
+        harness.check(f"{text}, differences", as_set(found) ^ as_set(known), set())
+    their = f"{'over ' if known is None else ''}{their_cpu:.2f}"
+    ratios = f"{their_cpu / find_cpu:.0f}, {their_cpu / counted.cpu:.0f}"
+    return [counted.result, shown, f"{counted.cpu:.3f}", their, ratios]
 
 
 def give_up(*_: object) -> None:
+    """Stop what takes longer than the alarm."""
     raise TimeoutError
 
 
+# ---- DotMotif's own tests
+
+
+SUITE = (
+    "executors/test_grandisoexecutor.py",
+    "executors/test_networkxexecutor.py",
+    "tests/test_multigraphs.py",
+    "tests/test_dm_flags.py",
+    "parsers/v2/test_v2_parser.py",
+    "validators/test_dm_illegal_operators.py",
+)
+
+
+def fetch(folder: Path) -> list[Path]:
+    """Fetch DotMotif's tests, beside each other, so that they import the DotMotif that is installed."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder)]
+    subprocess.run([*pip, "dotmotif==0.14.0"], check=True)
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as source:
+        source.extractall(folder / "source", filter="data")
+    found = []
+    for name in SUITE:
+        copy = folder / Path(name).name
+        copy.write_bytes((folder / "source" / "dotmotif-0.14.0" / "dotmotif" / name).read_bytes())
+        found.append(copy)
+    return found
+
+
+@rows(option("--theirs", action="store_true", help="with DotMotif's own executors"))
+def suite(options: argparse.Namespace) -> None:
+    """Run DotMotif's own tests with its two executors for graphs in memory replaced by jaxmotif's.
+
+    The tests are of the source package of DotMotif 0.14.0, the last one looked at that holds tests, which pip fetches:
+    executors, flags and multigraphs, against the installed DotMotif.
+    """
+    import pytest
+
+    neo4j = types.ModuleType("py2neo")  # of which some tests import a name, and no more
+    neo4j.__dict__["Graph"] = None
+    sys.modules.setdefault("py2neo", neo4j)
+    with tempfile.TemporaryDirectory() as place:
+        files = fetch(Path(place))
+        if not options.theirs:
+            replace_executors()
+        words = ["-q", "-p", "no:cacheprovider", "-n", "0", "-W", "ignore", "--rootdir", place]
+        sys.exit(pytest.main([*words, *map(str, files)]))
+
+
+def replace_executors() -> None:
+    """Put jaxmotif's executor in the place of DotMotif's, wherever tests import them from."""
+    import dotmotif  # pyright: ignore[reportMissingImports]
+    import dotmotif.executors  # pyright: ignore[reportMissingImports]
+
+    for name in ("NetworkXExecutor", "GrandIsoExecutor"):
+        for module in (dotmotif, dotmotif.executors, sys.modules[f"dotmotif.executors.{name}"]):
+            setattr(module, name, JaxmotifExecutor)
+
+
 if __name__ == "__main__":
-    signal.signal(signal.SIGALRM, give_up)
-    {"answers": answers, "speed": speed}[sys.argv[1]]()
+    rows.main()

@@ -25,7 +25,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from networks import data_folder, parse_with_data
+import harness
+from harness import data_folder
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -41,25 +42,27 @@ class Ended(NamedTuple):
 
 
 def start(*arguments: object, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """A command, with its errors in a file that is deleted already."""
+    """Start a command, with its errors in a file that is deleted already."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and inherited
     errors = tempfile.TemporaryFile()  # noqa: SIM115 (end closes it)
     process = subprocess.Popen(
-        [sys.executable, "-m", "jaxmotif", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=errors,
+        [sys.executable, "-m", "jaxmotif", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
         env=os.environ | {"JAX_PLATFORMS": "cpu"} | (environment or {}),
-    )  # fmt: skip
+    )
     process.stdin = errors  # kept with the process
     return process
 
 
 def cpu_of(process: subprocess.Popen[bytes]) -> float:
-    """CPU seconds so far, of all threads."""
+    """Return the CPU seconds so far, of all threads."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def end(process: subprocess.Popen[bytes], number: int | None = None, moment: float = 0.0) -> Ended:
-    """Waits for a process, and sends it a signal after so many CPU seconds, if it still runs then."""
+    """Wait for a process, and send it a signal once it has taken ``moment`` CPU seconds, if it still runs then."""
     sent, memory = None, 0
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -81,7 +84,7 @@ def end(process: subprocess.Popen[bytes], number: int | None = None, moment: flo
 
 
 def colors(folder: Path, nodes: int) -> Path:
-    """A file of three colors at random."""
+    """Write a file of three colors at random."""
     drawn = random.Random(0)
     path = folder / "colors.txt"
     path.write_text("".join(f"{node} {drawn.choice('rgb')}\n" for node in range(nodes)))
@@ -89,17 +92,21 @@ def colors(folder: Path, nodes: int) -> Path:
 
 
 def parts_in(folder: Path) -> list[str]:
+    """Return the files in a folder that are not finished."""
     return [path.name for path in folder.rglob("*") if path.name.endswith(".part")]
 
 
 def result(path: Path) -> str:
-    """What a file says, but for the seconds that it took."""
+    """Return what a file says, but for the seconds that it took."""
     return re.sub(r"(?m)^(\d-cycle,\d+),[\d.]+,[\d.]+,", r"\1,", path.read_text())
 
 
 def terminations(data: Path, number: int = 20, *names: str) -> None:
-    """Chains of four SIGTERMs: a run is told to end, resumed, told again, ... and at last finished. What all runs of a
-    chain took beyond one that is not disturbed, but for starting, is what its four signals lost together."""
+    """Tell runs to end by chains of four SIGTERMs, each run resumed and at last finished.
+
+    What all runs of a chain took beyond one that is not disturbed, but for starting, is what its four signals lost
+    together.
+    """
     arcs, edges = (data_folder(data, kind) for kind in ("directed", "undirected"))
     jobs = {
         "graphlets": ["graphlets", edges / "web-cnr-2000.edges.gz", "--per", "node"],
@@ -141,12 +148,13 @@ def terminations(data: Path, number: int = 20, *names: str) -> None:
             told += f", {statuses[0]} had ended" if statuses[0] else ""
             print(
                 f"| {name} | {alone.cpu:.1f} | {again.cpu:.1f} | {statuses.total()} | {told} | {same} of {len(lost)} "
-                f"| {', '.join(f'{cpu:.1f}' for cpu in lost)} | {late:.1f} |", flush=True,
-            )  # fmt: skip
+                f"| {', '.join(f'{cpu:.1f}' for cpu in lost)} | {late:.1f} |",
+                flush=True,
+            )
 
 
 def interrupts(number: int = 12, *names: str) -> None:
-    """Ctrl-C at random moments of each of five commands, from 0 to the end."""
+    """Press Ctrl-C at random moments of each of five commands, from the start to the end."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         out = folder / "out.csv"
@@ -185,12 +193,12 @@ def interrupts(number: int = 12, *names: str) -> None:
 
 
 def mutants(data: Path, number: int = 5000) -> None:
-    """Samples of every format and the files that people have, as they are and then with one thing changed each."""
+    """Read samples of every format and the files that people have, as they are and then with one thing changed each."""
     import numpy as np
 
     from jaxmotif.graph import read_graph
-    from tests.graph import test_formats as formats
-    from tests.graph.format_samples import Sample, library_samples, text_samples
+    from tests.io import test_formats as formats
+    from tests.io.format_samples import Sample, library_samples, text_samples
 
     samples = text_samples() | library_samples()
     for path in sorted((data / "formats").iterdir()):
@@ -213,10 +221,10 @@ def mutants(data: Path, number: int = 5000) -> None:
 
 
 def hostile() -> None:
-    """Files made to take time or memory, or to run a program, each given to the command, whose limits are its own."""
+    """Give the command files made to take time or memory, or to run a program; its limits are its own."""
     import gzip
 
-    from tests.graph import test_formats as formats
+    from tests.io import test_formats as formats
 
     files: dict[str, Any] = {name: made() if callable(made) else made for name, (made, _) in formats.HOSTILE.items()}
     gigabytes = {"rows": b"0 1\n", "one line": b"0" * 1000, "comments": b"# a comment\n", "XML": b" " * 1000}
@@ -250,7 +258,7 @@ def hostile() -> None:
 
 
 def star() -> None:
-    """A star of 8 leaves in one of 5,000."""
+    """Match a star of 8 leaves in one of 5,000."""
     import math
 
     with tempfile.TemporaryDirectory() as made:
@@ -265,8 +273,10 @@ def star() -> None:
 
 
 def calls(number: int = 3) -> None:
-    """CPU seconds of four commands with an empty cache, again, and on another file of the same bucket: the least of so
-    many rounds. Python's own bytecode is there, as after an installation."""
+    """Time four commands with an empty cache, again, and on another file of the same bucket, in CPU seconds.
+
+    A figure is the least of some rounds. Python's own bytecode is there, as after an installation.
+    """
     commands = {
         "graphlets celegans": ["graphlets"],
         "census celegans --size 3": ["census", "--size", 3],
@@ -290,7 +300,7 @@ def calls(number: int = 3) -> None:
 
 
 def sizes() -> None:
-    """Programs compiled for 100 graphs of 100 sizes."""
+    """Count the programs compiled for 100 graphs of 100 sizes."""
     import jax
     import numpy as np
 
@@ -331,7 +341,7 @@ def sizes() -> None:
 
 
 def cluster(data: Path) -> None:
-    """Two processes that were given different things, and two of which one is killed."""
+    """Run two processes that were given different things, and two of which one is killed."""
     arcs = data_folder(data, "directed")
     base = ["motifs", arcs / "yeast.edges", "--size", 3, "--random", 100, "--quiet", "--directed"]
     others = {
@@ -363,7 +373,7 @@ def cluster(data: Path) -> None:
 
 
 def together(*commands: Sequence[object]) -> list[subprocess.Popen[bytes]]:
-    """Processes of one cluster."""
+    """Start the processes of one cluster."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
@@ -371,20 +381,24 @@ def together(*commands: Sequence[object]) -> list[subprocess.Popen[bytes]]:
     return [start(*command, "--cluster", place) for command, place in zip(commands, places, strict=True)]
 
 
-def main() -> None:
-    with_data: dict[str, Callable[..., None]] = {act.__name__: act for act in (terminations, mutants, cluster)}
-    alone: dict[str, Callable[..., None]] = {act.__name__: act for act in (interrupts, hostile, star, calls, sizes)}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("subject", choices=[*with_data, *alone])
-    parser.add_argument("number", nargs="?", type=int)
-    parser.add_argument("names", nargs="*")
-    args = parse_with_data(parser)
-    given = ([] if args.number is None else [args.number]) + args.names
-    if args.subject in with_data:
-        with_data[args.subject](args.data, *given)
+WITH_DATA: dict[str, Callable[..., None]] = {act.__name__: act for act in (terminations, mutants, cluster)}
+ALONE: dict[str, Callable[..., None]] = {act.__name__: act for act in (interrupts, hostile, star, calls, sizes)}
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("subject", choices=[*WITH_DATA, *ALONE])
+parser.add_argument("number", nargs="?", type=int)
+parser.add_argument("names", nargs="*", metavar="JOB")
+harness.add_common(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Run a subject."""
+    given = ([] if options.number is None else [options.number]) + options.names
+    if options.subject in WITH_DATA:
+        WITH_DATA[options.subject](options.data, *given)
     else:
-        alone[args.subject](*given)
+        ALONE[options.subject](*given)
 
 
 if __name__ == "__main__":
-    main()
+    harness.run(main, parser.parse_args(), workers=True)

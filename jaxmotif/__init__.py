@@ -5,16 +5,19 @@ The names below load on first use, so ``import jaxmotif`` itself costs next to n
 
 from importlib import import_module
 
+from jaxmotif.graph import lend
+from jaxmotif.graph._files import register_reader
+
 TYPE_CHECKING = False  # for type checkers: importing typing is most of the time in which Ctrl-C is not heard yet
 if TYPE_CHECKING:
     from jaxmotif import datasets as datasets
-    from jaxmotif.arrays._kept import keep_compiled as keep_compiled
+    from jaxmotif.arrays._program_cache import keep_compiled as keep_compiled
     from jaxmotif.features import pattern_features as pattern_features
     from jaxmotif.graph import Graph as Graph
-    from jaxmotif.graph import read_graph as read_graph
     from jaxmotif.graphlets import edge_graphlets as edge_graphlets
     from jaxmotif.graphlets import graphlet_counts as graphlet_counts
     from jaxmotif.graphlets import node_orbits as node_orbits
+    from jaxmotif.io import read_graph as read_graph
     from jaxmotif.matching import count_matches as count_matches
     from jaxmotif.matching import find_matches as find_matches
     from jaxmotif.matching import has_match as has_match
@@ -33,10 +36,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "keep_compiled": "arrays._kept",
+    "keep_compiled": "arrays._program_cache",
     "pattern_features": "features",
     "Graph": "graph",
-    "read_graph": "graph",
+    "read_graph": "io",
     "graphlet_counts": "graphlets",
     "edge_graphlets": "graphlets",
     "node_orbits": "graphlets",
@@ -73,3 +76,14 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _read_path(*args, **kwargs):
+    """Read a file for a front door that was given its path."""
+    from jaxmotif.io import read_graph
+
+    return read_graph(*args, **kwargs)
+
+
+register_reader(_read_path)
+lend({"read_graph": "io", "format_table": "io"})

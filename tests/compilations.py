@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import jax
 import pytest
 
-from jaxmotif.arrays._programs import Kept
+from jaxmotif.arrays import _compile
 
 EVENT = "/jax/core/compile/backend_compile_duration"
 
@@ -37,16 +37,16 @@ def compilations() -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def programs() -> Iterator[set[tuple]]:
-    """Which programs of the library are called meanwhile, compiled by now or long before: each function's name, what it
-    is compiled for, and the shapes and static values of its arguments."""
+    """Collect the programs of the library that are called meanwhile, compiled by now or long before: the function's
+    name and options, and the shapes and static values of its arguments."""
     found: set[tuple] = set()
-    call = Kept.call
+    call = _compile.call_program
 
-    def noted(kept, target, jitted, args, kwargs):
+    def noted(run, args, kwargs):
         kinds = ((x.shape, str(x.dtype)) if hasattr(x, "shape") else x for x in jax.tree.leaves((args, kwargs)))
-        found.add((kept._name, target, *kinds))
-        return call(kept, target, jitted, args, kwargs)
+        found.add((run.__qualname__, id(run), *kinds))
+        return call(run, args, kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Kept, "call", noted)
+        patch.setattr(_compile, "call_program", noted)
         yield found

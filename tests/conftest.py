@@ -23,7 +23,6 @@ if not ON_GPU:
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
 
-from jaxmotif.arrays._programs import keep_programs_in  # noqa: E402
 from jaxmotif.motifs import _random_graphs  # noqa: E402
 
 # Tracing makes many objects that last: to look through them as often as Python would takes a tenth of the time.
@@ -58,12 +57,6 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish():
     gc.freeze()  # what was imported stays
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_kept_programs():
-    """An example in a docstring may have asked for them."""
-    keep_programs_in(None)
 
 
 @pytest.fixture(scope="module", autouse=True)

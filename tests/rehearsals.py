@@ -5,9 +5,9 @@ from concurrent.futures import Executor, Future
 import jax
 import pytest
 
+from jaxmotif.arrays import _compile
 from jaxmotif.arrays._ahead import Rehearsal
 from jaxmotif.arrays._compile import Target
-from jaxmotif.arrays._programs import Kept
 
 
 class Here(Executor):
@@ -25,17 +25,16 @@ def rehearsals(monkeypatch):
     monkeypatch.setattr(Target, "is_accelerator", property(lambda self: True))
     told, called = set(), set()
 
-    def noted(method, notes):
-        def call(self, *given):
-            kept, args, kwargs = (given[0] if isinstance(self, Rehearsal) else self), *given[-2:]
-            kinds = (getattr(x, "shape", x) for x in jax.tree.leaves((args, kwargs)))
-            notes.add((kept._name, *kinds))
-            return method(self, *given)
+    def noted(call, notes):
+        def noting(*given):
+            run, args, kwargs = given[-3:]
+            notes.add((run.__qualname__, *(getattr(x, "shape", x) for x in jax.tree.leaves((args, kwargs)))))
+            return call(*given)
 
-        return call
+        return noting
 
     monkeypatch.setattr(Rehearsal, "take", noted(Rehearsal.take, told))
-    monkeypatch.setattr(Kept, "call", noted(Kept.call, called))
+    monkeypatch.setattr(_compile, "call_program", noted(_compile.call_program, called))
 
     def rehearse_in(*modules):
         def both(work, device, what, rehearsal_of=None):

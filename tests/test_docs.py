@@ -77,7 +77,8 @@ def test_sessions_show_what_is_printed(page, capsys):
 
 
 @pytest.mark.parametrize(
-    "package", ["", ".datasets", ".features", ".graph", ".graphlets", ".learn", ".matching", ".motifs", ".sieve"]
+    "package",
+    ["", ".arrays", ".datasets", ".features", ".graph", ".graphlets", ".learn", ".matching", ".motifs", ".sieve"],
 )
 def test_the_reference_has_what_a_package_exports(package):
     lines = [line for page in DOCS.glob("reference/*.md") for line in page.read_text().splitlines()]

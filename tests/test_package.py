@@ -1,6 +1,8 @@
 """The package as a whole: cheap import, documented names, a README that tells the truth."""
 
+import ast
 import doctest
+import graphlib
 import importlib
 import inspect
 import os
@@ -119,15 +121,43 @@ def test_the_reference_lists_what_packages_export():
             assert set(getattr(module, "__all__", ())) <= set(listed), module.__name__
 
 
+def imported_modules(name):
+    """The modules of the package that a module imports, at its top or inside a function, but not for type checkers."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(name)))
+    for_checkers = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for_checkers |= {id(inner) for line in node.body for inner in ast.walk(line)}
+    found = set()
+    for node in ast.walk(tree):
+        if id(node) in for_checkers:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jaxmotif":
+            # What is imported may be a module itself, or something in one.
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.split(".")[0] == "jaxmotif"}
+    return {module if module in MODULES else module.rpartition(".")[0] for module in found} - {name}
+
+
 def test_imports_go_one_way():
+    """Each room imports only from rooms above it in the table of CONTRIBUTING.md, inside functions too."""
     rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
     floor = {room: number for number, row in enumerate(rows) for room in re.findall(r"`(\w+)/`", row)}
     assert set(floor) == {module.name for module in pkgutil.iter_modules(jaxmotif.__path__) if module.ispkg}
     for name in MODULES:
-        room, source = name.split(".")[1], inspect.getsource(importlib.import_module(name))
-        for other in re.findall(r"^ *from jaxmotif\.(\w+)[\w.]* import", source, re.MULTILINE):
-            late = (room, other) in {("arrays", "kernels"), ("graph", "drawing")}
-            assert other == room or late or floor[other] < floor[room], f"{name} imports {other}"
+        room = name.split(".")[1]
+        for other in {module.split(".")[1] for module in imported_modules(name) if "." in module}:
+            assert other == room or floor[other] < floor[room], f"{name} imports {other}"
+
+
+def test_modules_import_in_no_circle():
+    imports = {name: imported_modules(name) for name in MODULES}
+    order = graphlib.TopologicalSorter(imports)
+    try:
+        order.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"modules import each other in a circle: {' <- '.join(error.args[1])}")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -26,8 +26,6 @@ from jax.core import Tracer
 from jax.sharding import Sharding, SingleDeviceSharding
 from jax.stages import Wrapped
 
-from jaxmotif.arrays._programs import Kept
-
 T = TypeVar("T")
 
 THREADS = 16  # at most; one of them rehearses
@@ -69,22 +67,19 @@ class Rehearsal:
         finally:
             _rehearsal.reset(token)
 
-    def take(self, kept: Kept, target: Hashable, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
+    def take(self, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
         """Has the program of a call compiled by another thread.
 
         Returns:
           What stands for the call's results.
         """
         args = jax.tree.map(_stand_in, args)
-        # One by one: a dictionary as a whole would come back in another order, which is part of a kept program's name.
         kwargs = {name: jax.tree.map(_stand_in, x) for name, x in kwargs.items()}
-        if kept.has(target, args, kwargs):  # then the others are kept, too
-            raise Rehearsed
         here, default = contextvars.copy_context(), _default_device()
 
         def compile_() -> None:
             with jax.default_device(default), jax.enable_x64(True), contextlib.suppress(Exception):
-                here.run(kept.make, target, jitted, *args, **kwargs)
+                here.run(lambda: jitted.lower(*args, **kwargs).compile())
 
         results = jitted.trace(*args, **kwargs).out_info
         self._pool.submit(compile_)

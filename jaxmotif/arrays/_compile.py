@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import jax
+import numpy as np
 from jax.core import Tracer
 from jax.sharding import Sharding
 from jax.stages import Lowered, Wrapped
 
 from jaxmotif.arrays._ahead import placed, rehearsal
 from jaxmotif.arrays._fork import using_jax
-from jaxmotif.arrays._programs import NEVER, Brief, Kept
 
 T = TypeVar("T")
 
@@ -35,13 +36,10 @@ class Target(NamedTuple):
     Attributes:
       platform: ``"cpu"``, ``"cuda"``, ``"rocm"`` or ``"tpu"``.
       kernels: which form they take.
-      sparing: whether XLA is kept from running several kernels to see which is fastest: their memory is beyond any
-        budget.
     """
 
     platform: str
     kernels: Kernels = "xla"
-    sparing: bool = False
 
     @property
     def fused(self) -> bool:
@@ -55,7 +53,57 @@ class Target(NamedTuple):
 
 
 _traced_for: ContextVar[Target | None] = ContextVar("traced_for", default=None)
-_sparing: ContextVar[bool] = ContextVar("sparing", default=False)
+
+Options = tuple[tuple[str, bool | int], ...]
+"""XLA's options for one program, by name; a tuple, so that it can be part of a key."""
+
+_WITHOUT_TRIALS: Options = (("xla_gpu_autotune_level", 0), ("xla_gpu_enable_triton_gemm", False))
+"""Options for NVIDIA GPUs. By default XLA times several forms of each matrix product and fusion while it compiles.
+That takes most of the time of compiling (52 of 64 s for the programs of five nodes) and memory beyond any budget.
+Without the trials XLA must not choose Triton's matrix products, which are slow unless they are tuned: those of cuBLAS
+are as fast as what the trials find."""
+
+_UNFUSED: Options = (("xla_cpu_use_fusion_emitters", False), ("xla_cpu_parallel_codegen_split_count", 1))
+_UNOPTIMISED: Options = (*_UNFUSED, ("xla_backend_optimization_level", 0))
+
+
+class QuickLimits(NamedTuple):
+    """The largest arguments, in bytes, with which a program is compiled quickly where that is asked for.
+
+    With arguments up to these sizes the program runs so briefly on a CPU that compiling it is what takes time, whatever
+    the values.
+
+    Attributes:
+      unoptimised: without LLVM's optimisations, which takes a fifth of the time to compile and two to eight times as
+        long to run.
+      unfused: without fusion emitters, which takes half of the time to compile and as a rule a little longer to run.
+    """
+
+    unoptimised: int = 0
+    unfused: int = 0
+
+
+_quick = False
+_unknown_options: set[str] = set()  # to the XLA at hand
+
+
+def compile_quickly(quick: bool) -> None:
+    """Say whether this process asks for few results, so that small programs on a CPU are compiled quickly."""
+    global _quick
+    _quick = quick
+
+
+_find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kernels] | None = None
+
+
+def register_kernels(find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kernels]) -> None:
+    """Register the function that returns the first of some forms in which kernels run on a device.
+
+    The room of kernels lies above this one, so that it registers the function itself when it is imported. A program
+    that is compiled before then has no kernels, and its target says plain XLA.
+    """
+    global _find_form
+    _find_form = find_form
 
 
 def default_device() -> jax.Device:
@@ -82,13 +130,11 @@ def target_of(device: jax.Device | None = None) -> Target:
         raise ValueError(f"JAXMOTIF_KERNELS must be one of {', '.join(get_args(Kernels))}, got {asked!r}")
     if asked == "interpreted":
         return Target(platform, asked)
-    forms = tuple(form for form in PREFERRED.get(platform, ()) if asked in (None, "", form))
-    if not forms:
+    forms: tuple[Kernels, ...] = tuple(form for form in PREFERRED.get(platform, ()) if asked in (None, "", form))
+    if not forms or _find_form is None:
         return Target(platform)
-    # Of a room above: nothing but a kernel that runs shows that kernels do.
-    from jaxmotif.kernels._launch import first_that_works
-
-    return Target(platform, first_that_works(device, forms))
+    # Only a kernel that runs shows that kernels run on this device.
+    return Target(platform, _find_form(device, forms))
 
 
 def target() -> Target:
@@ -107,24 +153,17 @@ def compiling_for(target: Target) -> Iterator[None]:
         _traced_for.reset(token)
 
 
-@contextlib.contextmanager
-def compiling_within(memory: int | None) -> Iterator[None]:
-    """Where memory is limited, programs compiled inside take but their own."""
-    token = _sparing.set(memory is not None)
-    try:
-        yield
-    finally:
-        _sparing.reset(token)
+def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | None = None, **options: Any) -> Any:
+    """Compile a function as ``jax.jit`` does, in 64-bit mode and for the device where its arguments lie.
 
-
-def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, **options: Any) -> Any:
-    """``jax.jit`` in 64-bit mode, whatever the user's switch, for the device where the arguments lie.
-
-    One compiled function is kept for each :class:`Target`, since the same shapes may take another form there. Works as
-    a decorator with and without options, under ``jax.jit``, ``vmap`` and ``shard_map`` too.
+    The user's own 64-bit switch is neither heeded nor changed. One compiled function is kept for each :class:`Target`
+    and choice of XLA's options, since the same shapes may take another form there. The decorator is used with and
+    without options, and its functions under ``jax.jit``, ``vmap`` and ``shard_map`` too.
 
     Args:
-      brief: which programs are compiled quickly at first, where that is asked for; options: of ``jax.jit``.
+      function: what to compile; left out where the decorator is given options.
+      quick: which of its programs may be compiled quickly on a CPU, see :func:`compile_quickly` (default: none).
+      options: those of ``jax.jit``.
 
     Example:
       >>> import jax.numpy as jnp
@@ -133,42 +172,88 @@ def jit64(function: Callable[..., Any] | None = None, *, brief: Brief = NEVER, *
       (dtype('int64'), 1099511627776)
     """
     if function is None:
-        return functools.partial(jit64, brief=brief, **options)
-    compiled: dict[Target, Wrapped] = {}
-    kept = Kept(function, options, brief)
+        return functools.partial(jit64, quick=quick, **options)
+    compiled: dict[tuple[Target, Options], Wrapped] = {}
 
-    def form(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Target, Wrapped]:
+    def program(now: Target, how: Options) -> Wrapped:
+        if (now, how) not in compiled:
+            # jax.jit shares its cache between equal functions, so each target and choice of options needs its own.
+            own = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
+            # Threads may come here together: they must get the same object, or each would compile.
+            compiled.setdefault((now, how), jax.jit(own, **options, compiler_options=dict(how) or None))
+        return compiled[now, how]
+
+    def target_and_program(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Target, Wrapped]:
         using_jax()
         whole = _traced_for.get()
         now = whole or _where((*args, *kwargs.values()))
-        # The program that a function is part of says how it is compiled.
-        now = now._replace(sparing=whole is None and now.platform == "cuda" and _sparing.get())
-        if now not in compiled:
-            # jax.jit shares its cache between equal functions: each target needs one of its own.
-            own = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
-            how = {"xla_gpu_autotune_level": 0} if now.sparing else None
-            compiled[now] = jax.jit(own, **options, compiler_options=how)
-        return now, compiled[now]
+        return now, program(now, () if whole else _compiler_options(now, quick, (args, kwargs)))
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
         is_part = _traced_for.get() is not None  # of a program that is being traced, perhaps for elsewhere
-        now, run = form(args, kwargs)
+        now, run = target_and_program(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
             if is_part:
                 return run(*args, **kwargs)
             if (ahead := rehearsal()) is not None:
-                return ahead.take(kept, now, run, args, kwargs)
-            return kept.call(now, run, args, kwargs)
+                return ahead.take(run, args, kwargs)
+            try:
+                return call_program(run, args, kwargs)
+            except jax.errors.JaxRuntimeError as error:
+                if not _is_unknown_option(error):
+                    raise
+        return call(*args, **kwargs)
 
     def lower(*args: object, **kwargs: object) -> Lowered:
-        now, run = form(args, kwargs)
+        now, run = target_and_program(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
             return run.lower(*args, **kwargs)
 
     # A name of its own: ``jax.jit(jax.vmap(call))`` takes over what the function holds, and has a ``lower`` itself.
     call.lower64 = lower  # pyright: ignore[reportAttributeAccessIssue]
     return call
+
+
+def call_program(run: Wrapped, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Call a program from the host: the one place through which all of the library's own calls go."""
+    # XLA takes options for whole programs only. With traced arguments the program is part of the user's and has none.
+    # Where a user traces a function that closes over a graph, the graph's counts are made at once, and are constants.
+    if _is_traced((args, kwargs)):
+        return run(*args, **kwargs)
+    with jax.core.eval_context():
+        return run(*args, **kwargs)
+
+
+def _is_traced(arguments: object) -> bool:
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments))
+
+
+def _compiler_options(now: Target, quick: QuickLimits | None, arguments: object) -> Options:
+    """Return XLA's options for a program that is called with these arguments.
+
+    An option that the user has set in ``XLA_FLAGS`` is left as it is, and so is one that this XLA does not know. A
+    program that is part of one that the user traces has none.
+    """
+    options: Options = ()
+    if now.platform == "cuda":
+        options = _WITHOUT_TRIALS
+    elif now.platform == "cpu" and quick is not None and _quick:
+        size = sum(x.nbytes for x in jax.tree.leaves(arguments) if isinstance(x, jax.Array | np.ndarray))
+        options = _UNOPTIMISED if size <= quick.unoptimised else _UNFUSED if size <= quick.unfused else ()
+    if not options or _is_traced(arguments):
+        return ()
+    flags = os.environ.get("XLA_FLAGS", "")
+    return tuple((name, value) for name, value in options if name not in flags and name not in _unknown_options)
+
+
+def _is_unknown_option(error: Exception) -> bool:
+    """Say whether a program was refused for an option that this XLA does not know, and do without it from now on."""
+    named = re.search(r"No such compile option: '(\w+)'", str(error))
+    if named is None:
+        return False
+    _unknown_options.add(named[1])
+    return True
 
 
 def _where(args: tuple[object, ...]) -> Target:

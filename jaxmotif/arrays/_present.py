@@ -1,4 +1,4 @@
-"""How results show themselves: one line as text, a table in a notebook, a data frame, an array where they are one."""
+"""Results as users see them: one line of text, a table in a notebook, a data frame, an array where they are one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import dataclasses
 import html
 import itertools
 import numbers
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
+
 if TYPE_CHECKING:
+    import jax
     import pandas
     from numpy.typing import DTypeLike
 
@@ -21,25 +25,38 @@ R = TypeVar("R")
 
 _SHOWN_ROWS = 20
 
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, line separators, marks that turn the direction of text, and halves of characters."""
+
+
+def visible(text: str) -> str:
+    """Return text with what a terminal would obey, or a file cannot hold, written as escapes.
+
+    Example:
+      >>> visible("a\\x1b[2J"), visible("caf\u00e9"), visible("\\ud800")
+      ('a\\\\x1b[2J', 'café', '\\\\ud800')
+    """
+    return text if text.isprintable() else _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
 
 class Presented:
-    """Base of the results of the jobs. A result says what it is in a line, and which table it holds."""
+    """Base of all results: each describes itself in one line and gives the table that it holds."""
 
     def _line(self) -> str:
-        """What was found, in a line."""
+        """Describe the result in one line."""
         raise NotImplementedError
 
     def table(self) -> Mapping[str, Column]:
-        """Columns of equal length by name."""
+        """Return columns of equal length by name."""
         raise NotImplementedError
 
     def _array(self) -> np.ndarray:
-        """The result as an array, where it is one."""
+        """Return the result as an array; results that are no array raise TypeError."""
         name = type(self).__name__
         raise TypeError(f"{name} is a table, not an array; take one of its attributes, or {name}.to_pandas()")
 
     def _pictures(self, rows: int) -> list[str]:
-        """SVG elements that a notebook shows before the first rows of the table, or none."""
+        """Return SVG elements that a notebook shows before the first rows of the table, or none."""
         return []
 
     def __repr__(self) -> str:
@@ -48,8 +65,22 @@ class Presented:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._array(), dtype=dtype, copy=copy)
 
+    def __jax_array__(self) -> jax.Array:
+        """Return what ``jax.numpy`` computes with; raise TypeError where it would truncate."""
+        from jaxmotif.arrays._int64 import Int64  # which imports JAX
+
+        values = self._array()
+        if values.dtype.kind in "iuO":
+            try:
+                return Int64.of(values).__jax_array__()
+            except (OverflowError, TypeError) as error:
+                raise TypeError(f"{type(self).__name__} as a JAX array: {error}") from error
+        import jax.numpy as jnp
+
+        return jnp.asarray(values)
+
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas data frame.
+        """Return the table as a pandas data frame.
 
         Raises:
           ImportError: pandas is not installed (the extra ``io`` has it).
@@ -75,16 +106,17 @@ class Presented:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class PerGraph(Presented, Generic[R]):
-    """The results of many graphs, a sequence of them; ``np.asarray`` of them is ``values``.
+    """The results of many graphs, as a sequence; ``np.asarray`` gives ``values``.
 
     Attributes:
-      columns: what the columns of ``values`` are.
-      values: the rows of all graphs side by side, int64 (Python integers where one is larger) ``[rows, columns]``.
-      starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``; one row a graph
-        for counts of whole graphs, a row an edge or a node elsewhere.
-      notes: what was ignored or had to be done differently, in words.
-      keys: names of rows, beside their graph: the ends of edges, say.
-      single: makes the result of one graph.
+      columns: names of the columns of ``values``.
+      values: the rows of all graphs side by side, ``[rows, columns]``: int64, or Python integers (dtype ``object``)
+        where a count, or the sum of all, needs more than 63 bits.
+      starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``: one row for counts
+        of the whole graph, else one row for each edge or node.
+      notes: messages about what was ignored, or done differently because memory ran out.
+      keys: returns columns that name the rows beside their graph, such as the ends of edges.
+      single: returns the result of one graph.
     """
 
     columns: tuple[str, ...]
@@ -93,6 +125,9 @@ class PerGraph(Presented, Generic[R]):
     notes: tuple[str, ...]
     single: Callable[[int], R]
     keys: Callable[[], Mapping[str, Column]] = dict
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", with_exact_sums(self.values))
 
     def __len__(self) -> int:
         return self.starts.size - 1
@@ -105,12 +140,12 @@ class PerGraph(Presented, Generic[R]):
     def __iter__(self) -> Iterator[R]:
         return map(self.single, range(len(self)))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # what makes the results may not be written, the results themselves may
+    def __reduce__(self) -> tuple[Any, ...]:  # the function that makes results may not pickle; the results do
         results, keys = tuple(self), partial(dict, dict(self.keys()))
         return PerGraph, (self.columns, self.values, self.starts, self.notes, results.__getitem__, keys)
 
     def rows(self, i: int) -> np.ndarray:
-        """The rows of graph ``i``."""
+        """Return the rows of graph ``i``."""
         return self.values[self.starts[i] : self.starts[i + 1]]
 
     def _line(self) -> str:
@@ -126,7 +161,7 @@ class PerGraph(Presented, Generic[R]):
 
 
 def counted(number: int, thing: str) -> str:
-    """``"1 node"``, ``"2 nodes"``, ``"2 matches"``, with separators from a thousand on.
+    """Return a number with its noun, singular or plural, with separators from a thousand on.
 
     Example:
       >>> counted(1, "node"), counted(12345, "edge"), counted(2, "match"), counted(0, "class")
@@ -138,7 +173,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def integers(values: Sequence[int]) -> np.ndarray:
-    """Python integers as int64, or as objects where one does not fit.
+    """Return Python integers as an int64 array, or as an array of objects where one does not fit.
 
     Example:
       >>> integers([1, 2]).dtype, integers([1, 2**70]).dtype
@@ -149,7 +184,7 @@ def integers(values: Sequence[int]) -> np.ndarray:
 
 
 def _plain(column: Column) -> Column:
-    """A column whose Python integers pandas can take."""
+    """Return a column in a dtype that pandas takes: its Python integers as an array."""
     if isinstance(column, np.ndarray):
         return column
     values = list(column)

@@ -2,6 +2,7 @@
 
 | rule | for |
 |---|---|
+| :func:`graph_class` | a graph for a run: a few pairs of capacities for all graphs |
 | :func:`bucket_size` | arrays as large as a graph: at most half more, of large graphs an eighth |
 | :func:`power_of_four` | small tables of a search, whose padding costs little: fewest sizes |
 | :func:`power_of_two` | what must be a power of two, such as hash tables and batches |
@@ -26,6 +27,37 @@ def bucket_size(x: int) -> int:
     below = 1 << ((x - 1).bit_length() - 1)  # the power of two below x
     step = below // 2 if x <= 4096 else below // 8
     return -(-x // step) * step
+
+
+def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
+    """Return the capacities with which a graph is run, so that graphs of one class share all programs.
+
+    On an accelerator padding costs a small graph a millisecond or two, and compiling takes seconds: all graphs up to
+    2^16 nodes and 2^20 slots are of one class, and there are three more of up to 2^18 nodes and 2^22 slots. Graphs beyond
+    these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small graphs are
+    of classes that grow fourfold, with 16 slots a node; larger ones have powers of two of slots, and at least an eighth
+    as many nodes.
+
+    Args:
+      nodes, slots: how many the graph has.
+      accelerated: whether it is run on an accelerator.
+
+    Example:
+      >>> graph_class(34, 156, True), graph_class(10**5, 10**6, True)
+      ((65536, 1048576), (262144, 2097152))
+      >>> graph_class(34, 156, False), graph_class(5000, 20_000, False), graph_class(10**5, 10**6, False)
+      ((64, 1024), (8192, 32768), (131072, 1048576))
+    """
+    if accelerated:
+        for most_nodes, most_slots in ((2**16, 2**20), (2**16, 2**21), (2**18, 2**21), (2**18, 2**22)):
+            if nodes <= most_nodes and slots <= most_slots:
+                return most_nodes, most_slots
+        return bucket_size(nodes), bucket_size(slots)
+    if nodes <= 1024 and slots <= 2**14:
+        size = max(power_of_four(nodes, 64), power_of_four(slots, 1024) // 16)
+        return size, 16 * size
+    slots = power_of_two(slots, 2**14)
+    return power_of_two(nodes, slots // 8), slots
 
 
 def power_of_four(x: int, least: int) -> int:

@@ -1,4 +1,4 @@
-"""Connected induced subgraphs of one size, counted by class: of graphs, and at the places of nodes and edges."""
+"""Counts of the connected induced subgraphs of one size by class, in graphs and at their nodes and edges."""
 
 from jaxmotif.census._count import subgraph_census
 from jaxmotif.census._dense import dense_census, dense_census_classes

@@ -1,4 +1,4 @@
-"""From adjacency codes to isomorphism classes."""
+"""Isomorphism classes of subgraphs that are given by their adjacency codes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from jaxmotif.census._pair_states import Alphabet, Codes
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._pattern import Pattern
 
-AT_ONCE = 1 << 14  # codes brought to normal form together on the host, so that they stay in its cache
+AT_ONCE = 1 << 14  # codes brought to normal form together on the host, few enough for its cache
 
 
 class Classifier:
-    """Assigns codes of subgraphs of one size to classes; for any thread.
+    """A register of the classes of subgraphs of one size, which threads may share.
 
     Attributes:
-      alphabet, size: of the subgraphs.
+      alphabet: what the codes of the subgraphs stand for.
+      size: nodes of a subgraph.
       classes: canonical strings, in the order in which they were first met.
     """
 
@@ -35,7 +36,7 @@ class Classifier:
 
     @property
     def known(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every normal form seen, uint64 ascending, and its class, int64."""
+        """All normal forms seen, uint64 ascending, and the class of each, int64."""
         with self._lock:
             return self._forms, self._index
 
@@ -47,53 +48,61 @@ class Classifier:
         return len(self._by_name)
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:
-        """The class of each code (uint64 ``[U]``), int64 indices into :attr:`classes`."""
+        """Return the class of each code (uint64 ``[U]``), as int64 indices into :attr:`classes`."""
         pieces = np.split(codes, range(AT_ONCE, codes.size, AT_ONCE))
         normal = np.concatenate([normal_codes(np, piece, self.alphabet.codes, self.size) for piece in pieces])
-        # Few forms for many codes: only different ones are looked up.
+        # Many codes have few forms, and only different forms are looked up.
         forms, inverse = np.unique(normal, return_inverse=True)
         return self.of_forms(forms)[inverse]
 
     def of_forms(self, forms: np.ndarray) -> np.ndarray:
-        """The same for codes that :func:`normal_codes` made, ascending and distinct."""
-        # Threads of several devices share what is known, and the numbers of classes.
+        """Return the class of each normal form that :func:`normal_codes` made, ascending and distinct."""
+        # Threads of several devices share the known forms, and the numbers of classes.
         with self._lock:
-            # Past the last, whatever stands there is compared, and differs.
+            # A form above all known ones is compared with the last one, and differs.
             at = np.minimum(np.searchsorted(self._forms, forms), self._forms.size - 1)
             new = forms if self._forms.size == 0 else forms[self._forms[at] != forms]
             if new.size:
                 all_forms = np.concatenate([self._forms, new])
                 order = np.argsort(all_forms)
                 self._forms = all_forms[order]
-                self._index = np.concatenate([self._index, np.array(self._classify(new), np.int64)])[order]
+                numbers = [self._by_name.setdefault(name, len(self._by_name)) for name in self._names(new)]
+                self._index = np.concatenate([self._index, np.array(numbers, np.int64)])[order]
                 at = np.searchsorted(self._forms, forms)
             return self._index[at]
 
-    def _classify(self, codes: np.ndarray) -> list[int]:
-        return [self._by_name.setdefault(name, len(self._by_name)) for name in self._names(codes)]
-
     def _names(self, codes: np.ndarray) -> Iterator[str]:
+        """Yield the canonical string of each code."""
         a = self.alphabet
         labels, entries = decode(codes, a.codes, self.size)
-        # Without labels a class is its matrix, of which there are few: cached over all graphs.
+        # Without labels there are few matrices: their canonical strings are cached over all graphs.
         if a.node_labels is None and a.edge_labels is None:
             for matrix in (entries > 0).reshape(codes.size, -1):
                 yield _plain_string(matrix.tobytes(), self.size, a.directed)
             return
         for label, entry in zip(labels, entries, strict=True):
-            nodes = None if a.node_labels is None else np.asarray(a.node_labels)[label]
-            edges = None if a.edge_labels is None else np.where(entry > 0, np.asarray(a.edge_labels)[entry - 1], 0)
-            yield canonical_string(Pattern(entry > 0, nodes, edges, a.directed))
+            yield canonical_string(labelled_pattern(a, label, entry))
+
+
+def labelled_pattern(alphabet: Alphabet, label: np.ndarray, entry: np.ndarray) -> Pattern:
+    """Return the pattern with some node codes, int64 ``[k]``, and adjacency entries, int64 ``[k, k]``."""
+    nodes = edges = None
+    if alphabet.node_labels is not None:
+        nodes = np.asarray(alphabet.node_labels)[label]
+    if alphabet.edge_labels is not None:
+        edges = np.where(entry > 0, np.asarray(alphabet.edge_labels)[entry - 1], 0)
+    return Pattern(entry > 0, nodes, edges, alphabet.directed)
 
 
 @cache
 def _plain_string(adjacency: bytes, size: int, directed: bool) -> str:
+    """Return the canonical string of a graph without labels, from the bytes of its adjacency."""
     matrix = np.frombuffer(adjacency, bool).reshape(size, size)
     return canonical_string(Pattern(matrix, None, None, directed))
 
 
 def decode(values: np.ndarray, codes: Codes, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Node codes ``[U, k]`` and adjacency entries ``[U, k, k]``, int64, of codes in the order the search built them."""
+    """Return the node codes ``[U, k]`` and adjacency entries ``[U, k, k]``, int64, of codes as the search made them."""
     labels = np.zeros((values.size, size), np.int64)
     entries = np.zeros((values.size, size, size), np.int64)
     rest = values.copy()
@@ -104,11 +113,11 @@ def decode(values: np.ndarray, codes: Codes, size: int) -> tuple[np.ndarray, np.
         rest = rest >> np.uint64(bits)
         return value
 
-    # Backwards: what came last stands lowest.
+    # The node that was added last stands in the lowest bits.
     for i in range(size - 1, -1, -1):
         for a in range(i):
             state = pop(codes.state_bits)
-            # The state is seen from the older node: e(a, i), and e(i, a) in the higher digit.
+            # The state is seen from the older node: its lower digit is e(a, i), its higher one e(i, a).
             entries[:, a, i] = state % codes.entries if codes.directed else state
             entries[:, i, a] = state // codes.entries if codes.directed else state
         labels[:, i] = pop(codes.label_bits)
@@ -116,39 +125,45 @@ def decode(values: np.ndarray, codes: Codes, size: int) -> tuple[np.ndarray, np.
 
 
 ROUNDS = 3
-"""Of hashing in :func:`normal_codes`. One round leaves 13,855 forms of 279,888 digraphs of 5 nodes drawn at random, two
-9,963, three 9,886, and more no fewer (9,608 are classes); of 6 nodes a fourth joins 11 of 271,927."""
+"""Rounds of hashing in :func:`normal_codes`.
+
+Of 279,888 random digraphs of 5 nodes, in 9,608 classes, one round leaves 13,855 forms, two rounds 9,963, three 9,886,
+and more rounds no fewer. Of 6 nodes a fourth round removes 11 of 271,927 forms.
+"""
 
 
 def normal_codes(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int) -> Any:
-    """Codes of the same subgraphs (``xp``: NumPy, or jax.numpy in its 64-bit mode; uint64 ``[U]``), nodes sorted by a
-    hash of what surrounds them: few codes of one class are left, most often one.
+    """Bring codes to normal form: sort the nodes of each subgraph by a hash of what surrounds them.
 
-    That is for speed alone: a hash that fails to tell nodes apart leaves more forms, each of which is classified
-    exactly.
+    A class then has few codes, most often one. This is for speed alone: where the hash fails to tell nodes apart, more
+    forms are left, each of which is classified exactly.
+
+    Args:
+      xp: NumPy, or ``jax.numpy`` in its 64-bit mode.
+      values: the codes, uint64 ``[U]``.
+      codes: how subgraphs are written as codes.
+      size: nodes of a subgraph.
     """
     return normal_places(xp, values, codes, size)[0]
 
 
-def normal_places(
-    xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int
-) -> tuple[Any, Any]:  # fmt: skip
-    """The same, and where in them each node of a code has come to stand, int32 ``[size, U]``."""
+def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, size: int) -> tuple[Any, Any]:
+    """Return normal codes, and the place in them of each node of a code, int32 ``[size, U]``."""
     width, labels, word = codes.state_bits, codes.label_bits, np.uint64
     pairs = np.arange(size)[:, None], np.arange(size)[None]
     young, old = np.maximum(*pairs), np.minimum(*pairs)
 
     def place(nodes: np.ndarray | jax.Array) -> Any:
-        """The lowest bit of those that came with a node: above all that came with the nodes after it."""
-        # As many dyads, and labels, as came with the nodes after it.
+        """Return the lowest bit of a node, which stands above those of all nodes after it."""
+        # These are the dyads of the nodes after it.
         later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
         return later * width + (size - 1 - nodes) * labels
 
     def mask(bits: int) -> np.uint64:
         return word((1 << bits) - 1)
 
-    # Unpack: near[i, j] is the state of the dyad seen from i, label[i] the node's. A code holds each dyad once, with
-    # the younger node, seen from the older; the other view has the digits exchanged.
+    # Unpack the codes: near[i, j] is the state of the dyad seen from i, label[i] the label of node i. A code holds each
+    # dyad once, with the younger node, as seen from the older one; seen from the other its digits are exchanged.
     off = (young != old)[:, :, None]
     near = (values[None, None] >> (place(young) + old * width).astype(word)[:, :, None]) & mask(width)
     if codes.directed:
@@ -156,30 +171,29 @@ def normal_places(
         near = xp.where((pairs[0] > pairs[1])[:, :, None], near // entries + near % entries * entries, near)
     node = np.arange(size)
     label = (values[None] >> (place(node) + node * width).astype(word)[:, None]) & mask(labels)
-    # Hash: a node's colour becomes a hash of the states and colours around it, as often as it still tells more apart.
+    # Hash: in each round a node's colour becomes a hash of the states and colours around it.
     pair, colour = _scramble(near + word(1)), _scramble(label + word(1))
     for _ in range(ROUNDS):
         seen = xp.where(off, _scramble(pair ^ colour[None]), word(0))
         colour = _scramble(colour + seen.sum(axis=1, dtype=word))
-    # Sort the nodes by colour, equal ones in the order they had.
-    # Any order will do among nodes of one colour: exactness does not hang on it.
+    # Sort the nodes by colour. Nodes of one colour keep their order; any order would give exact counts.
     ties = (colour[None] == colour[:, None]) & (pairs[1] < pairs[0])[:, :, None]
     rank = ((colour[None] < colour[:, None]) | ties).sum(axis=1, dtype=np.int32)
 
-    # Pack again, every node at its rank.
-    def put(value: jax.Array, nodes: jax.Array, within: jax.Array) -> Any:
-        return (value << (place(nodes) + within * width).astype(word)).sum(axis=0, dtype=word)
+    # Pack the codes again, every node at its rank.
+    def put(value: jax.Array, nodes: jax.Array, older: jax.Array) -> Any:
+        return (value << (place(nodes) + older * width).astype(word)).sum(axis=0, dtype=word)
 
     a, b = np.triu_indices(size, 1)
-    # Whichever is younger now holds the dyad, seen from the older.
+    # The node with the higher rank now holds the dyad, seen from the other.
     first, second = xp.minimum(rank[a], rank[b]), xp.maximum(rank[a], rank[b])
-    # Before the permutation near[i, j] was seen from i: the older one's view is taken.
+    # near[i, j] is seen from i: the view of the node with the lower rank is taken.
     state = xp.where(rank[a] < rank[b], near[a, b], near[b, a])
     return put(state, second, first) + (put(label, rank, rank) if labels else word(0)), rank
 
 
 def _scramble(x: np.ndarray | jax.Array) -> Any:
-    """A 64-bit mixing function (splitmix64's)."""
+    """Mix 64 bits, as splitmix64 does."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""Every connected induced subgraph of a given size, counted by isomorphism class."""
+"""The census of a graph: its connected induced subgraphs of one size, counted by isomorphism class."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxmotif.census._enumerate import count_classes, count_participation
 from jaxmotif.census._job import divided_census
 from jaxmotif.census._many import count_many
 from jaxmotif.census._pair_states import SMALLEST, CensusGraphs, census_graphs, check_size, degree_rank
-from jaxmotif.census._sizes import in_less, plan
+from jaxmotif.census._sizes import halve_memory, plan
 from jaxmotif.census._tables import Census
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
@@ -42,22 +42,22 @@ def subgraph_census(
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs: what
         :func:`jaxmotif.graph.as_graphs` takes, with one result for each.
-      size: 2 to 8; of two, nothing is kept.
+      size: 2 to 8. A census of two nodes keeps no checkpoint.
       per_node: also count the occurrences that each node lies in, in a second pass.
-      devices: where to run, see :data:`jaxmotif.devices.Devices`; they share the work, but for two nodes, and for many
-        graphs, the first does it.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`. They share the work; for two nodes, and for many
+        graphs, the first one does all of it.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
-      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits.
+      checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
+        goes on from there and gives the same bits.
       progress: show a meter on standard error.
 
     Returns:
-      The classes that occur, with their counts. For many graphs a :class:`~jaxmotif.arrays._present.PerGraph`: a row of
-      counts each, of the classes that occur in any.
+      The classes that occur, with their counts. For many graphs it is a :class:`~jaxmotif.arrays._present.PerGraph`,
+      with a row of counts for each graph and a column for each class that occurs in any of them.
 
     Raises:
-      ValueError: a size out of range, too little memory, labels too many to encode a subgraph in 63 bits, or a
-        checkpoint that is damaged or of other work, or for many graphs.
+      ValueError: for a size out of range, too little memory, more labels than a subgraph's code of 63 bits holds, a
+        checkpoint that is damaged or belongs to other work, or a checkpoint for many graphs.
 
     Reference:
       Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017, section 6.
@@ -73,13 +73,13 @@ def subgraph_census(
     selection = select_devices(devices)
     device = selection.main
     if size > SMALLEST and (selection.several or checkpoint is not None):
-        found = divided_census(graph, size, per_node, selection, memory, checkpoint, progress)
-        return _census(graph, size, found["classes"].tolist(), found["counts"], found["nodes"] if per_node else None)
+        sums = divided_census(graph, size, per_node, selection, memory, checkpoint, progress)
+        return _census(graph, size, sums["classes"].tolist(), sums["counts"], sums["nodes"] if per_node else None)
 
     def attempt(memory: int | None) -> Census:
         sizes, matrix_bytes = plan(device, memory)
 
-        def by_class() -> tuple[CensusGraphs, Classifier, np.ndarray]:
+        def count() -> tuple[CensusGraphs, Classifier, np.ndarray]:
             graphs = census_graphs(graph, None, matrix_bytes, device)
             classifier = Classifier(graphs.alphabet, size)
             return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
@@ -87,18 +87,18 @@ def subgraph_census(
         nodes, programs = None, ("census", device, size, sizes, bucket_size(graph.n), bucket_size(graph.m))
         with jax.default_device(device):
             with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-                graphs, classifier, counts = rehearsed(by_class, device, programs)
+                graphs, classifier, counts = rehearsed(count, device, programs)
             if per_node:
-                # Back from the order of degrees to the graph's.
+                # The counts are in the order of degrees; the user's rows are in the order of the graph.
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]
         return _census(graph, size, classifier.classes, counts, nodes)
 
-    return with_smaller_steps(attempt, memory, partial(in_less, device), device)[0]
+    return with_smaller_steps(attempt, memory, partial(halve_memory, device), device)[0]
 
 
 def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
-    # In the order of their strings, whatever order they were met in.
-    found = [i for i in np.argsort(classes).tolist() if counts[i]]
-    names = tuple(classes[i] for i in found)
+    # Classes are told in the order of their strings, whatever order they were met in.
+    present = [i for i in np.argsort(classes).tolist() if counts[i]]
+    names = tuple(classes[i] for i in present)
     words = graph.node_label_names, graph.edge_label_names
-    return Census(size, graph.directed, names, counts[found], None if nodes is None else nodes[:, found], words)
+    return Census(size, graph.directed, names, counts[present], None if nodes is None else nodes[:, present], words)

@@ -1,4 +1,4 @@
-"""The census of the graphs of a data set: many together, very large ones one by one."""
+"""The census of the graphs of a data set: small graphs are counted together, very large ones one by one."""
 
 from __future__ import annotations
 
@@ -19,19 +19,35 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graphs
 
 MOST_NODES = 1024
-"""Graphs of at most so many nodes are counted together."""
+"""The most nodes of a graph that is counted together with others."""
 
 
 def count_many(
-    graphs: Graphs, size: int, *, per_node: bool = False, devices: Devices = None, memory: int | None = None,
-    progress: bool = False, alone: Callable[..., Census],
-) -> PerGraph[Census]:  # fmt: skip
-    """What :func:`jaxmotif.subgraph_census` gives for many graphs, arguments as there; ``alone``: for large ones."""
+    graphs: Graphs,
+    size: int,
+    *,
+    per_node: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+    alone: Callable[..., Census],
+) -> PerGraph[Census]:
+    """Count the subgraphs of many graphs, as :func:`jaxmotif.subgraph_census` does.
+
+    Args:
+      graphs: the graphs.
+      size: as for :func:`jaxmotif.subgraph_census`.
+      per_node: likewise.
+      devices: likewise.
+      memory: likewise.
+      progress: likewise.
+      alone: takes the census of a single graph, where that is too large for others beside it.
+    """
     check_size(graphs, size)
     device = select_devices(devices).main
     together = np.flatnonzero((graphs.n <= MOST_NODES) & (graphs.slots <= CPU_SAMPLE.slots // 2))
     classifier = Classifier(Alphabet.of(graphs), size)
-    found: dict[int, Census] = {}
+    singles: dict[int, Census] = {}
     rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]] = []
     with meter(len(graphs), "graphs", "census", enabled=progress) as bar:
         for part, n, count in _parts(graphs, together, size):
@@ -46,61 +62,64 @@ def count_many(
             rows.append((part, counts, nodes))
             bar.advance(part.size)
         for i in sorted(set(range(len(graphs))) - set(together.tolist())):
-            found[i] = alone(graphs[i], size, per_node=per_node, devices=devices, memory=memory)
+            singles[i] = alone(graphs[i], size, per_node=per_node, devices=devices, memory=memory)
             bar.advance()
-    return _result(graphs, size, classifier.classes, rows, found)
+    return _result(graphs, size, classifier.classes, rows, singles)
 
 
 def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.ndarray, int, int]]:
-    """Graphs of about one size, the nodes each has room for, and how many there is room for."""
+    """Yield graphs of about one size, the nodes that each has room for, and how many graphs there is room for."""
     n = graphs.n[which]
-    # By room, so that graphs of about one size are next to each other: few programs.
+    # Graphs with the same room are counted together, so that few programs are compiled.
     room = np.array([power_of_four(int(x), 16) for x in range(int(n.max(initial=0)) + 1)], np.int64)[n]
-    most = 63 - Alphabet.of(graphs).code_bits(size)  # bits left for the number of a graph
+    most = 63 - Alphabet.of(graphs).code_bits(size)  # bits that are left for the number of a graph
     for nodes in np.unique(room).tolist():
         some = which[room == nodes]
-        # As many as have room, and whose numbers fit beside a code.
+        # The tables limit how many graphs are counted together, and so do the bits for their numbers.
         count = max(1, min(CPU_SAMPLE.nodes // nodes, CPU_SAMPLE.cells // nodes**2, 2 ** min(most, 20)))
         slots = np.cumsum(graphs.slots[some])
         first = 0
         while first < some.size:
             before = slots[first - 1] if first else 0
-            # As many as have room for their slots, too; the first always has (`count_many` saw to that).
+            # Their slots must have room, too. The first graph's slots always have: `count_many` saw to that.
             stop = min(first + count, int(np.searchsorted(slots, before + CPU_SAMPLE.slots, side="right")))
             yield some[first:stop], nodes, count
             first = stop
 
 
 def _result(
-    graphs: Graphs, size: int, classes: list[str], rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]],
-    alone: dict[int, Census],
-) -> PerGraph[Census]:  # fmt: skip
-    names = sorted({*classes, *(name for one in alone.values() for name in one.classes)})
+    graphs: Graphs,
+    size: int,
+    classes: list[str],
+    rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]],
+    singles: dict[int, Census],
+) -> PerGraph[Census]:
+    """Join the counts of the parts, and the results of graphs counted alone, under the names of all classes."""
+    names = sorted({*classes, *(name for one in singles.values() for name in one.classes)})
     column = {name: i for i, name in enumerate(names)}
     known = np.array([column[name] for name in classes], np.int64)
     values = np.zeros((len(graphs), len(names)), np.int64)
     of_nodes: dict[int, np.ndarray | None] = {}
     for part, counts, nodes in rows:
-        # Parts counted earlier know fewer classes.
+        # Parts that were counted earlier know fewer classes.
         values[part[:, None], known[: counts.shape[1]]] = counts
         of_nodes |= dict(zip(part.tolist(), nodes, strict=True))
-    for i, one in alone.items():
+    for i, one in singles.items():
         values[i, [column[name] for name in one.classes]] = one.counts
     used = np.flatnonzero(values.any(axis=0))
 
     def single(i: int) -> Census:
-        if i in alone:
-            return alone[i]
-        there = np.flatnonzero(values[i])
-        found = of_nodes[i]
-        # Columns are in the order of names, what nodes have in that of the classifier.
+        if i in singles:
+            return singles[i]
+        present, nodes = np.flatnonzero(values[i]), of_nodes[i]
+        # Counts have their columns in the order of names; those of nodes are in the order of the classifier.
         back = np.zeros(len(names), np.int64)
         back[known] = np.arange(known.size)
-        nodes = None if found is None else found[:, back[there]]
-        return Census(
-            size, graphs.directed, tuple(names[k] for k in there), values[i, there], nodes,
-            (graphs[i].node_label_names, graphs[i].edge_label_names),
-        )  # fmt: skip
+        if nodes is not None:
+            nodes = nodes[:, back[present]]
+        words = graphs[i].node_label_names, graphs[i].edge_label_names
+        classes = tuple(names[k] for k in present)
+        return Census(size, graphs.directed, classes, values[i, present], nodes, words)
 
-    shown = tuple(names[k] for k in used)
-    return PerGraph(shown, values[:, used], np.arange(len(graphs) + 1), (), single)
+    columns = tuple(names[k] for k in used)
+    return PerGraph(columns, values[:, used], np.arange(len(graphs) + 1), (), single)

@@ -1,4 +1,4 @@
-"""Graphs in the form the census walks: neighbours either way, the state of every dyad, nodes by falling degree."""
+"""Graphs as the census reads them: neighbours either way, the state of every dyad, nodes by falling degree."""
 
 from __future__ import annotations
 
@@ -21,28 +21,38 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Dyads
 
 SMALLEST, LARGEST = 2, 8
-"""Nodes of the subgraphs that are counted."""
+"""Fewest and most nodes of the subgraphs that are counted."""
 
 
 class Room(NamedTuple):
-    """Entries of arrays over nodes, neighbours and pairs of nodes."""
+    """Lengths of the arrays over nodes, neighbours and pairs of nodes."""
 
     nodes: int
     slots: int
     cells: int
 
 
-LEAST = Room(2**9, 2**15, 2**18)
-"""Room in the smallest arrays over nodes, neighbours and pairs: all smaller graphs share their programs."""
+CPU_LEAST = Room(2**9, 2**15, 2**18)
+ACCELERATOR_LEAST = Room(2**16, 2**18, 2**24)
+"""Lengths of the smallest arrays, on a CPU and on an accelerator: all graphs that need less share their programs.
+
+Padding takes no time in any step on an accelerator, but it takes memory on a CPU.
+"""
+
+
+def least_room(device: jax.Device) -> Room:
+    """Return the lengths of the smallest arrays on a device."""
+    return ACCELERATOR_LEAST if target_of(device).is_accelerator else CPU_LEAST
 
 
 @dataclasses.dataclass(frozen=True)
 class Alphabet:
-    """What the states and node codes of a graph's dyads stand for.
+    """The meaning of the states and node codes of a graph's dyads.
 
     Attributes:
       directed: whether states tell (u, v) from (v, u).
-      edge_labels: values by rank, or ``None``; node_labels: likewise.
+      edge_labels: the values of edge labels, ascending, or ``None`` without labels.
+      node_labels: likewise of node labels.
     """
 
     directed: bool
@@ -51,51 +61,60 @@ class Alphabet:
 
     @classmethod
     def of(cls, graph: Graph | Graphs) -> Alphabet:
+        """Return the alphabet of a graph, or of all graphs of a data set together."""
+
         def values(array: Array | None, used: int) -> tuple[int, ...] | None:
             return None if array is None else tuple(np.unique(np.asarray(array)[:used]).tolist())
 
         fields = graph.fields
-        # Slots of an undirected graph are two for each edge.
+        # An undirected graph has two slots for each edge.
         n, slots = int(fields.num_nodes), int(fields.num_edges) * (1 if graph.directed else 2)
         return cls(graph.directed, values(fields.edge_labels, slots), values(fields.node_labels, n))
 
     @property
     def entries(self) -> int:
-        """How many values an adjacency entry has: none, or a label."""
+        """Number of values of an adjacency entry: one for no edge, and one for each label."""
         return 2 if self.edge_labels is None else 1 + max(len(self.edge_labels), 1)
 
     @property
     def state_bits(self) -> int:
-        # Both digits of a directed state: e(u, v) and e(v, u).
+        """Number of bits of a dyad's state."""
+        # A directed state has two digits, e(u, v) and e(v, u).
         states = self.entries**2 if self.directed else self.entries
         return (states - 1).bit_length()
 
     @property
     def label_bits(self) -> int:
+        """Number of bits of a node's code."""
         return 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
 
     def code_bits(self, size: int) -> int:
-        """Bits of the code of a subgraph of ``size`` nodes."""
+        """Return the bits of the code of a subgraph of ``size`` nodes."""
         return size * self.label_bits + size * (size - 1) // 2 * self.state_bits
 
     @property
     def codes(self) -> Codes:
-        """How subgraphs are written."""
+        """Layout of the codes of subgraphs."""
         return Codes(self.directed, self.entries, self.state_bits, self.label_bits)
 
     def ranks(self, labels: np.ndarray | None, values: tuple[int, ...] | None, count: int) -> np.ndarray:
-        """Labels to 1.. (1 everywhere without labels)."""
-        # 0 stands for no edge.
+        """Return the rank of each label among the values, from 1 on; 1 everywhere without labels.
+
+        The rank 0 is left to stand for no edge.
+        """
         if labels is None or values is None:
             return np.ones(count, np.int64)
         return np.searchsorted(values, labels).astype(np.int64) + 1
 
 
 class Codes(NamedTuple):
-    """How subgraphs are written as codes: all of an :class:`Alphabet` that a program depends on.
+    """The layout of the codes of subgraphs: all of an :class:`Alphabet` that a program depends on.
 
     Attributes:
-      directed; entries: values of an adjacency entry; state_bits: of a dyad; label_bits: of a node.
+      directed: whether states tell (u, v) from (v, u).
+      entries: how many values an adjacency entry has.
+      state_bits: bits of a dyad's state.
+      label_bits: bits of a node's code.
     """
 
     directed: bool
@@ -105,13 +124,13 @@ class Codes(NamedTuple):
 
 
 def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
-    """Raises unless subgraphs of this size can be counted (``more_bits``: of a graph's number)."""
+    """Raise ValueError unless subgraphs of this size can be counted; ``more_bits`` are those of a graph's number."""
     if not SMALLEST <= whole_number(size, "size") <= LARGEST:
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}")
     alphabet = Alphabet.of(graph)
     bits = alphabet.code_bits(size) + more_bits
     last = alphabet.label_bits + (size - 1) * alphabet.state_bits
-    # Codes have 63 bits, and a node's own are shifted in as one word.
+    # A code has 63 bits, and the bits of one node are shifted in as one word.
     if bits > 63 or last > 31:
         raise ValueError(
             f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
@@ -120,10 +139,13 @@ def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
 
 
 def degree_rank(graph: Graph) -> np.ndarray:
-    """A new number for every node, the highest degree first: rows then meet few nodes that come before their first."""
+    """Return a new number for every node, the highest degree first, int64 ``[n]``.
+
+    In this order a search meets few neighbours that come before the first node of a subgraph.
+    """
     rank, degrees = np.empty(graph.n, np.int64), _total_degrees(graph)
-    # Ties by id: the order is the same for every sample of the graph, whose degrees are the same. Numbers are sorted
-    # in a fraction of the time that their order takes.
+    # Nodes of one degree are in the order of their ids, so that all random samples of a graph, whose degrees are equal,
+    # share the order. Sorting keys takes a fraction of the time of finding their order.
     keys = (degrees.max(initial=0) - degrees) * graph.n + np.arange(graph.n)
     keys.sort()
     rank[keys % max(graph.n, 1)] = np.arange(graph.n)
@@ -135,30 +157,39 @@ def _total_degrees(graph: Graph) -> np.ndarray:
 
 
 def content_of(graph: Graph) -> tuple:
-    """What a checkpoint knows a graph by: its edges, nodes and directions, and its labels without padding."""
+    """Return what tells a graph from others in a checkpoint: edges, nodes, directions, and labels without padding."""
     ends = (graph.node_labels, graph.n), (graph.edge_labels, graph.m * (2 - graph.directed))
     labels = [None if x is None else np.asarray(x)[:stop] for x, stop in ends]
     return graph.edge_list(), graph.n, graph.directed, labels
 
 
 def likely_subgraphs(graph: Graph, size: int) -> float:
-    """About how many connected subgraphs of so many nodes there are."""
+    """Estimate how many connected subgraphs of ``size`` nodes there are."""
     return _likely(_total_degrees(graph), size)
 
 
 def _likely(degrees: np.ndarray, size: int) -> float:
-    """The same from total degrees: each subgraph of ``k`` nodes has ``k`` times the mean excess degree as many
-    extensions, and each of ``k + 1`` is the extension of about as many."""
+    """Estimate the number of connected subgraphs from total degrees.
+
+    A subgraph of ``k`` nodes has about ``k`` times the mean excess degree as many extensions, and each subgraph of
+    ``k + 1`` nodes extends about ``k + 1`` others.
+    """
     if size == 1:
         return degrees.size
     degrees = degrees.astype(np.float64)
     excess = (degrees**2).sum() / max(degrees.sum(), 1.0)
-    # An edge is a subgraph of two nodes; one factor for each node more.
+    # An edge is a subgraph of two nodes, and each further node adds a factor.
     return degrees.sum() / 2 * float(np.prod([k * excess / (k + 1) for k in range(2, size)]))
 
 
 class Edges(NamedTuple):
-    """Edges of graphs over the nodes of one: tails and heads ``[graphs, m]``, labels ``[m]`` of all or ``None``."""
+    """Edges of several graphs over the same nodes.
+
+    Attributes:
+      tails: ``[graphs, m]``.
+      heads: ``[graphs, m]``.
+      labels: ``[m]``, the same for all graphs, or ``None``.
+    """
 
     tails: np.ndarray
     heads: np.ndarray
@@ -166,7 +197,7 @@ class Edges(NamedTuple):
 
 
 def graph_edges(graph: Graph) -> Edges:
-    """Those of one graph."""
+    """Return the edges of one graph."""
     edges = graph.edge_list()
     labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
     return Edges(edges[None, :, 0], edges[None, :, 1], labels)
@@ -177,10 +208,12 @@ class CensusGraphs:
     """Graphs of the same nodes ready for a census, on a device.
 
     Attributes:
-      dyads: the arrays, with room for more than there is.
-      n: nodes of each graph, in the order of :func:`degree_rank`; count: how many graphs.
+      dyads: the arrays, which are longer than the graphs need.
+      n: nodes of each graph, in the order of :func:`degree_rank`.
+      count: how many graphs there are, empty ones included.
       alphabet: what states and node codes stand for.
-      degrees: total, of each graph's nodes where these are alike in so many (``alike``), or of all.
+      degrees: the total degrees of the nodes of all graphs, or of one graph where all have the same.
+      alike: how many graphs have these degrees.
     """
 
     dyads: Dyads
@@ -191,25 +224,25 @@ class CensusGraphs:
     alike: int = 1
 
     def likely(self, size: int) -> int:
-        """About how many connected subgraphs of so many nodes there are in all."""
+        """Estimate how many connected subgraphs of ``size`` nodes all graphs have together."""
         return int(min(self.alike * _likely(self.degrees, size), 2.0**62))
 
     @property
     def num_nodes(self) -> int:
-        """Of all graphs together."""
+        """Number of nodes of all graphs together."""
         return self.n * self.count
 
     @property
     def graph_bits(self) -> int:
-        """Of a graph's number."""
+        """Number of bits of a graph's number."""
         return max(self.count - 1, 0).bit_length()
 
 
 class Slots(NamedTuple):
-    """Graphs of ``n`` nodes side by side, as rows of neighbours on the host.
+    """Rows of neighbours of graphs of ``n`` nodes, one graph after another, on the host.
 
     Attributes:
-      offsets: int64 ``[V + 1]``, row starts; ``V`` = graphs * n.
+      offsets: int64 ``[V + 1]``, row starts, with ``V`` = graphs * n.
       near: int64 ``[S]``, neighbours within their own graph (0..n-1), ascending in a row.
       states: int64 ``[S]``, the state of each dyad, seen from the row's node.
     """
@@ -220,12 +253,12 @@ class Slots(NamedTuple):
 
 
 def slots_of(graph: Graph, edges: Edges) -> Slots:
-    """Rows from edges between the nodes of ``graph``."""
+    """Return rows of neighbours from edges between the nodes of ``graph``."""
     alphabet, n = Alphabet.of(graph), graph.n
     number = degree_rank(graph)
     u, v = number[edges.tails], number[edges.heads]
     entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
-    # Rows of several graphs lie one after another: a graph's begin at its number times n.
+    # The rows of a graph begin at its number times n.
     first = np.broadcast_to(np.arange(u.shape[0], dtype=np.int64)[:, None] * n, u.shape)
     return sorted_slots(alphabet, first.ravel(), u.ravel(), v.ravel(), entry.ravel(), u.shape[0] * n, n)
 
@@ -233,17 +266,27 @@ def slots_of(graph: Graph, edges: Edges) -> Slots:
 def sorted_slots(
     alphabet: Alphabet, first: np.ndarray, u: np.ndarray, v: np.ndarray, entry: np.ndarray, rows: int, n: int
 ) -> Slots:
-    """Rows from edges ``u v`` (int64, each within its own graph, whose rows begin at ``first``) and their entries."""
+    """Return rows of neighbours from the edges of several graphs.
+
+    Args:
+      alphabet: what the entries stand for.
+      first: int64, the row where each edge's graph begins.
+      u: int64, the tail of each edge, numbered in its own graph.
+      v: int64, the head likewise.
+      entry: int64, the adjacency entry of each edge.
+      rows: how many rows there are.
+      n: nodes of each graph.
+    """
     bits = alphabet.state_bits
-    # Seen from the other end the entry is the higher digit: e(u, v) + L e(v, u).
+    # The state is e(u, v) + L e(v, u): seen from the head, the entry is the higher digit.
     mirrored = entry * alphabet.entries if alphabet.directed else entry
     both_ways = ((u, v, entry), (v, u, mirrored))
-    # One sort of packed keys: row, neighbour, then the entry.
+    # One sort does it all: a key is the row, then the neighbour, then the entry.
     cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways])
     cells.sort()
     places, states = cells >> bits, cells & ((1 << bits) - 1)
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
-    if begins.size < places.size:  # a dyad with arcs both ways has two keys: their states add up
+    if begins.size < places.size:  # a dyad with arcs both ways has two keys, whose states add up
         states = np.add.reduceat(states, begins)
         places = places[begins]
     row = places // max(n, 1)
@@ -253,25 +296,29 @@ def sorted_slots(
 
 
 RowsOf = Callable[[Alphabet, np.ndarray, int, tuple[int, int, int], np.dtype], tuple[Any, ...]]
-"""Makes rows and matrix on a device, given the alphabet, the nodes' numbers, how many graphs with the empty ones, the
-room for nodes, slots and cells, and the type of states."""
+"""A function that makes rows and matrix on a device.
+
+It takes the alphabet, the nodes' numbers, the number of graphs with empty ones, the lengths of arrays over nodes, slots
+and cells, and the type of states.
+"""
 
 
 def census_graphs(
-    graph: Graph, edges: Edges | None, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+    graph: Graph, edges: Edges | None, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room | None = None
 ) -> CensusGraphs:
-    """Graphs with these edges, and the labels of ``graph``, on a device.
+    """Prepare graphs over the nodes of ``graph``, with its labels, for a census on a device.
 
-    An accelerator sorts the rows itself. What depends on the number of nodes or edges has room up to a power of two:
-    no step takes longer for it, since all follow what is there.
+    An accelerator sorts the rows itself. Arrays over nodes or edges are padded to powers of two, which costs no time
+    in any step, since steps follow the true numbers.
 
     Args:
-      edges: on the host; ``None``: those of the graph itself.
-      matrix_bytes: the matrix of states may take so many; without it states are searched for.
-      count: with empty graphs up to this number, where there are fewer.
-      least: room in the arrays, at least.
+      graph: the graph whose nodes and labels all graphs have.
+      edges: the edges of the graphs, on the host; ``None`` for those of ``graph`` itself.
+      matrix_bytes: most bytes of the matrix of states; where it takes more, states are searched for instead.
+      device: where the arrays lie.
+      count: the number of graphs that empty ones fill up to.
+      least: the least lengths of the arrays (default: those of the kind of device).
     """
-
     accelerated = target_of(device).is_accelerator
     if edges is None and (count > 1 or not accelerated):
         edges = graph_edges(graph)
@@ -280,51 +327,81 @@ def census_graphs(
         alphabet: Alphabet, number: np.ndarray, count: int, room: tuple[int, int, int], state_type: np.dtype
     ) -> tuple[Any, ...]:
         if edges is None:
-            return _sorted_as_held(alphabet, graph, number, room, state_type, device)
+            return _sorted_from_graph(alphabet, graph, number, room, state_type, device)
         if accelerated:
             return _sorted_on_device(alphabet, edges, number, graph.n, count, room, state_type, device)
         return put64(_padded(slots_of(graph, edges), graph.n, room, state_type), device)
 
-    given = 1 if edges is None else edges.tails.shape[0]
-    return graphs_of_rows(graph, given, rows, matrix_bytes, device, count, least)
+    number = 1 if edges is None else edges.tails.shape[0]
+    return graphs_of_rows(graph, number, rows, matrix_bytes, device, count, least)
 
 
 def graphs_of_rows(
-    graph: Graph, given: int, rows: RowsOf, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room = LEAST
+    graph: Graph,
+    number: int,
+    rows: RowsOf,
+    matrix_bytes: int,
+    device: jax.Device,
+    count: int = 0,
+    least: Room | None = None,
 ) -> CensusGraphs:
-    """The same of as many graphs as are given, whose rows are made so."""
+    """Prepare graphs over the nodes of ``graph``, whose rows a function makes.
+
+    Args:
+      graph: the graph whose nodes and labels all graphs have.
+      number: how many graphs there are, without empty ones.
+      rows: makes the rows and the matrix.
+      matrix_bytes: most bytes of the matrix of states.
+      device: where the arrays lie.
+      count: the number of graphs that empty ones fill up to.
+      least: the least lengths of the arrays (default: those of the kind of device).
+    """
     alphabet, n = Alphabet.of(graph), graph.n
-    count = max(count, given)
-    # Twice the edges, as each is in two rows; graphs of one sample have equally many.
+    count = max(count, number)
+    least = least or least_room(device)
+    # Each edge is in two rows, and all graphs of a sample have the same number of edges.
     nodes = power_of_two(count * n, least.nodes)
     slots = power_of_two(2 * graph.m * count, least.slots)
-    # A byte where that will do: the matrix is read at random, and more of it stays in caches.
+    # The matrix is read at random: with a byte for a state, where that is enough, more of it stays in caches.
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
     cells = _cells(count * n**2, least, matrix_bytes, state_type)
-    number = degree_rank(graph)
-    arrays = rows(alphabet, number, count, (nodes, slots, cells), state_type)
+    rank = degree_rank(graph)
+    arrays = rows(alphabet, rank, count, (nodes, slots, cells), state_type)
     node_codes = None
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
-        codes[number] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
-        # All graphs have the labels of the one.
+        codes[rank] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
         node_codes = np.tile(codes, count)
     degrees = _total_degrees(graph)
     dyads = _on_device(alphabet, arrays, node_codes, (nodes, n, count), int(degrees.max(initial=0)), device)
-    return CensusGraphs(dyads, n, count, alphabet, degrees, given)
+    return CensusGraphs(dyads, n, count, alphabet, degrees, number)
 
 
 def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype) -> int:
-    """Room for a matrix of states, or 0 where it takes too many bytes."""
-    fit = min(matrix_bytes // state_type.itemsize, 2**31 - 2)  # int32 numbers cells, and one more for what is left out
+    """Return the length of the matrix of states, or 0 where it takes too many bytes."""
+    # Cells have int32 numbers, and one more number stands for none.
+    fit = min(matrix_bytes // state_type.itemsize, 2**31 - 2)
     return min(power_of_two(true_cells, least.cells), fit) if true_cells <= fit else 0
 
 
 def _on_device(
-    alphabet: Alphabet, arrays: tuple[Any, ...], node_codes: np.ndarray | None, room: tuple[int, int, int],
-    degree: int, device: jax.Device,
-) -> Dyads:  # fmt: skip
-    """The arrays. ``room``: for nodes, the nodes of a graph, and how many graphs; ``degree``: the largest."""
+    alphabet: Alphabet,
+    arrays: tuple[Any, ...],
+    node_codes: np.ndarray | None,
+    room: tuple[int, int, int],
+    degree: int,
+    device: jax.Device,
+) -> Dyads:
+    """Put graphs on a device.
+
+    Args:
+      alphabet: what states and node codes stand for.
+      arrays: offsets, neighbours, states and matrix.
+      node_codes: the codes of all nodes, or ``None``.
+      room: the length of arrays over nodes, the nodes of a graph, and how many graphs there are.
+      degree: the largest degree.
+      device: where the arrays lie.
+    """
     nodes, n, count = room
     codes = None
     if node_codes is not None:
@@ -332,38 +409,57 @@ def _on_device(
     sizes = np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)
     offsets, near, states, matrix = arrays
     return Dyads(
-        offsets, near, states, matrix, codes, jax.device_put(sizes, device),
-        entries=alphabet.entries if alphabet.directed else 0, state_bits=alphabet.state_bits,
-        # In threes, so that few depths of the search are compiled.
-        label_bits=alphabet.label_bits, search_steps=max(9, -(-degree.bit_length() // 3) * 3),
-    )  # fmt: skip
+        offsets,
+        near,
+        states,
+        matrix,
+        codes,
+        jax.device_put(sizes, device),
+        entries=alphabet.entries if alphabet.directed else 0,
+        state_bits=alphabet.state_bits,
+        # Steps go up in threes, so that few depths of the search are compiled.
+        label_bits=alphabet.label_bits,
+        search_steps=max(9, -(-degree.bit_length() // 3) * 3),
+    )
 
 
 def mixed_graphs(
     graphs: Graphs, which: np.ndarray, n: int, count: int, alphabet: Alphabet, matrix_bytes: int, device: jax.Device
 ) -> tuple[CensusGraphs, np.ndarray]:
-    """Graphs of a data set, each with room for ``n`` nodes, with empty ones up to ``count``; and where each node of
-    theirs is, int64."""
+    """Prepare graphs of a data set for a census on a device.
+
+    Args:
+      graphs: the data set.
+      which: the numbers of the graphs.
+      n: the nodes that each graph has room for.
+      count: the number of graphs that empty ones fill up to.
+      alphabet: what states and node codes stand for.
+      matrix_bytes: most bytes of the matrix of states.
+      device: where the arrays lie.
+
+    Returns:
+      The graphs, and the place of each of their nodes, int64.
+    """
+    # The graphs are joined into one, whose nodes are then spread out.
     union = graphs.union(which, pad=None)
-    # The graphs as one, whose nodes are then spread out to rooms of n.
     owner = np.repeat(np.arange(which.size), graphs.n[which])
     start = np.repeat(np.cumsum(graphs.n[which]) - graphs.n[which], graphs.n[which])
     degrees = _total_degrees(union)
-    place = np.empty(union.n, np.int64)  # the highest degree of each graph first
-    # Within each graph by degree, as `degree_rank` does for one.
+    place = np.empty(union.n, np.int64)
+    # Nodes of a graph are in the order of falling degree, as `degree_rank` has them.
     place[np.lexsort((-degrees, owner))] = np.arange(union.n) - start
     place += owner * n
     edges = graph_edges(union)
     u, v = place[edges.tails[0]], place[edges.heads[0]]
-    # Where the rows of the edge's graph begin.
+    # The rows of an edge's graph begin at a multiple of n.
     first = u - u % n
     entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.size)
-    found = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)
+    rows = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)
     least = CPU_SAMPLE
     nodes, slots = power_of_two(count * n, least.nodes), power_of_two(2 * union.m, least.slots)
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
     cells = _cells(count * n**2, least, matrix_bytes, state_type)
-    arrays = put64(_padded(found, n, (nodes, slots, cells), state_type), device)
+    arrays = put64(_padded(rows, n, (nodes, slots, cells), state_type), device)
     codes = None
     if alphabet.label_bits:
         codes = np.zeros(count * n, np.int32)
@@ -373,107 +469,152 @@ def mixed_graphs(
 
 
 CPU_SAMPLE = Room(2**15, 2**17, 2**23)
-"""Room for random graphs on a CPU: so many are counted together as fit, and all share their programs."""
+"""Lengths of arrays for random graphs on a CPU: as many as fit are counted together, and all share their programs."""
 
 
 def in_one_room(graph: Graph) -> int:
-    """How many random graphs have room together on a CPU."""
+    """Return how many random graphs fit together on a CPU."""
     n, m = max(graph.n, 1), max(graph.m, 1)
     return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
 
 
-def _padded(found: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
-    """Offsets, neighbours, states and matrix (if of any cells) with room for so many nodes, slots and cells."""
+def _padded(rows: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
+    """Return offsets, neighbours, states and matrix, padded to the lengths over nodes, slots and cells.
+
+    The matrix is ``None`` where it has no cells.
+    """
     nodes, slots, cells = room
     # Rows past the last are empty.
-    offsets = np.pad(found.offsets.astype(np.int32), (0, nodes + 1 - found.offsets.size), mode="edge")
+    offsets = np.pad(rows.offsets.astype(np.int32), (0, nodes + 1 - rows.offsets.size), mode="edge")
     near, states = (
-        np.pad(x.astype(dtype), (0, slots - x.size))
-        for x, dtype in ((found.near, np.int32), (found.states, state_type))
+        np.pad(x.astype(dtype), (0, slots - x.size)) for x, dtype in ((rows.near, np.int32), (rows.states, state_type))
     )
     matrix = None
     if cells:
         matrix = np.zeros(cells, state_type)
-        row = np.repeat(np.arange(found.offsets.size - 1), np.diff(found.offsets))
-        matrix[row * n + found.near] = found.states
+        row = np.repeat(np.arange(rows.offsets.size - 1), np.diff(rows.offsets))
+        matrix[row * n + rows.near] = rows.states
     return offsets, near, states, matrix
 
 
 def _sorted_on_device(
-    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, count: int, room: tuple[int, int, int],
-    state_type: np.dtype, device: jax.Device,
-) -> tuple[Any, ...]:  # fmt: skip
-    """As :func:`_padded`, of so many graphs with the empty ones."""
+    alphabet: Alphabet,
+    edges: Edges,
+    number: np.ndarray,
+    n: int,
+    count: int,
+    room: tuple[int, int, int],
+    state_type: np.dtype,
+    device: jax.Device,
+) -> tuple[Any, ...]:
+    """Return what :func:`_padded` returns, from the edges of graphs that empty ones fill up to ``count``."""
     graphs, m = edges.tails.shape
-    # Without labels all are 1: of a large graph no gigabytes of them are sent.
+    # Without labels all entries are 1, and one number is sent for all: a large graph would need gigabytes.
     entry = np.ones(1, np.int64) if edges.labels is None else alphabet.ranks(edges.labels, alphabet.edge_labels, m)
-    # Edges have room, too: those past the last have no tail.
+    # Edges are padded too; padding has no tail.
     width, height = bucket_size(m), rows_height(count)
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
-    number = np.pad(number.astype(np.int32), (0, power_of_two(n, LEAST.nodes) - n))
+    number = np.pad(number.astype(np.int32), (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - n))
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
-    given = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
-    return _rows(
-        *given, entries=alphabet.entries if alphabet.directed else 1, bits=alphabet.state_bits, room=room,
-        states=state_type,
-    )  # fmt: skip
+    arrays = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
+    entries = alphabet.entries if alphabet.directed else 1
+    return _rows(*arrays, form=RowForm(entries, alphabet.state_bits, room, state_type))
 
 
 def rows_height(graphs: int) -> int:
-    """Room for so many graphs to be sorted together; for one, which may be large, no more than that."""
+    """Return how many graphs there is room for when ``graphs`` are sorted together.
+
+    A single graph, which may be large, gets no more room than it needs.
+    """
     return 1 if graphs == 1 else bucket_size(graphs)
 
 
-def _sorted_as_held(
-    alphabet: Alphabet, graph: Graph, number: np.ndarray, room: tuple[int, int, int], state_type: np.dtype,
+def _sorted_from_graph(
+    alphabet: Alphabet,
+    graph: Graph,
+    number: np.ndarray,
+    room: tuple[int, int, int],
+    state_type: np.dtype,
     device: jax.Device,
-) -> tuple[Any, ...]:  # fmt: skip
-    """As :func:`_padded`, of the graph itself, without a list of its edges."""
+) -> tuple[Any, ...]:
+    """Return what :func:`_padded` returns, from the rows of the graph itself, without a list of its edges."""
     entry = np.ones(1, np.int64)
     if graph.edge_labels is not None:
         slots, labels = graph.num_slots, np.asarray(graph.edge_labels)
         entry = np.pad(alphabet.ranks(labels[:slots], alphabet.edge_labels, slots), (0, graph.slot_capacity - slots))
     number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
-    given = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
-    return _rows_as_held(
-        *given, entries=alphabet.entries if alphabet.directed else 0, bits=alphabet.state_bits, room=room,
-        states=state_type,
-    )  # fmt: skip
+    arrays = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
+    entries = alphabet.entries if alphabet.directed else 0
+    return _rows_from_graph(*arrays, form=RowForm(entries, alphabet.state_bits, room, state_type))
 
 
-@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+class RowForm(NamedTuple):
+    """The static form of sorted rows.
+
+    Attributes:
+      entries: how many values an adjacency entry has, or without directions 1 (0 for rows from a graph).
+      bits: bits of a dyad's state.
+      room: lengths of the arrays over nodes, slots and cells.
+      states: the type of states.
+    """
+
+    entries: int
+    bits: int
+    room: tuple[int, int, int]
+    states: np.dtype
+
+
+@partial(jit64, static_argnames="form")
 def _rows(
-    tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
-    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
-    """The same between nodes that get these numbers."""
+    tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array, *, form: RowForm
+) -> tuple[Any, ...]:
+    """Sort rows from edges ``[graphs, m]`` whose nodes get new numbers; an edge with a tail below 0 is none."""
     some = tails >= 0
-    # Edges that are none get a node that is there.
+    # Padding gets the number of some node.
     tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
-    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, *form)
 
 
-@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
-def _rows_as_held(
-    offsets: jax.Array, targets: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array,
-    *, entries: int, bits: int, room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix from those of a graph, whose nodes get these numbers; ``entries``: 0 without directions."""
+@partial(jit64, static_argnames="form")
+def _rows_from_graph(
+    offsets: jax.Array, targets: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array, *, form: RowForm
+) -> tuple[Any, ...]:
+    """Sort rows from those of a graph, whose nodes get new numbers."""
     sources = row_of(offsets, targets.shape[0])
     some = jnp.arange(targets.shape[0], dtype=jnp.int32) < offsets[-1]
-    if not entries:  # an edge is in two rows, and counts in one
+    if not form.entries:  # an undirected edge is in two rows, and is taken from one
         some = some & (sources < targets)
     tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
-    return sorted_rows(tails[None], heads[None], entry, n, max(entries, 1), bits, room, states)
+    return sorted_rows(tails[None], heads[None], entry, n, *form._replace(entries=max(form.entries, 1)))
 
 
 def sorted_rows(
-    tails: jax.Array, heads: jax.Array, entry: jax.Array, n: jax.Array, entries: int, bits: int,
-    room: tuple[int, int, int], states: np.dtype,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Rows and matrix from edges ``[graphs, m]`` between nodes that have their numbers; without a tail (-1) is none."""
+    tails: jax.Array,
+    heads: jax.Array,
+    entry: jax.Array,
+    n: jax.Array,
+    entries: int,
+    bits: int,
+    room: tuple[int, int, int],
+    states: np.dtype,
+) -> tuple[Any, ...]:
+    """Sort rows of neighbours, inside a compiled function.
+
+    Args:
+      tails: ``[graphs, m]``, in the order of degrees; -1 for no edge.
+      heads: likewise.
+      entry: the adjacency entry of each edge, ``[m]``, or one for all.
+      n: nodes of each graph.
+      entries: how many values an entry has, or 1 without directions.
+      bits: bits of a dyad's state.
+      room: lengths of the arrays over nodes, slots and cells.
+      states: the type of states.
+
+    Returns:
+      Offsets, neighbours, states, and the matrix or ``None``.
+    """
     nodes, slots, cells = room
     u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)
     first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
@@ -481,26 +622,26 @@ def sorted_rows(
     # A key is the pair's cell in the matrix, then what this edge adds to its state.
     both_ways = ((u, v, entry), (v, u, entry * entries))
     keys = jnp.stack([(((first + a) * n + b) << bits) + e[None] for a, b, e in both_ways])
-    # At most twice the edges are real: what is cut off is padding.
+    # At most two keys an edge are real: what is cut off is padding.
     keys = jnp.sort(jnp.where(tails[None] >= 0, keys, none).reshape(-1))[:slots]
     keys = jnp.pad(keys, (0, slots - keys.size), constant_values=none)
     places, one = keys >> bits, jnp.ones(1, bool)
     new = places[1:] != places[:-1]
-    # A dyad's first key stands for it; its second adds to the state.
+    # A dyad has one or two keys: the first stands for it, the second adds to its state.
     begins = jnp.concatenate([one, new]) & (keys != none)
     state = (keys & ((1 << bits) - 1)).astype(jnp.int32)
-    # The roll brings the next key's entry to the one that begins: keys of one dyad stand together.
-    state = state + jnp.where(jnp.concatenate([new, one]), 0, jnp.roll(state, -1))  # a dyad has two keys at most
+    # The keys of a dyad are neighbours, and the roll brings the second one's entry to the first.
+    state = state + jnp.where(jnp.concatenate([new, one]), 0, jnp.roll(state, -1))
     row = (places // n).astype(jnp.int32)
     local = (places % n).astype(jnp.int32)
     at = jnp.where(begins, jnp.cumsum(begins, dtype=jnp.int32) - 1, slots)
     near = jnp.zeros(slots, jnp.int32).at[at].set(local, mode="drop")
-    found = jnp.zeros(slots, states).at[at].set(state.astype(states), mode="drop")
-    # What begins is a neighbour: as many as a row has.
+    dyad_states = jnp.zeros(slots, states).at[at].set(state.astype(states), mode="drop")
+    # A row has as many neighbours as dyads begin in it.
     lengths = jnp.zeros(nodes, jnp.int32).at[jnp.where(begins, row, nodes)].add(1, mode="drop")
     offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)])
     matrix = None
     if cells:
         cell = jnp.where(begins, places, cells).astype(jnp.int32)
         matrix = jnp.zeros(cells, states).at[cell].set(state.astype(states), mode="drop")
-    return offsets, near, found, matrix
+    return offsets, near, dyad_states, matrix

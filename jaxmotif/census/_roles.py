@@ -1,4 +1,4 @@
-"""How often each node, or edge, plays each role in the connected induced subgraphs: one pass for all classes."""
+"""Counts of the roles that nodes, or edges, play in connected induced subgraphs, in one pass for all classes."""
 
 from __future__ import annotations
 
@@ -10,92 +10,141 @@ from typing import Literal, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.census._classes import Classifier, decode
+from jaxmotif.census._classes import Classifier, decode, labelled_pattern
 from jaxmotif.census._enumerate import Part, count_classes, count_places
-from jaxmotif.census._job import Work, in_parts
+from jaxmotif.census._job import Work, count_in_parts
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, content_of, degree_rank
-from jaxmotif.census._sizes import Sizes, in_less, plan
+from jaxmotif.census._sizes import Sizes, halve_memory, plan
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.patterns import Pattern, canonical_order, named_pattern
+from jaxmotif.patterns import canonical_order, named_pattern
 from jaxmotif.patterns._names import short_name
 from jaxmotif.patterns._roles import roles_of
 
 
 class _Places(NamedTuple):
-    """The roles of a class, and the one that each of its nodes plays, ``[size]``, or each of its ordered pairs,
-    ``[size, size]``, below 0 for none."""
+    """The roles of a class, and where they are played.
+
+    Attributes:
+      roles: the names of the roles.
+      columns: the number of the role that each node plays, ``[size]``, or that each ordered pair of nodes plays,
+        ``[size, size]``, below 0 for none.
+    """
 
     roles: list[str]
     columns: np.ndarray
 
 
 def role_counts(
-    graph: Graph, size: int, per: Literal["node", "edge"], devices: Devices = None, memory: int | None = None,
-    checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> tuple[tuple[str, ...], np.ndarray]:  # fmt: skip
-    """How often each node, or edge, plays each role.
+    graph: Graph,
+    size: int,
+    per: Literal["node", "edge"],
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Count how often each node, or edge, plays each role.
 
     Args:
-      devices, memory, checkpoint, progress: as of :func:`jaxmotif.subgraph_census`.
+      graph: a simple graph.
+      size: nodes of a subgraph.
+      per: whose roles are counted.
+      devices: as for :func:`jaxmotif.subgraph_census`.
+      memory: likewise.
+      checkpoint: likewise.
+      progress: likewise.
 
     Returns:
-      The roles in the classes that occur, these ascending, as :func:`jaxmotif.pattern_features` calls them; and int64
-      ``[n, roles]``, or ``[m, roles]``.
+      The names of the roles, as :func:`jaxmotif.pattern_features` calls them, by ascending class, for the classes that
+      occur; and the counts, int64 ``[n, roles]``, or ``[m, roles]``.
     """
     selection = select_devices(devices)
-    device = selection.main
-    # One for all devices of a process: a form that one has met is known to all.
-    classifier = Classifier(Alphabet.of(graph), size)
-
-    def count(
-        graphs: CensusGraphs, sizes: Sizes, part: Part | None = None, advance: Callable[[int], None] = lambda rows: None
-    ) -> Arrays:
-        counts = count_classes(graphs, size, classifier, sizes, advance, part)[0]
-        return _placed(graph, graphs, per, classifier, counts, sizes, part)
+    device, counter = selection.main, _RoleCounter(graph, size, per)
 
     def attempt(memory: int | None) -> Arrays:
         sizes, matrix_bytes = plan(device, memory)
         with jax.default_device(device), meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-            return count(census_graphs(graph, None, matrix_bytes, device), sizes, advance=bar.advance)
+            return counter.count(census_graphs(graph, None, matrix_bytes, device), sizes, advance=bar.advance)
 
     if size > 2 and (selection.several or checkpoint is not None):
         store = store_for(checkpoint, selection.together, lambda: ("roles", *content_of(graph), size, per))
-        work = Work(graph, size, graph.n if per == "node" else graph.m, count)
-        found = in_parts("roles", work, selection, memory, store, progress)
+        work = Work(graph, size, graph.n if per == "node" else graph.m, counter.count)
+        sums = count_in_parts("roles", work, selection, memory, store, progress)
     else:
-        found = with_smaller_steps(attempt, memory, partial(in_less, device), device)[0]
-    names = [key.split() for key in found["classes"].tolist()]
+        sums = with_smaller_steps(attempt, memory, partial(halve_memory, device), device)[0]
+    names = [key.split() for key in sums["classes"].tolist()]
     roles = {name: _places(name, graph.directed, per).roles for name, _ in names}
-    return tuple(roles[name][int(number)] for name, number in names), found["nodes"]
+    return tuple(roles[name][int(number)] for name, number in names), sums["nodes"]
 
 
-def _placed(
-    graph: Graph, graphs: CensusGraphs, per: Literal["node", "edge"], classifier: Classifier, counts: np.ndarray,
-    sizes: Sizes, part: Part | None,
-) -> Arrays:  # fmt: skip
-    """What :func:`jaxmotif.census._job.added_classes` adds up, with roles in the place of classes: each is called by
-    its class and its number there, so that names ascend as classes do. ``counts``: of the classes, in this part."""
-    forms, index = classifier.known
-    names = classifier.classes  # others may have met more since: these are not in this part
-    met = sorted(names[i] for i in np.flatnonzero(counts).tolist())
-    places = {name: _places(name, graph.directed, per) for name in met}
-    roles = [f"{name} {number:02}" for name in met for number in range(len(places[name].roles))]
-    first = dict(zip(met, np.cumsum([0, *(len(places[name].roles) for name in met)]).tolist(), strict=False))
-    columns = _columns(classifier, forms, names, index, places, first, 1 if per == "node" else 2)
-    values = count_places(graphs, classifier.size, forms, columns, len(roles), sizes, part)
-    number = degree_rank(graph)
-    rows = number if per == "node" else _slots(graphs, number[graph.edge_list()])
-    return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}
+class _RoleCounter:
+    """A counter of the roles that the nodes, or edges, of a graph play.
+
+    All devices of a process share its classifier: a form that one device has met is known to all.
+    """
+
+    def __init__(self, graph: Graph, size: int, per: Literal["node", "edge"]):
+        self._graph = graph
+        self._per: Literal["node", "edge"] = per
+        self._classifier = Classifier(Alphabet.of(graph), size)
+
+    def count(
+        self,
+        graphs: CensusGraphs,
+        sizes: Sizes,
+        part: Part | None = None,
+        advance: Callable[[int], None] = lambda number: None,
+    ) -> Arrays:
+        """Count the roles of a part, as :func:`jaxmotif.census._job.merge_counts` takes them.
+
+        Roles stand in the place of classes. A role is called by its class and its number there, so that the names
+        ascend as classes do.
+        """
+        classifier, per = self._classifier, self._per
+        counts = count_classes(graphs, classifier.size, classifier, sizes, advance, part)[0]
+        forms, index = classifier.known
+        names = classifier.classes  # other devices may have met more classes meanwhile, which are not in this part
+        places: dict[str, _Places] = {}
+        first: dict[str, int] = {}  # the column of each class's first role
+        roles: list[str] = []
+        for name in sorted(names[i] for i in np.flatnonzero(counts).tolist()):
+            places[name] = _places(name, self._graph.directed, per)
+            first[name] = len(roles)
+            roles += [f"{name} {number:02}" for number in range(len(places[name].roles))]
+        columns = self._columns(forms, [names[i] for i in index.tolist()], places, first)
+        values = count_places(graphs, classifier.size, forms, columns, len(roles), sizes, part)
+        rank = degree_rank(self._graph)
+        rows = rank if per == "node" else _slots(graphs, rank[self._graph.edge_list()])
+        return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}
+
+    def _columns(
+        self, forms: np.ndarray, names: list[str], places: dict[str, _Places], first: dict[str, int]
+    ) -> np.ndarray:
+        """Return the columns of the places of forms: those of their classes, with the nodes in another order."""
+        alphabet, size = self._classifier.alphabet, self._classifier.size
+        dimensions = 1 if self._per == "node" else 2
+        labels, entries = decode(forms, alphabet.codes, size)
+        columns = np.full((forms.size, *(size,) * dimensions), -1 if dimensions > 1 else 0, np.int64)
+        for i, (name, label, entry) in enumerate(zip(names, labels, entries, strict=True)):
+            # The form of a pair without its edge may be known though no subgraph has it.
+            if name not in places:
+                continue
+            # Node p of the form is node place[p] of the canonical form.
+            place = np.argsort(canonical_order(labelled_pattern(alphabet, label, entry)))
+            own = places[name].columns
+            taken = own[place] if dimensions == 1 else own[np.ix_(place, place)]
+            columns[i] = np.where(taken < 0, -1, taken + first[name])
+        return columns
 
 
 def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
-    """The places of a class, by its canonical string."""
+    """Return the places of a class, given by its canonical string."""
     short = short_name(name, directed)
-    # Its nodes as the name numbers them.
+    # The short name numbers the nodes as the names of the roles do.
     pattern = named_pattern(short, directed)
     roles, size = roles_of(pattern, short, per), pattern.num_nodes
     columns = np.full((size,) * (1 if per == "node" else 2), -1, np.int64)
@@ -108,40 +157,10 @@ def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> _Places:
     return _Places([role.name for role in roles], columns[order] if per == "node" else columns[np.ix_(order, order)])
 
 
-def _columns(
-    classifier: Classifier,
-    forms: np.ndarray,
-    names: list[str],
-    index: np.ndarray,
-    places: dict[str, _Places],
-    first: dict[str, int],
-    dimensions: int,
-) -> np.ndarray:
-    """The columns of the places of forms, which are the classes' with their nodes in another order."""
-    alphabet, size = classifier.alphabet, classifier.size
-    labels, entries = decode(forms, alphabet.codes, size)
-    columns = np.full((forms.size, *(size,) * dimensions), -1 if dimensions > 1 else 0, np.int64)
-    for i, (label, entry) in enumerate(zip(labels, entries, strict=True)):
-        name = names[index[i]]
-        if name not in places:  # met as what a pair without its edge would be, and not there
-            continue
-        nodes = None if alphabet.node_labels is None else np.asarray(alphabet.node_labels)[label]
-        edges = None
-        if alphabet.edge_labels is not None:
-            edges = np.where(entry > 0, np.asarray(alphabet.edge_labels)[entry - 1], 0)
-        order = canonical_order(Pattern(entry > 0, nodes, edges, alphabet.directed))
-        # Node p of the form is the canonical form's node place[p].
-        place = np.argsort(order)
-        own = places[name].columns
-        taken = own[place] if dimensions == 1 else own[np.ix_(place, place)]
-        columns[i] = np.where(taken < 0, -1, taken + first[name])
-    return columns
-
-
 def _slots(graphs: CensusGraphs, ends: np.ndarray) -> np.ndarray:
-    """The slots of the dyads of edges between nodes in the order of the dyads."""
+    """Find the slot of each edge's dyad; ``ends`` are nodes in the order of the dyads, int64 ``[m, 2]``."""
     offsets, near = np.asarray(graphs.dyads.offsets), np.asarray(graphs.dyads.near)
     n = graphs.num_nodes
     row = np.repeat(np.arange(n), np.diff(offsets[: n + 1]))
-    # Rows ascend, and neighbours within them.
+    # Rows ascend, and so do the neighbours in a row.
     return np.searchsorted(row * n + near[: row.size], ends[:, 0] * n + ends[:, 1])

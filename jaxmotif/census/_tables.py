@@ -1,4 +1,4 @@
-"""The results that tell classes, and how they show themselves."""
+"""Results that are told by class, and how they are shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxmotif.patterns import class_columns, named_pattern
 
 
 class OfClasses(Presented):
-    """Base of results that tell classes."""
+    """The base of results that are told by class."""
 
     directed: bool
     classes: tuple[str, ...]
@@ -22,21 +22,21 @@ class OfClasses(Presented):
 
     @property
     def names(self) -> list[str]:
-        """The name each class has in the field, ``""`` where it has none."""
+        """Name in the field of each class, ``""`` for a class without one."""
         return class_columns(self.classes, self.directed)["name"]
 
     @property
     def ids(self) -> list[int | None]:
-        """The numbers of the classes in mfinder and FANMOD, ``None`` with labels."""
+        """Number of each class in mfinder and FANMOD, ``None`` for a class with labels."""
         return class_columns(self.classes, self.directed)["id"]
 
     @property
     def words(self) -> list[str]:
-        """The classes for readers: the words of labels in the place of their numbers."""
+        """Classes for readers, with the words of labels in the place of their numbers."""
         return [in_words(text, *self.label_words) for text in self.classes]
 
     def draw(self, pattern: str) -> Drawing:
-        """The picture of a class, which a notebook shows; it can be saved as SVG, or drawn by matplotlib.
+        """Draw a class, as a picture that a notebook shows and that can be saved as SVG or drawn by matplotlib.
 
         Args:
           pattern: one of ``classes``, or a name (:func:`jaxmotif.patterns.named_pattern`).
@@ -46,7 +46,7 @@ class OfClasses(Presented):
           >>> subgraph_census(datasets.load("karate"), 3).draw("triangle").svg().startswith("<svg")
           True
         """
-        # Strings of classes have labels as numbers; words are for readers.
+        # The strings in `classes` have labels as numbers; names that a user types have words.
         words = (None, None) if pattern in self.classes else self.label_words
         return draw_pattern(named_pattern(pattern, self.directed, *words), *self.label_words, title=pattern)
 
@@ -56,15 +56,15 @@ class OfClasses(Presented):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Census(OfClasses):
-    """Counts of connected induced subgraphs by class.
+    """Counts of the connected induced subgraphs of one size by class.
 
     Attributes:
       size: nodes of a subgraph.
-      directed: whether classes tell directions.
+      directed: whether the classes have directions.
       classes: canonical strings, ascending: the lexicographically smallest row-major 0/1 adjacency over all node orders
         (with labels as :func:`jaxmotif.patterns.canonical_string` writes them).
       counts: int64 ``[classes]``, occurrences (node sets).
-      per_node: int64 ``[n, classes]``, occurrences that each node lies in, or ``None`` when not asked for.
+      per_node: int64 ``[n, classes]``, occurrences that each node lies in; ``None`` unless it was asked for.
       label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
 
@@ -77,7 +77,7 @@ class Census(OfClasses):
 
     @property
     def total(self) -> int:
-        """All connected induced subgraphs of this size."""
+        """Number of connected induced subgraphs of this size."""
         return int(self.counts.sum())
 
     def _line(self) -> str:
@@ -87,5 +87,5 @@ class Census(OfClasses):
         return {**class_columns(self.classes, self.directed), "count": self.counts}
 
     def as_dict(self) -> Mapping[str, int]:
-        """Counts by class."""
+        """Return the counts by class."""
         return dict(zip(self.classes, self.counts.tolist(), strict=True))

@@ -10,10 +10,10 @@ from types import FrameType
 
 
 def program() -> None:
-    """The ``jaxmotif`` program: runs :func:`main`, and hears Ctrl-C from the first import on."""
+    """Run the ``jaxmotif`` program, which reacts to Ctrl-C from the first import on."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
-    _stand_in_for_closed_streams()
+        signal.signal(signal.SIGINT, _exit_on_interrupt)
+    _replace_closed_streams()
     from jaxmotif.cli._interrupt import exit_now, prompt_interrupts
 
     with prompt_interrupts():
@@ -21,26 +21,32 @@ def program() -> None:
     exit_now(status)
 
 
-def _stand_in_for_closed_streams() -> None:
-    """Of a process that was begun without them: else the next files opened would take their numbers, and what is
-    printed. A result for standard output then fails as it is written, and so is told."""
+def _replace_closed_streams() -> None:
+    """Open standard output and standard error if the process was started without them.
+
+    Otherwise the next files that are opened would get their numbers, and what is printed would go into these files. A
+    result for standard output now fails when it is written, and the user is told.
+    """
     for name, number, mode in (("stdout", 1, os.O_RDONLY), ("stderr", 2, os.O_WRONLY)):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, mode)
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
-            setattr(sys, name, open(number, "w"))  # noqa: SIM115 (for the life of the process)
+            setattr(sys, name, open(number, "w"))  # noqa: SIM115 (It stays open until the process ends.)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """While the handlers themselves are imported, an interrupt has nothing to save and must not raise."""
+def _exit_on_interrupt(number: int, frame: FrameType | None) -> None:
+    """End the process on an interrupt while modules are imported, when there is nothing to save.
+
+    An exception in the midst of an import could crash extension modules.
+    """
     os.write(2, b"jaxmotif: interrupted\n")
     os._exit(128 + number)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command: :func:`jaxmotif.cli._app.main`."""
+    """Run one command and return its exit status (see :func:`jaxmotif.cli._app.main`)."""
     from jaxmotif.cli._app import main
 
     return main(argv)

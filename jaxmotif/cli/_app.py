@@ -1,4 +1,7 @@
-"""Entry point: the parser, exit codes, and errors in one line. Starts no JAX, so ``--help`` is quick."""
+"""The entry point of the command: its parser, exit codes, and errors in one line.
+
+This module does not start JAX, so that ``--help`` is quick.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,19 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import jaxmotif
-from jaxmotif import cli
+from jaxmotif.arrays._present import visible
 from jaxmotif.cli._interrupt import Stopped
 
-FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141  # argparse itself exits with 2 on bad usage
+FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
+"""Exit statuses; argparse itself exits with 2 on bad usage."""
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="jaxmotif",
         description="Find and count small patterns in graphs, exactly, on CPUs and accelerators.",
@@ -33,8 +38,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    # Every file of this folder that defines a command; the jobs come first.
-    modules = [import_module(f"{cli.__name__}.{file.name}") for file in iter_modules(cli.__path__)]
+    # Every file of this folder may define a command. The jobs come first.
+    modules = [import_module(f"{__package__}.{file.name}") for file in iter_modules([str(Path(__file__).parent)])]
     commands = [module.COMMAND for module in modules if hasattr(module, "COMMAND")]
     for command in sorted(commands, key=lambda command: (not command.works, command.name)):
         command.add_to(subparsers)
@@ -42,17 +47,17 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command.
+    """Run one command.
 
     Args:
-      argv: the arguments, ``sys.argv[1:]`` when ``None``.
+      argv: The arguments, ``sys.argv[1:]`` when ``None``.
 
     Returns:
-      The exit status: 0 done, 1 failed, 2 no command, 130 interrupted (143 by SIGTERM, 129 by SIGHUP), 141 the reader
-      of standard output has gone.
+      The exit status: 0 when the command is done, 1 when it failed, 2 when there is no command, 130 when it was
+      interrupted (143 by SIGTERM, 129 by SIGHUP), and 141 when the reader of standard output is gone.
 
     Raises:
-      SystemExit: by argparse, with 2 on bad usage and 0 after ``--help`` and ``--version``.
+      SystemExit: Raised by argparse, with 2 on bad usage and with 0 after ``--help`` and ``--version``.
     """
     try:
         parser = build_parser()
@@ -61,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command is None:
             parser.print_help(sys.stderr)
             return BAD_USAGE
-        # XLA's own warnings tell a user nothing; what Python warns of is a note.
+        # XLA's own warnings say nothing to a user. Python's warnings become notes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         with logging_to_stderr(quiet=getattr(args, "quiet", False)), warnings_as_notes():
             args.run(args)
@@ -74,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _leave_cluster(str(stop))
         return stop.status
     except BrokenPipeError:
-        # What is still buffered has no reader; the interpreter would complain about it at exit.
+        # The rest of the output has no reader, and the interpreter would complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except Exception as error:
@@ -86,17 +91,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _leave_cluster(failure: str | None = None) -> None:
-    """Of several processes: ends with the others, or tells them why not."""
-    if processes := sys.modules.get("jaxmotif.devices._processes"):  # else there are none
+    """End together with the other processes of a cluster, or tell them why this one fails."""
+    if processes := sys.modules.get("jaxmotif.devices._processes"):  # Without this module there are no others.
         processes.leave_processes(failure)
+
+
+class _VisibleFormatter(logging.Formatter):
+    """A formatter of notes in which names from files cannot send commands to the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the note with control characters as escapes."""
+        return visible(super().format(record))
 
 
 @contextlib.contextmanager
 def logging_to_stderr(quiet: bool) -> Iterator[None]:
-    """Shows the library's notes on standard error, unless quiet."""
+    """Show the library's notes on standard error, or only errors if ``quiet``."""
     logger = logging.getLogger("jaxmotif")
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("jaxmotif: %(message)s"))
+    handler.setFormatter(_VisibleFormatter("jaxmotif: %(message)s"))
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
@@ -109,38 +122,37 @@ def logging_to_stderr(quiet: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Logs what Python warns of in a line, each once; heals the folder of compiled code where it is broken."""
-    seen: set[str] = set()
+    """Log each of Python's warnings once, in a line, and repair the folder of compiled code where it is broken."""
+    noted: set[str] = set()
 
     def note(message: Warning | str, *_: object) -> None:
         text = " ".join(str(message).split())
         if "persistent compilation cache entry" in text:
-            reading = text.startswith("Error reading")
-            if reading:
-                from jaxmotif.arrays._kept import forget_compiled
+            from jaxmotif.arrays._program_cache import forget_broken
 
-                forget_compiled()
-            text = "compiled code " + ("that was kept is broken, and is made anew" if reading else "cannot be kept")
-            text += f" ({str(message).partition(': ')[2]})"[:200]
-            seen_as = text.partition(" (")[0]
+            state = "that was kept is broken, and is made anew" if forget_broken(text) else "cannot be kept"
+            text = f"compiled code {state} ({text.partition(': ')[2]})"[:200]
+            key = text.partition(" (")[0]
         else:
-            seen_as = text
-        if seen_as not in seen:
-            seen.add(seen_as)
+            key = text
+        if key not in noted:
+            noted.add(key)
             logging.getLogger("jaxmotif").warning("%s", text)
 
     with warnings.catch_warnings():
+        # Python would show equal warnings once, but each of these may be about another file.
+        warnings.filterwarnings("always", "Error reading persistent compilation cache")
         warnings.showwarning = note
         yield
 
 
-def _of_our_own(error: Exception) -> bool:
-    """Whether the error is of a class of this package, whose text says all."""
+def _is_own(error: Exception) -> bool:
+    """Return whether the error's class belongs to this package, so that its text says everything."""
     return type(error).__module__.split(".")[0] == jaxmotif.__name__
 
 
 def describe(error: Exception) -> str:
-    """One line for the user.
+    """Return an error as one line for the user.
 
     Example:
       >>> describe(ValueError("memory must be positive, got -1"))
@@ -152,7 +164,7 @@ def describe(error: Exception) -> str:
     """
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    elif isinstance(error, ValueError | TypeError | OSError | MemoryError) or _of_our_own(error):
+    elif isinstance(error, ValueError | TypeError | OSError | MemoryError) or _is_own(error):
         text = str(error)
     elif "RESOURCE_EXHAUSTED" in str(error):
         text = (
@@ -160,4 +172,4 @@ def describe(error: Exception) -> str:
         )
     else:
         text = f"{type(error).__name__}: {error} (set JAXMOTIF_TRACEBACK=1 to see where)"
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+    return visible(" ".join(line.strip() for line in text.splitlines() if line.strip()))

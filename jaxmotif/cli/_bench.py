@@ -1,4 +1,4 @@
-"""``jaxmotif bench``: how long each job takes here, on generated graphs, with the results checked."""
+"""The command ``jaxmotif bench``, which times each job on generated graphs and checks the results."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ from jaxmotif.cli._output import Report
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
-WARM_CALLS, WARM_SECONDS = 5, 10.0  # further calls: so many, or as many as begin within this time
+WARM_CALLS, WARM_SECONDS = 5, 10.0
+"""Number of calls after the first one, and time within which the last of them must begin."""
 
 
 class Case(NamedTuple):
-    """What is timed.
+    """A call that is timed.
 
     Attributes:
-      job, task: what a row is called.
-      graph: makes the graph, always the same.
-      run: the call, on a graph and what ``devices=`` takes; gives a number that sums up the result.
-      result: that number, known from another program (experiments/results/bench.md).
+      job: The job, which is in the row of the result.
+      task: The task in words, likewise.
+      graph: A function that makes the graph, which is always the same.
+      run: A function that makes the call, from a graph and a value of ``devices=``, and returns a number that sums up
+        the result.
+      result: This number, as another program gave it (experiments/results/bench.md).
     """
 
     job: str
@@ -40,7 +43,7 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """All that is timed, in the order of the jobs."""
+    """Yield all calls that are timed, in the order of the jobs."""
     from jaxmotif.graph import synthetic
 
     def web() -> Graph:
@@ -64,6 +67,7 @@ def cases() -> Iterator[Case]:
 
 
 JOBS = ("graphlets", "match", "census", "motifs", "search")
+"""Names of the jobs that are timed."""
 
 
 def _labelled(graph: Graph, kinds: int) -> Graph:
@@ -73,7 +77,7 @@ def _labelled(graph: Graph, kinds: int) -> Graph:
 
 
 def query() -> Graph:
-    """Two triangles with an edge between them, labelled."""
+    """Return a labelled query, two triangles with an edge between them."""
     from jaxmotif.graph import Graph
 
     edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)]
@@ -111,14 +115,14 @@ def _search(graph: Graph, devices: str | int | None) -> int:
 
 
 def timed_call(case: Case, graph: Graph, devices: str | int | None) -> tuple[int, float, float]:
-    """The result of a call, its wall seconds and the CPU seconds of all threads."""
+    """Return the result of a call, its wall seconds, and the CPU seconds of all threads."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = case.run(graph, devices)
     return result, time.perf_counter() - wall, time.process_time() - cpu
 
 
-def timed(case: Case, devices: str | int | None) -> dict[str, object]:
-    """A row: the first call, then the best of some."""
+def time_case(case: Case, devices: str | int | None) -> dict[str, object]:
+    """Return a row of the result, with the time of the first call and the best of some later calls."""
     graph = case.graph()
     calls = [timed_call(case, graph, devices)]
     started = time.perf_counter()
@@ -126,9 +130,16 @@ def timed(case: Case, devices: str | int | None) -> dict[str, object]:
         calls.append(timed_call(case, graph, devices))
     wall, cpu = min((wall, cpu) for _, wall, cpu in calls[1:])
     return {
-        "job": case.job, "task": case.task, "nodes": graph.n, "edges": graph.m, "first": calls[0][1], "warm": wall,
-        "cpu": cpu, "result": calls[0][0], "correct": all(result == case.result for result, *_ in calls),
-    }  # fmt: skip
+        "job": case.job,
+        "task": case.task,
+        "nodes": graph.n,
+        "edges": graph.m,
+        "first": calls[0][1],
+        "warm": wall,
+        "cpu": cpu,
+        "result": calls[0][0],
+        "correct": all(result == case.result for result, *_ in calls),
+    }
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -136,22 +147,27 @@ def _run(args: argparse.Namespace) -> Report:
 
     from jaxmotif.devices._select import select_devices
 
-    rows = [timed(case, args.device) for case in cases() if args.job in (None, case.job)]
+    rows = [time_case(case, args.device) for case in cases() if args.job in (None, case.job)]
     if wrong := [f"{row['job']} ({row['task']}): {row['result']}" for row in rows if not row["correct"]]:
         raise RuntimeError("results that are not the known ones: " + "; ".join(wrong))
     devices = select_devices(args.device).devices
     machine = {
-        "device": ", ".join(str(device) for device in devices), "kind": devices[0].device_kind,
-        "cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version(),
-        "jaxlib": version("jaxlib"), "jax": jax.__version__, "jaxmotif": jaxmotif.__version__,
-    }  # fmt: skip
+        "device": ", ".join(str(device) for device in devices),
+        "kind": devices[0].device_kind,
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "jaxlib": version("jaxlib"),
+        "jax": jax.__version__,
+        "jaxmotif": jaxmotif.__version__,
+    }
     return Report(machine, {name: [row[name] for row in rows] for name in rows[0]}, objects="benchmarks")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", nargs="?", choices=JOBS, metavar="JOB", help=f"{', '.join(JOBS)} (default: all)")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.set_defaults(cache="off")  # the first calls are to compile
+    parser.set_defaults(cache="off")  # The first calls should compile.
 
 
 COMMAND = Command(

@@ -1,4 +1,4 @@
-"""What all commands share: their parser, the course of a run, and what goes with every result."""
+"""The part that all commands share: their parsers, the course of a run, and how a result was made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jaxmotif
-from jaxmotif.cli._options import add_work_options, compiled_code_kept, use_devices
+from jaxmotif.cli._options import add_work_options, program_cache, use_devices
 from jaxmotif.cli._output import Report, add_output_options, check_outputs, choose_format, write_report
 
 if TYPE_CHECKING:
@@ -20,23 +20,43 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_NOT_IN_RESULT = frozenset((
-    "command", "run", "format", "output", "occurrences", "report", "svg", "argv", "wide", "quiet", "device", "memory",
-    "cluster", "checkpoint", "cache", "unwritten",
-))  # fmt: skip
-"""Options that leave every bit of the result as it is: it does not tell them."""
+_NOT_IN_RESULT = frozenset(
+    (
+        "command",
+        "run",
+        "format",
+        "output",
+        "occurrences",
+        "report",
+        "svg",
+        "svg_limit",
+        "escape_formulas",
+        "argv",
+        "wide",
+        "quiet",
+        "device",
+        "memory",
+        "cluster",
+        "checkpoint",
+        "cache",
+        "unwritten",
+    )
+)
+"""Options that do not change the result, so that it does not name them."""
 
 
 class Command(NamedTuple):
     """A command of the program.
 
     Attributes:
-      name, help, description: as in ``--help``.
-      usage: the arguments that cannot be left out.
-      add_options: adds the options of its own.
-      run: does the work.
-      works: whether it computes, and takes the options that say where and how.
-      checkpoint: whether its finished work can be kept in a folder.
+      name: The name of the command.
+      help: Its line in the list of commands.
+      description: Its description in ``--help``.
+      usage: The arguments that cannot be left out.
+      add_options: A function that adds the command's own options to a parser.
+      run: A function that does the work.
+      works: Whether the command computes, and so takes the options that say where and how.
+      checkpoint: Whether its finished work can be kept in a folder.
     """
 
     name: str
@@ -49,12 +69,15 @@ class Command(NamedTuple):
     checkpoint: bool = True
 
     def add_to(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-        """Adds the command's parser."""
+        """Add the command's parser."""
         parser = subparsers.add_parser(
-            self.name, help=self.help, description=self.description, allow_abbrev=False,
+            self.name,
+            help=self.help,
+            description=self.description,
+            allow_abbrev=False,
             usage=f"jaxmotif {self.name} {self.usage} [options]".replace("  ", " "),
             epilog="`jaxmotif help columns` explains every column of a result." if self.works else None,
-        )  # fmt: skip
+        )
         self.add_options(parser)
         add_output_options(parser)
         if self.works:
@@ -65,63 +88,68 @@ class Command(NamedTuple):
         args.format = form = choose_format(args.format, args.output)
         check_outputs(args)
         if not self.works:
-            write_report(self.run(args), form, args.output, args.wide)
+            write_report(self.run(args), form, args.output, args.wide, args.escape_formulas)
             return
-        with compiled_code_kept(args):
+        with program_cache(args):
             use_devices(args)
             report = dataclasses.replace(self.run(args), run=how(args))
-        write_report(report, form, args.output, args.wide)
+        write_report(report, form, args.output, args.wide, args.escape_formulas)
         if args.unwritten is not None:
             raise args.unwritten
 
 
 def how(args: argparse.Namespace) -> dict[str, Any]:
-    """What the same result takes: the versions, the command, and its options, given or not."""
-    options = {name: value for name, value in vars(args).items() if name not in _NOT_IN_RESULT and value is not None}
-    plain = {
-        name: value if isinstance(value, bool | int | float | dict) else _text(value) for name, value in options.items()
-    }
-    return {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), "command": args.command} | plain
-
-
-def _text(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    """Return what is needed to make the same result again: the versions, the command, and the values of its options."""
+    run = {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), "command": args.command}
+    for name, value in vars(args).items():
+        if name in _NOT_IN_RESULT or value is None:
+            continue
+        if isinstance(value, tuple | list):
+            value = ",".join(map(str, value))
+        run[name] = value if isinstance(value, bool | int | float | dict) else str(value)
+    return run
 
 
 @contextlib.contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Notes how long the block took."""
+    """Log how long the block took."""
     started = time.monotonic()
     yield
     logger.info("%s in %.2f s", what, time.monotonic() - started)
 
 
 def add_size(parser: argparse.ArgumentParser, sizes: str) -> None:
+    """Add the option ``--size``, whose help names the sizes that are possible."""
     parser.add_argument(
         "-k", "--size", type=int, default=3, metavar="K", help=f"nodes of a subgraph, {sizes} (default: %(default)s)"
     )
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--seed``."""
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
 
 
 def add_estimate(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    """``--estimate`` and ``--samples``; the group is of what else may say how many."""
+    """Add ``--estimate`` and ``--samples``, and return the group for other options that say how many to draw."""
     parser.add_argument(
-        "--estimate", action="store_const", const=True,
+        "--estimate",
+        action="store_const",
+        const=True,
         help="estimate the counts from random subgraphs, where there are too many to be counted",
-    )  # fmt: skip
-    wanted = parser.add_mutually_exclusive_group()
-    wanted.add_argument(
-        "--samples", type=whole_number, metavar="N",
+    )
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--samples",
+        type=whole_number,
+        metavar="N",
         help="with --estimate: draws from a graph, for example 1e9 (default: a million)",
-    )  # fmt: skip
-    return wanted
+    )
+    return amount
 
 
 def whole_number(text: str) -> int:
-    """A whole number, also as ``1e9``.
+    """Parse a whole number, which may be written as ``1e9``.
 
     Example:
       >>> whole_number("1e9"), whole_number("250000")
@@ -134,33 +162,19 @@ def whole_number(text: str) -> int:
 
 
 def _as_whole(value: float) -> int:
-    if not value.is_integer():  # infinity is none, either
+    if not value.is_integer():  # Infinity is not an integer either.
         raise ValueError
     return int(value)
 
 
-def limit(text: str) -> int | None:
-    """A number of matches, or ``all``: ``None``.
-
-    Example:
-      >>> limit("10"), limit("all")
-      (10, None)
-    """
-    if text == "all":
-        return None
-    if not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of matches nor 'all'")
-    return int(text)
-
-
 def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:
-    """Raises ValueError for those options that were given where they would say nothing."""
-    if given := [f"--{name}" for name in options if getattr(args, name) is not None]:
-        raise ValueError(f"{', '.join(given)}: {why}")
+    """Raise ValueError if the user gave options that have no meaning here, with the reason."""
+    if meaningless := [f"--{name}" for name in options if getattr(args, name) is not None]:
+        raise ValueError(f"{', '.join(meaningless)}: {why}")
 
 
 def without_directions(graph: Graph) -> Graph:
-    """An undirected graph for a job that knows no other, with an edge where there was an arc either way; noted."""
+    """Return a graph as an undirected one, with an edge for each arc or pair of opposite arcs, and log that."""
     if not graph.directed:
         return graph
     from jaxmotif.graph import Graph

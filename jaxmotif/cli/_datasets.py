@@ -1,4 +1,4 @@
-"""``jaxmotif datasets``: the bundled networks."""
+"""The command ``jaxmotif datasets``, which lists the bundled networks."""
 
 from __future__ import annotations
 

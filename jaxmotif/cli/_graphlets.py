@@ -1,4 +1,4 @@
-"""``jaxmotif graphlets``: exact counts of the induced subgraphs of 2, 3 and 4 nodes."""
+"""The command ``jaxmotif graphlets``, which counts the induced subgraphs of 2 to 5 nodes exactly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxmotif.cli._command import Command, how, refuse, timed, without_directions
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._options import own_devices
+from jaxmotif.cli._options import own_devices, work_options
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
-    parser.add_argument("-k", "--size", type=int, choices=(4, 5), default=4, help="up to so many nodes (default: 4)")
+    parser.add_argument(
+        "-k", "--size", type=int, choices=(4, 5), default=4, help="largest number of nodes (default: 4)"
+    )
     parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
     parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
     add_report_options(parser)
@@ -30,33 +32,28 @@ def _run(args: argparse.Namespace) -> Report:
     from jaxmotif import graphlets
     from jaxmotif.patterns import named_pattern
 
-    count = {
-        "graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits
-    }[args.per]  # fmt: skip
+    functions = {"graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits}
     if args.typed:
         refuse(args, ("report",), "of graphlets without types; leave it, or --typed, out")
     graph = load_graph(args) if args.typed else without_directions(load_graph(args))
     with timed("counted"):
-        result = count(
+        result = functions[args.per](
             graph,
             size=args.size,
             induced=not args.not_induced,
             typed=args.typed,
-            devices=args.device,
-            memory=args.memory,
-            checkpoint=args.checkpoint,
-            progress=not args.quiet,
+            **work_options(args),
         )
     if args.svg is not None:
         words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)
         write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, words)
     if args.report is not None:
-        options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
-        reported = args.per == "node" and not args.not_induced
-        nodes = result if reported else graphlets.node_orbits(graph, progress=not args.quiet, **options)
-        write_page(
-            args, how(args), lambda report, run: report.graphlets_report(network_name(args.graph), graph, nodes, run)
-        )
+        orbits = result
+        if args.per != "node" or args.not_induced:
+            options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
+            orbits = graphlets.node_orbits(graph, progress=not args.quiet, **options)
+        name = network_name(args.graph)
+        write_page(args, how(args), lambda report, run: report.graphlets_report(name, graph, orbits, run))
     sizes = {"nodes": graph.n, "edges": graph.m}
     if args.per == "graph":
         return Report(sizes, result.table(), mapping="counts")

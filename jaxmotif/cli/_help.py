@@ -1,4 +1,4 @@
-"""``jaxmotif help``: what the columns of results mean, and how queries are written."""
+"""The command ``jaxmotif help``, which explains the columns of results and the query language."""
 
 from __future__ import annotations
 
@@ -7,29 +7,33 @@ import inspect
 import sys
 from collections.abc import Callable
 
-from jaxmotif.cli._columns import explained
+from jaxmotif.cli._columns import explain_columns
 
 
-def _language() -> str:
-    """How queries are written, as the function that takes them says it."""
+def _explain_language() -> str:
+    """Return how queries are written, from the docstring of the function that takes them."""
     from jaxmotif.matching import query
 
     return (inspect.getdoc(query) or "").split("\n\nArgs:")[0].replace("``", "") + "\n"
 
 
-TOPICS: dict[str, Callable[[], str]] = {"columns": explained, "query": _language}
+TOPICS: dict[str, Callable[[], str]] = {"columns": explain_columns, "query": _explain_language}
+"""Functions that return the explanation of a topic, by its name."""
 
 
 class _Help:
-    """A command without options and results."""
+    """A command that has no options and no result."""
 
     name, works = "help", False
 
     def add_to(self, subparsers) -> None:
+        """Add the command's parser."""
         parser = subparsers.add_parser(
-            self.name, help="explain: the columns of every result, the query language", allow_abbrev=False,
+            self.name,
+            help="explain: the columns of every result, the query language",
+            allow_abbrev=False,
             description="Explain a topic. For the options of a command: jaxmotif COMMAND --help.",
-        )  # fmt: skip
+        )
         parser.add_argument("topic", choices=tuple(TOPICS), nargs="?", default="columns", help="default: %(default)s")
         parser.set_defaults(run=_run)
 

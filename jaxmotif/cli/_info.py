@@ -1,4 +1,4 @@
-"""``jaxmotif info``: versions, devices, memory, and which kernels will run."""
+"""The command ``jaxmotif info``, which shows versions, devices, their memory, and which kernels will run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from jaxmotif.cli._output import Report
 def _run(args: argparse.Namespace) -> Report:
     import jax
 
+    from jaxmotif import kernels  # noqa: F401  (registers how to find out in which form kernels run)
     from jaxmotif.arrays._compile import target_of
 
     devices = jax.local_devices()
@@ -32,10 +33,10 @@ def _run(args: argparse.Namespace) -> Report:
 
 
 def _memory(device) -> str:
-    """All the memory that JAX may take on a device; on the CPU, that of the host."""
+    """Return all the memory that JAX may take on a device; for the CPU this is the memory of the host."""
     if device.platform == "cpu":
-        known = hasattr(os, "sysconf")
-        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else None
+        has_sysconf = hasattr(os, "sysconf")
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if has_sysconf else None
     else:
         from jaxmotif.devices._memory import device_memory
 

@@ -1,7 +1,7 @@
-"""How the command reads graph files: the options that say so, and the one loader of all commands.
+"""Reading of graph files: the options that say how, and the loader that all commands share.
 
-Every command takes the same options with the same meaning. A file that says whether it is directed is read so; one
-that says nothing is undirected; ``--directed`` and ``--undirected`` overrule both.
+Every command takes the same options with the same meaning. A file that says whether it is directed is read in this way,
+and a file that says nothing is undirected. ``--directed`` and ``--undirected`` overrule both.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
 logger = logging.getLogger("jaxmotif")
 
 
 class _FormatNames:
-    """The formats there are, looked up only when they are asked for."""
+    """The names of formats, which are looked up only when they are needed."""
 
     def __iter__(self) -> Iterator[str]:
-        from jaxmotif.graph._formats import READABLE
+        from jaxmotif.io._registry import READABLE
 
         return iter(("auto", *READABLE))
 
@@ -33,28 +33,37 @@ class _FormatNames:
 
 
 def add_input_options(parser: argparse.ArgumentParser, positional: bool = True) -> None:
-    """The options of all commands that read graphs; ``positional``: and the graph itself, as ``args.graph``."""
+    """Add the options of all commands that read graphs, and if ``positional`` the graph itself, as ``args.graph``."""
     if positional:
         parser.add_argument(
-            "graph", metavar="FILE|DATASET",
+            "graph",
+            metavar="FILE|DATASET",
             help="a graph file, plain or .gz (-: standard input), or a bundled network",
-        )  # fmt: skip
+        )
     group = parser.add_argument_group("reading files")
     group.add_argument(
-        "--input-format", choices=_FormatNames(), default="auto", metavar="NAME",
+        "--input-format",
+        choices=_FormatNames(),
+        default="auto",
+        metavar="NAME",
         help="%(choices)s (default: %(default)s, by looking)",
-    )  # fmt: skip
+    )
     direction = group.add_mutually_exclusive_group()
     direction.add_argument("--directed", action="store_const", const=True, dest="directed", help="rows are arcs")
     direction.add_argument(
-        "--undirected", action="store_const", const=False, dest="directed",
+        "--undirected",
+        action="store_const",
+        const=False,
+        dest="directed",
         help="rows are edges (default: what the file says, undirected if it says nothing)",
-    )  # fmt: skip
+    )
     group.add_argument(
-        "--columns", type=columns, metavar="SOURCE,TARGET[,LABEL]",
+        "--columns",
+        type=columns,
+        metavar="SOURCE,TARGET[,LABEL]",
         help="which columns of a table of edges are the ends and perhaps an edge label: names of a header row, or "
         "numbers counted from 0",
-    )  # fmt: skip
+    )
     group.add_argument(
         "--edge-label", type=column, metavar="COLUMN", help="the column or the attribute of edges that is their label"
     )
@@ -62,13 +71,14 @@ def add_input_options(parser: argparse.ArgumentParser, positional: bool = True) 
     group.add_argument("--node-labels", type=Path, metavar="FILE", help="rows `node label` for all nodes of the graph")
     group.add_argument("--text-ids", action="store_true", help="take ids of a table as text, also numbers")
     group.add_argument(
-        "--isolated", choices=("keep", "drop"),
+        "--isolated",
+        choices=("keep", "drop"),
         help="keep all ids from 0 to the largest, or drop nodes without an edge (default: as the file declares)",
-    )  # fmt: skip
+    )
 
 
 def columns(text: str) -> tuple[int | str, ...]:
-    """Columns from ``source,target`` or ``0,2``.
+    """Parse columns such as ``source,target`` or ``0,2``.
 
     Example:
       >>> columns("pre,post,kind"), columns("0,2")
@@ -81,12 +91,12 @@ def columns(text: str) -> tuple[int | str, ...]:
 
 
 def column(text: str) -> int | str:
-    """A column's number, counted from 0, or its name."""
+    """Parse the number of a column, counted from 0, or its name."""
     return int(text) if text.isdecimal() and len(text) < 10 else text
 
 
 def network_name(path: str) -> str:
-    """What a network is called: its file's name without endings.
+    """Return the name of a network, which is its file's name without endings.
 
     Example:
       >>> network_name("data/yeast.edges.gz"), network_name("celegans")
@@ -103,26 +113,30 @@ def load_graph(
     label_ids: dict[str, int] | None = None,
     attributes: bool = False,
 ) -> Graph:
-    """Reads a file or bundled network as the options of :func:`add_input_options` say, and logs what was read.
+    """Read a file or a bundled network as the options of :func:`add_input_options` say, and log what was read.
 
     Args:
-      args: the parsed options.
-      path: what to read; ``args.graph`` if not given. Of another file than that, columns and labels are chosen as
-        there if its format has any, and ``--node-labels`` says nothing.
-      label_ids: numbers of text labels, which grow; one dict for all files whose labels are to agree.
-      attributes: keep all attributes, for queries to ask about.
+      args: The options.
+      path: The file to read, ``args.graph`` by default. For another file, the options of columns and labels count if
+        its format has columns or labels, and ``--node-labels`` does not count.
+      label_ids: The numbers of text labels, to which new labels are added. Files that share this dict agree in their
+        labels.
+      attributes: Whether to keep all attributes, so that queries can ask about them.
     """
     from jaxmotif.datasets import resolve
-    from jaxmotif.graph import read_graph
-    from jaxmotif.graph._formats import UnusedOption
+    from jaxmotif.io import read_graph
+    from jaxmotif.io._registry import UnusedOption
 
     chosen = {name: getattr(args, name) for name in ("columns", "edge_label", "node_label", "text_ids")}
     options: dict[str, Any] = {
-        "directed": args.directed, "format": args.input_format, "isolated": args.isolated, "label_ids": label_ids,
+        "directed": args.directed,
+        "format": args.input_format,
+        "isolated": args.isolated,
+        "label_ids": label_ids,
         "attributes": attributes,
-        # Padded sizes, so that a compilation cache serves all graphs of about this size; who bounds memory wants none.
+        # Padded sizes let compiled programs serve all graphs of about this size. A limit of memory asks for no padding.
         "pad": None if getattr(args, "memory", None) else "bucket",
-    }  # fmt: skip
+    }
     if path is None:
         source = Path("/dev/stdin") if args.graph == "-" else resolve(args.graph)
         graph = read_graph(source, node_labels=args.node_labels, **chosen, **options)
@@ -136,15 +150,19 @@ def load_graph(
 
 
 def node_rows(file: TextFile, known: Container[str]) -> Iterator[tuple[int, str, list[str], str]]:
-    """The lines of a text file about nodes that are neither blank nor comments (``#``).
+    """Yield the lines of a text file about nodes, except blank lines and comments after ``#``.
 
-    Fields are between tabs, blanks, commas or semicolons: whichever is the first that leaves the name of a node before
-    it. Names that hold one may be quoted.
+    Fields are separated by tabs, blanks, commas or semicolons, whichever of these is the first that leaves the name of
+    a node before it. Names that contain a separator may be quoted.
+
+    Args:
+      file: The file.
+      known: The names of nodes.
 
     Yields:
-      The line's number, its text, its fields, and what is between these.
+      The number of the line, its text, its fields, and their separator.
     """
-    from jaxmotif.graph._formats._lists import fields_of
+    from jaxmotif.io._text import fields_of
 
     for first, block in file.blocks():
         for line, text in enumerate(block.split(b"\n"), first):

@@ -1,4 +1,4 @@
-"""``--occurrences FILE``: where every class or query occurs, a row each, written as they are found."""
+"""The option ``--occurrences FILE``, which writes a row for each occurrence of a class or query as it is found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from jaxmotif.cli._options import own_devices
-from jaxmotif.cli._output import Column, beside_result, comments, pyarrow_for, whole_file
+from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 _ENDINGS = (".parquet", ".csv", ".jsonl")
+
 Write = Callable[[Sequence[object], np.ndarray], None]
+"""A function that writes rows: values with which all rows begin, and a block of nodes by name, a row for each."""
 
 
 def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option."""
     parser.add_argument(
-        "--occurrences", type=_file, metavar="FILE.parquet|csv|jsonl",
+        "--occurrences",
+        type=_file,
+        metavar="FILE.parquet|csv|jsonl",
         help="also write where they occur: a row for each occurrence, with its nodes by name",
-    )  # fmt: skip
+    )
 
 
 def _file(text: str) -> Path:
@@ -54,27 +59,35 @@ def write_occurrences(
     wildcard: int | None = None,
     names: Sequence[object] | None = None,
 ) -> None:
-    """Writes the occurrences of patterns to the file that the user asked for, if any; whole, or not at all.
+    """Write the occurrences of patterns to the file that the user asked for, if any.
+
+    The file is written as a whole or not at all.
 
     Args:
-      graph: what they occur in.
-      patterns: what goes before the nodes in each row of a pattern, under the same names for all, and the pattern.
-      run: what it takes to make the same again.
-      induced, wildcard: as for :func:`jaxmotif.occurrences`.
-      names: of the nodes of the one pattern there is, for the columns.
+      args: The options.
+      graph: The graph that the patterns occur in.
+      patterns: Pairs of the values that stand before the nodes in each row, under the same names for all patterns, and
+        a pattern.
+      run: How the result was made.
+      induced: See :func:`jaxmotif.occurrences`, also for ``wildcard``.
+      wildcard: The label that any label matches.
+      names: The names of the pattern's nodes, for the columns, where there is only one pattern.
     """
     if args.occurrences is None:
         return
     from jaxmotif.matching import occurrences
     from jaxmotif.patterns import as_pattern
 
-    known: list[tuple[Mapping[str, object], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
-    most = max((pattern.num_nodes for _, pattern in known), default=0)
+    listed: list[tuple[Mapping[str, object], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
+    most = max((pattern.num_nodes for _, pattern in listed), default=0)
     nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
-    heads = list(known[0][0]) if known else []
+    heads = list(listed[0][0]) if listed else []
     written = 0
-    with beside_result(args), _writer(args.occurrences, heads, nodes, graph.node_names, run) as write:
-        for head, pattern in known:
+    with (
+        beside_result(args),
+        _writer(args.occurrences, heads, nodes, graph.node_names, run, args.escape_formulas) as write,
+    ):
+        for head, pattern in listed:
             blocks = occurrences(
                 graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=own_devices(args)
             )
@@ -86,7 +99,12 @@ def write_occurrences(
 
 
 def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple[dict[str, Any], str]]:
-    """What goes before the nodes for every class of a table that the graph has, and its string (from ``classes``)."""
+    """Yield the values that stand before the nodes, and the class's string, for each class that the graph has.
+
+    Args:
+      columns: The columns of the table of classes.
+      classes: The strings of the classes.
+    """
     names = [name for name in ("class", "id", "name", "verdict") if name in columns]
     for i, count in enumerate(columns["count"]):
         if count:
@@ -95,10 +113,16 @@ def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple
 
 @contextmanager
 def _writer(
-    path: Path, heads: Sequence[str], nodes: Sequence[str], node_names: np.ndarray | None, run: Mapping[str, object]
+    path: Path,
+    heads: Sequence[str],
+    nodes: Sequence[str],
+    node_names: np.ndarray | None,
+    run: Mapping[str, object],
+    escape_formulas: bool,
 ) -> Iterator[Write]:
-    """A function that writes a block of rows, all of which begin with the same values."""
+    """Yield a function that writes rows with the same first values, in the format that the file's ending names."""
     columns = [*heads, *nodes]
+    plain = node_names is None or node_names.dtype.kind in "iu"  # Numbers need no escapes.
     with whole_file(path) as stream:
         if path.suffix.lower() == ".parquet":
             with _parquet(stream.buffer, columns, len(heads), node_names, run) as write:
@@ -106,11 +130,12 @@ def _writer(
         elif path.suffix.lower() == ".csv":
             stream.writelines(comments(run))
             table = csv.writer(stream, lineterminator="\n")
-            table.writerow(columns)
+            table.writerow(safe_row(columns, escape_formulas))
 
             def write_csv(head: Sequence[object], block: np.ndarray) -> None:
-                more = [""] * (len(nodes) - block.shape[1])
-                table.writerows([*head, *row, *more] for row in block.tolist())
+                padding = [""] * (len(nodes) - block.shape[1])
+                rows = ([*head, *row, *padding] for row in block.tolist())
+                table.writerows(rows if plain else (safe_row(row, escape_formulas) for row in rows))
 
             yield write_csv
         else:
@@ -136,9 +161,10 @@ def _parquet(
     with parquet.ParquetWriter(stream, schema) as writer:
 
         def write(head: Sequence[object], block: np.ndarray) -> None:
-            block = block if numbers else block.astype(str)
-            values: list[Any] = [pa.repeat(pa.scalar(_plain(value), schema.field(i).type), len(block))
-                                 for i, value in enumerate(head)]  # fmt: skip
+            block = block if numbers else np.array([arrow_column(column) for column in block.astype(str)], object)
+            values: list[Any] = []
+            for i, value in enumerate(head):
+                values.append(pa.repeat(pa.scalar(_plain(value), schema.field(i).type), len(block)))
             values += [pa.array(block[:, i]) for i in range(block.shape[1])]
             values += [pa.nulls(len(block), schema.field(i).type) for i in range(len(values), len(columns))]
             writer.write_table(pa.table(values, schema=schema))

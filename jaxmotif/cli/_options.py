@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean."""
+"""Options that several commands share, and what follows from them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import hashlib
 import logging
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -25,38 +26,49 @@ _UNITS = {"": 1} | {
 
 
 def add_work_options(parser: argparse.ArgumentParser, checkpoint: bool = True) -> None:
-    """Where to run; and, where finished work can be kept, in which folder."""
+    """Add the options that say where and how a command works.
+
+    Args:
+      parser: The parser of the command.
+      checkpoint: Whether the command can keep finished work in a folder.
+    """
     parser.add_argument(
-        "--device", type=device_choice, metavar="cpu|gpu|hybrid[:HOW]|N",
-        help="where to run: one kind, GPUs and the CPU together, or N devices (default: the fastest found). HOW they "
-        "share the work: any of order=degree|-degree|volume|-volume, alpha=SHARE, at most the CPU's, chunk=SHARE, what "
-        "a GPU takes at once, and workers=N threads of the CPU, as in hybrid:alpha=0.1,workers=4",
-    )  # fmt: skip
+        "--device",
+        type=device_choice,
+        metavar="cpu|gpu|hybrid[:HOW]|N",
+        help="where to run: one kind of device, GPUs and the CPU together, or N devices (default: the fastest found). "
+        "HOW they share the work: any of order=degree|-degree|volume|-volume, alpha=SHARE (at most the CPU's), "
+        "chunk=SHARE (what a GPU takes at once), and workers=N (threads of the CPU), as in hybrid:alpha=0.1,workers=4",
+    )
     parser.add_argument(
-        "--memory", type=memory_size, metavar="SIZE",
+        "--memory",
+        type=memory_size,
+        metavar="SIZE",
         help="working memory beyond the graph itself, for example 256MiB (default: from the device)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--cluster", metavar="auto|I/N@HOST:PORT",
-        help="be one of several processes that share the work: as the cluster's scheduler says, or number I of N, the "
-        "first of which listens at HOST:PORT",
-    )  # fmt: skip
+        "--cluster",
+        metavar="auto|I/N@HOST:PORT",
+        help="be one of several processes that share the work: as the cluster's scheduler says, or number I of N, of "
+        "which the first listens at HOST:PORT",
+    )
     if checkpoint:
         parser.add_argument(
             "--checkpoint", type=Path, metavar="DIR", help="keep finished work here; the same command goes on from it"
         )
     cache = parser.add_mutually_exclusive_group()
     cache.add_argument(
-        "--cache", metavar="DIR",
+        "--cache",
+        metavar="DIR",
         help="keep compiled code here (default: $JAXMOTIF_CACHE, else $JAX_COMPILATION_CACHE_DIR, else "
         "~/.cache/jaxmotif)",
-    )  # fmt: skip
+    )
     cache.add_argument("--no-cache", action="store_const", const="off", dest="cache", help="keep no compiled code")
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes")
 
 
 def device_choice(text: str) -> str | int | Hybrid:
-    """A kind of device, how GPUs and the CPU share the work, or a number of devices.
+    """Parse a kind of device, a way in which GPUs and the CPU share the work, or a number of devices.
 
     Example:
       >>> device_choice("gpu"), device_choice("4")
@@ -69,17 +81,17 @@ def device_choice(text: str) -> str | int | Hybrid:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     if text.startswith("hybrid:"):
-        return _hybrid(text.removeprefix("hybrid:"))
+        return _parse_hybrid(text.removeprefix("hybrid:"))
     raise argparse.ArgumentTypeError(f"{text!r} is not cpu, gpu, hybrid or a number of devices")
 
 
-def _hybrid(text: str) -> Hybrid:
+def _parse_hybrid(text: str) -> Hybrid:
     from jaxmotif.devices._select import Hybrid
 
     kinds: dict[str, Callable[[str], Any]] = {"order": str, "alpha": float, "chunk": float, "workers": int}
-    given = [part.partition("=") for part in text.split(",")]
+    parts = [part.partition("=") for part in text.split(",")]
     try:
-        return Hybrid(**{name: kinds[name](value) for name, _, value in given})
+        return Hybrid(**{name: kinds[name](value) for name, _, value in parts})
     except KeyError as error:
         raise argparse.ArgumentTypeError(f"hybrid has no {error}; use {', '.join(kinds)}") from None
     except ValueError as error:
@@ -87,7 +99,7 @@ def _hybrid(text: str) -> Hybrid:
 
 
 def memory_size(text: str) -> int:
-    """Bytes from a size such as ``256MiB``, ``1.5GB`` or ``1000000``.
+    """Return the number of bytes of a size such as ``256MiB``, ``1.5GB`` or ``1000000``.
 
     Example:
       >>> memory_size("256MiB"), memory_size("1.5 GB"), memory_size("4096")
@@ -100,11 +112,41 @@ def memory_size(text: str) -> int:
     return size
 
 
+def limit(text: str) -> int | None:
+    """Return a number to list or draw at most, or ``None`` for ``all``.
+
+    Example:
+      >>> limit("10"), limit("all")
+      (10, None)
+    """
+    if text == "all":
+        return None
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'all'")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Return a time limit in seconds, above zero.
+
+    Example:
+      >>> seconds("2.5")
+      2.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0; leave it out for no limit")
+    return value
+
+
 @contextlib.contextmanager
-def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
-    """Keeps compiled code in a folder, unless turned off; where that cannot be, it is noted and done without."""
-    from jaxmotif.arrays._kept import keep_compiled
-    from jaxmotif.arrays._programs import keep_programs_in
+def program_cache(args: argparse.Namespace) -> Iterator[None]:
+    """Keep compiled programs in a folder, unless that is turned off; where it cannot be done, log that and go on."""
+    from jaxmotif.arrays._compile import compile_quickly
+    from jaxmotif.arrays._program_cache import keep_compiled
 
     where = args.cache or os.environ.get("JAXMOTIF_CACHE")
     if where != "off":
@@ -115,16 +157,17 @@ def compiled_code_kept(args: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     finally:
-        keep_programs_in(None)
+        compile_quickly(False)
 
 
 def use_devices(args: argparse.Namespace) -> None:
-    """Finds out before the work whether the devices are there; keeps JAX off accelerators for ``--device cpu``.
+    """Check before the work that the devices are there, and join the cluster that the user named.
 
-    Of several processes all but the first are silenced.
+    For ``--device cpu`` JAX is kept off accelerators. All processes but the first are silenced.
     """
     import jax
 
+    from jaxmotif.devices._memory import check_within_device
     from jaxmotif.devices._processes import check_alike, join_processes, keep_stdout
     from jaxmotif.devices._select import select_devices
 
@@ -133,16 +176,27 @@ def use_devices(args: argparse.Namespace) -> None:
     if args.cluster is not None:
         join_processes(args.cluster)
         keep_stdout()
-        check_alike(_given(args), jax.process_count() > 1)
-    select_devices(args.device)
+        check_alike(_common_options(args), jax.process_count() > 1)
+    device = select_devices(args.device).main
+    check_within_device(args.memory, device)
     if jax.process_index() > 0:
         args.output, args.quiet = Path(os.devnull), True
         args.occurrences = args.report = args.svg = None
         logger.setLevel(logging.ERROR)
 
 
+def work_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments that a job takes from the options of :func:`add_work_options`."""
+    return {
+        "devices": args.device,
+        "memory": args.memory,
+        "checkpoint": args.checkpoint,
+        "progress": not args.quiet,
+    }
+
+
 def own_devices(args: argparse.Namespace) -> Devices:
-    """Where this process does what the others do not: of several, which share what they do, on a device of its own."""
+    """Return devices for work that other processes do not share; in a cluster this is a device of this process."""
     import jax
 
     from jaxmotif.devices._select import select_devices
@@ -150,25 +204,26 @@ def own_devices(args: argparse.Namespace) -> Devices:
     return args.device if jax.process_count() == 1 else [select_devices(args.device).main]
 
 
-_EACH_ITS_OWN = frozenset(("cache", "cluster", "output", "occurrences", "report", "svg", "argv", "quiet", "wide"))
+_EACH_ITS_OWN = {"cache", "cluster", "output", "occurrences", "report", "svg", "svg_limit", "escape_formulas", "argv"}
+_EACH_ITS_OWN |= {"quiet", "wide"}
 """Options that may differ from process to process."""
 
 
 def _content(value: object) -> str:
-    """An option as text; of a file, what is in it."""
+    """Return the value of an option as text, or for a file a digest of what is in it."""
     if isinstance(value, str | Path) and os.path.isfile(value):
         with open(value, "rb") as file:
             return f"with the content {hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
     return str(value)
 
 
-def _given(args: argparse.Namespace) -> dict[str, str]:
-    """What must be the same in all processes: the options, and the contents of the files they name."""
-    given = {}
+def _common_options(args: argparse.Namespace) -> dict[str, str]:
+    """Return what must be the same in all processes: the options, and the contents of the files that they name."""
+    options = {}
     for name, value in vars(args).items():
         if name in _EACH_ITS_OWN or callable(value):
             continue
-        if name == "checkpoint":  # its path may differ from machine to machine
+        if name == "checkpoint":  # The path may differ from machine to machine.
             value = value is not None
-        given[name] = ", ".join(map(_content, value)) if isinstance(value, list) else _content(value)
-    return given
+        options[name] = ", ".join(map(_content, value)) if isinstance(value, list) else _content(value)
+    return options

@@ -1,7 +1,8 @@
-"""Results as an aligned table, JSON, CSV or Parquet, to standard output or to a file that appears whole or not at all.
+"""Writing of results as an aligned table, JSON, CSV or Parquet, to standard output or to a file.
 
-What it takes to make a result again goes with it: JSON has it under ``run``, CSV in lines before the header that start
-with ``# `` (pandas: ``read_csv(file, comment="#")``), Parquet in its metadata under the key ``jaxmotif``.
+A file appears as a whole or not at all. A result says how it was made: JSON has this under ``run``, CSV in lines before
+the header that start with ``# `` (pandas: ``read_csv(file, comment="#")``), and Parquet in its metadata under the key
+``jaxmotif``.
 """
 
 from __future__ import annotations
@@ -18,35 +19,44 @@ import stat
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
+
+from jaxmotif.arrays._present import visible
 
 Column = Sequence[Any] | np.ndarray
 
 FORMATS = ("table", "json", "csv", "parquet")
+"""Names of the formats."""
+
 _SUFFIXES = {".json": "json", ".csv": "csv", ".parquet": "parquet", ".txt": "table"}
-_CHUNK_ROWS = 8192
-_DIGITS = {"table": 5, "json": 10, "csv": 10}  # significant; Parquet keeps all
-_DASH = "-"
-_LINE = 120
+_CHUNK_ROWS = 8192  # rows that are formatted at a time
+_DIGITS = {"table": 5, "json": 10, "csv": 10}  # significant digits of floats; Parquet keeps all
+_DASH = "-"  # in a table, for a value that is missing
+_LINE = 120  # letters of a line of a table's scalars
+_FORMULA = ("=", "+", "-", "@")
+"""First letters of text that a spreadsheet runs as a formula.
+
+A spreadsheet skips tabs and line ends before these letters, but they are written as escapes.
+"""
 
 logger = logging.getLogger("jaxmotif")
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What a command found.
+    """The result of a command.
 
     Attributes:
-      scalars: single values, by name.
-      columns: one table, by column name; columns of equal length, arrays or lists. JSON may do without.
-      mapping: when set, JSON writes the first and the last column as one object of this name, key to value.
-      narrow: the columns that a table shows unless ``--wide`` is given; ``None`` for all.
-      objects: when set, JSON writes a list of this name, an object a row.
-      run: how to make the same again: the command's name, its options, versions.
+      scalars: Single values, by name.
+      columns: A table as columns of equal length, arrays or lists, by name. A result for JSON may have none.
+      mapping: If set, JSON writes the first and the last column as one object of this name, from keys to values.
+      narrow: The columns that a table shows without ``--wide``; ``None`` for all.
+      objects: If set, JSON writes a list of this name, with an object for each row.
+      run: How the result was made: the command's name, its options, and versions.
     """
 
     scalars: Mapping[str, object]
@@ -58,19 +68,28 @@ class Report:
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where and how a result is written."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format", choices=FORMATS, help="default: what the name of the output file ends in, else a table"
     )
     group.add_argument(
-        "-o", "--output", type=lambda text: None if text == "-" else Path(text), metavar="FILE",
+        "-o",
+        "--output",
+        type=lambda text: None if text == "-" else Path(text),
+        metavar="FILE",
         help="write here instead of standard output (-)",
-    )  # fmt: skip
+    )
     group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
+    group.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="CSV for spreadsheets: put ' before text that they would run as a formula (it begins with = + - @)",
+    )
 
 
 def choose_format(form: str | None, path: Path | None) -> str:
-    """The format of the result: what was asked for, else what the file's name ends in, else a table.
+    """Return the format of the result, which is that of the option, else of the file's ending, else a table.
 
     Example:
       >>> choose_format(None, Path("x.csv")), choose_format("json", Path("x.csv")), choose_format(None, None)
@@ -85,7 +104,7 @@ def choose_format(form: str | None, path: Path | None) -> str:
 
 
 def check_output(form: str, path: Path | None) -> None:
-    """Finds out before the work whether the result can be written after it."""
+    """Check before the work that the result can be written after it."""
     if form == "parquet":
         pyarrow_for("--format parquet")
         if path is None and sys.stdout.isatty():
@@ -111,46 +130,49 @@ def _early_errors(path: Path) -> Iterator[None]:
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Finds out before the work whether all its files can be written after it, and that none replaces what is read, or
-    another.
+    """Check before the work that all its files can be written after it.
 
-    Args:
-      args: the options; ``occurrences``, ``report``, ``svg`` and ``checkpoint`` are not those of every command.
+    No file may be named twice, or be one that is read. Not every command has the options ``occurrences``, ``report``,
+    ``svg`` and ``checkpoint``.
     """
     files = {name: getattr(args, name, None) for name in ("output", "occurrences", "report")}
     folders = {name: getattr(args, name, None) for name in ("svg", "checkpoint")}
     for name, path in files.items():
         check_output(args.format if name == "output" else "csv", path)
     for name, path in folders.items():
-        if path is None:
-            continue
-        if path.exists() and not path.is_dir():
-            raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
-        with (
-            _early_errors(path),
-            tempfile.TemporaryFile(dir=next(p for p in (path, *path.absolute().parents) if p.exists())),
-        ):
-            pass
-    taken: dict[Path, str] = {}
+        if path is not None:
+            _check_folder(name, path)
+    written: dict[Path, str] = {}  # the options that name each file
     for name, path in files.items():
         if path is None or _is_special(path):
             continue
-        if before := taken.get(path.resolve()):
+        if before := written.get(path.resolve()):
             raise ValueError(f"{before} and --{name} are one file; name a file for each")
-        taken[path.resolve()] = f"--{name} {path}"
+        written[path.resolve()] = f"--{name} {path}"
+    for path in _paths_to_read(args, {*files, *folders}):
+        if os.path.isfile(path) and (option := written.get(Path(path).resolve())):
+            raise ValueError(f"{option}: this file is read, and would be replaced; name another")
+
+
+def _check_folder(name: str, path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
+    existing = next(p for p in (path, *path.absolute().parents) if p.exists())
+    with _early_errors(path), tempfile.TemporaryFile(dir=existing):
+        pass
+
+
+def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[str | Path]:
+    """Return what may be paths of files that a command reads, apart from the options that name files to write."""
     graphs = getattr(args, "graph", None) or []
-    paths = [
-        value for name, value in vars(args).items() if isinstance(value, Path) and name not in {**files, **folders}
-    ]
-    words = [getattr(args, name, None) for name in ("query", "colors")]
-    for path in (*([graphs] if isinstance(graphs, str) else graphs), *words, *paths):
-        if path is not None and os.path.isfile(path) and (which := taken.get(Path(path).resolve())):
-            raise ValueError(f"{which}: this file is read, and would be replaced; name another")
+    paths: list[str | Path] = [graphs] if isinstance(graphs, str) else [*graphs]
+    paths += [value for name in ("query", "colors") if (value := getattr(args, name, None)) is not None]
+    return paths + [value for name, value in vars(args).items() if isinstance(value, Path) and name not in written]
 
 
 @contextlib.contextmanager
 def named_errors(what: str | Path) -> Iterator[None]:
-    """A disk that is full does not say of which file; who writes one does."""
+    """Add the name of a file to an error that does not name it, such as that of a full disk."""
     try:
         yield
     except OSError as error:
@@ -161,7 +183,7 @@ def named_errors(what: str | Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def beside_result(args: argparse.Namespace) -> Iterator[None]:
-    """Of a file beside the result: that it cannot be written fails the run at its end, when the result is written."""
+    """Put off the error of a further file that cannot be written until the result itself is written."""
     try:
         yield
     except OSError as error:
@@ -169,20 +191,30 @@ def beside_result(args: argparse.Namespace) -> Iterator[None]:
         args.unwritten = error
 
 
-def write_report(report: Report, form: str, path: Path | None = None, wide: bool = False) -> None:
-    """Writes a report as ``table``, ``json``, ``csv`` or ``parquet``."""
+def write_report(
+    report: Report, form: str, path: Path | None = None, wide: bool = False, escape_formulas: bool = False
+) -> None:
+    """Write a report as ``table``, ``json``, ``csv`` or ``parquet``.
+
+    Args:
+      report: The result.
+      form: The format.
+      path: The file, or ``None`` for standard output.
+      wide: Whether a table has all columns.
+      escape_formulas: Whether to put an apostrophe before text in CSV that a spreadsheet would run.
+    """
     if path is None:
         with named_errors("standard output"):
-            _write(report, form, sys.stdout, wide)
+            _write(report, form, sys.stdout, wide, escape_formulas)
             sys.stdout.flush()
         return
     with whole_file(path) as stream:
-        _write(report, form, stream, wide)
+        _write(report, form, stream, wide, escape_formulas)
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """A text file to write, which appears when all of it is written, or not at all; or a device or a pipe."""
+    """Open a text file that appears when all of it is written, or not at all; a device or a pipe is just opened."""
     if _is_special(path):
         with named_errors(path), open(path, "w", encoding="utf-8") as stream:
             yield stream
@@ -201,17 +233,17 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether the path is there and is a device or a pipe, which cannot be replaced by a file."""
+    """Return whether there is a device or a pipe with this path, which a file cannot replace."""
     return path.exists() and not stat.S_ISREG(path.stat().st_mode)
 
 
-def _write(report: Report, form: str, stream: TextIO, wide: bool) -> None:
+def _write(report: Report, form: str, stream: TextIO, wide: bool, escape_formulas: bool) -> None:
     if form == "table":
         _write_table(report, stream, wide)
     elif form == "json":
         _write_json(report, stream)
     elif form == "csv":
-        _write_csv(report, stream)
+        _write_csv(report, stream, escape_formulas)
     else:
         _write_parquet(report, stream.buffer)
 
@@ -219,7 +251,8 @@ def _write(report: Report, form: str, stream: TextIO, wide: bool) -> None:
 def _write_table(report: Report, stream: TextIO, wide: bool) -> None:
     width = max(map(len, report.scalars), default=0)
     for name, value in report.scalars.items():
-        lines = textwrap.wrap(str(_value(value, "table")), _LINE - width - 2, break_long_words=False) or [""]
+        shown = visible(" ".join(str(_value(value, "table")).split()))
+        lines = textwrap.wrap(shown, _LINE - width - 2, break_long_words=False) or [""]
         stream.write(f"{name:<{width}}  " + ("\n" + " " * (width + 2)).join(lines) + "\n")
     if report.scalars and report.columns:
         stream.write("\n")
@@ -243,7 +276,8 @@ def _write_json(report: Report, stream: TextIO) -> None:
     elif report.objects is not None:
         rows = (row for rows in _row_chunks(columns, "json") for row in rows)
         scalars[report.objects] = [dict(zip(columns, row, strict=True)) for row in rows]
-    elif columns:  # many rows: written as they come
+    elif columns:
+        # There may be many rows, so that they are written as they come.
         head = json.dumps(scalars | {"columns": list(columns)} | run)
         stream.write(f'{head[:-1]}, "rows": [')
         separator = "\n"
@@ -256,33 +290,50 @@ def _write_json(report: Report, stream: TextIO) -> None:
     stream.write("\n")
 
 
-def _write_csv(report: Report, stream: TextIO) -> None:
+def _write_csv(report: Report, stream: TextIO, escape_formulas: bool) -> None:
     stream.writelines(comments({**report.run, **report.scalars}))
-    # Names with a "#" must be quoted, or a reader takes what follows for a comment.
+    # Names with a "#" must be quoted, or a reader takes the rest of the line for a comment.
     quoting = csv.QUOTE_NONNUMERIC if _has_hash(report.columns) else csv.QUOTE_MINIMAL
     writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
-    writer.writerow(report.columns)
+    writer.writerow(safe_row(report.columns, escape_formulas))
     for rows in _row_chunks(report.columns, "csv"):
-        writer.writerows(rows)
+        writer.writerows(safe_row(row, True) for row in rows) if escape_formulas else writer.writerows(rows)
+
+
+def safe_row(cells: Iterable[object], escape_formulas: bool) -> list[object]:
+    """Return the cells of a row of CSV with control characters as escapes.
+
+    Args:
+      cells: Text, numbers, or other values that ``csv`` takes.
+      escape_formulas: Whether to put an apostrophe before text that a spreadsheet would run as a formula.
+
+    Example:
+      >>> safe_row(["=1+1", -3, "a\\x1bb", "TP53"], True)
+      ["'=1+1", -3, 'a\\\\x1bb', 'TP53']
+    """
+    shown = [visible(cell) if isinstance(cell, str) else cell for cell in cells]
+    if not escape_formulas:
+        return shown
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in shown]
 
 
 def comments(values: Mapping[str, object]) -> list[str]:
-    """The lines before the header of a CSV file."""
-    return [f"# {name}: {' '.join(str(_value(value, 'csv')).split())}\n" for name, value in values.items()]
+    """Return the lines before the header of a CSV file."""
+    return [f"# {name}: {visible(' '.join(str(_value(value, 'csv')).split()))}\n" for name, value in values.items()]
 
 
 def _write_parquet(report: Report, stream: BinaryIO) -> None:
     pa = pyarrow_for("--format parquet")
     from pyarrow import parquet
 
-    columns = {name: _arrow_column(column) for name, column in report.columns.items()}
+    columns = {name: arrow_column(column) for name, column in report.columns.items()}
     facts = {name: _value(value, "json") for name, value in {**report.run, **report.scalars}.items()}
     table = pa.table(columns).replace_schema_metadata({"jaxmotif": json.dumps(facts)})
     parquet.write_table(table, stream)
 
 
 def pyarrow_for(what: str) -> Any:
-    """The package that writes Parquet."""
+    """Import and return the package that writes Parquet, for an option that the error names if it is missing."""
     try:
         import pyarrow
     except ImportError as error:
@@ -290,30 +341,40 @@ def pyarrow_for(what: str) -> Any:
     return pyarrow
 
 
-def _arrow_column(column: Column) -> Column:
-    """A column as Arrow takes it: Python integers beyond 64 bits as text, in full."""
-    if isinstance(column, np.ndarray) and column.dtype != object:
+def arrow_column(column: Column) -> Column:
+    """Return a column in a form that Arrow takes.
+
+    Python integers beyond 64 bits become text, in full, and halves of characters, which UTF-8 cannot hold, become
+    escapes.
+    """
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "OU":
         return column
-    values = list(column)
+    values = [visible(value) if isinstance(value, str) and not _is_utf8(value) else value for value in column]
     wide = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values)
     mixed = len({type(value) for value in values if value is not None}) > 1
     return [None if value is None else str(value) for value in values] if wide or mixed else values
 
 
+def _is_utf8(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+
+
 def _row_chunks(columns: Mapping[str, Column], form: str) -> Iterator[list[tuple[Any, ...]]]:
-    every = list(columns.values())
-    for start in range(0, len(every[0]) if every else 0, _CHUNK_ROWS):
-        yield list(zip(*(_as_list(column[start : start + _CHUNK_ROWS], form) for column in every), strict=True))
+    all_columns = list(columns.values())
+    for start in range(0, len(all_columns[0]) if all_columns else 0, _CHUNK_ROWS):
+        chunk = [_as_list(column[start : start + _CHUNK_ROWS], form) for column in all_columns]
+        yield list(zip(*chunk, strict=True))
 
 
 def _as_list(column: Column, form: str) -> list[Any]:
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iuU":
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
         return column.tolist()
-    return [_value(value, form) for value in (column.tolist() if isinstance(column, np.ndarray) else column)]
+    values = [_value(value, form) for value in (column.tolist() if isinstance(column, np.ndarray) else column)]
+    return values if form == "json" else [visible(value) if isinstance(value, str) else value for value in values]
 
 
 def _value(value: object, form: str) -> object:
-    """A value to be written: floats to a readable number of digits; truth values as JSON has them, in all formats."""
+    """Return a value as it is written, with a readable number of digits, and truth values as in JSON."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float):
         value = float(f"{value:.{_DIGITS[form]}g}") if math.isfinite(value) else None
@@ -325,20 +386,18 @@ def _value(value: object, form: str) -> object:
 
 
 def _has_hash(columns: Mapping[str, Column]) -> bool:
-    texts = (c for c in columns.values() if not (isinstance(c, np.ndarray) and c.dtype.kind in "iufb"))
-    return any("#" in str(value) for column in texts for value in column)
+    for column in columns.values():
+        is_numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufb"
+        if not is_numeric and any("#" in str(value) for value in column):
+            return True
+    return False
 
 
-class _Layout(NamedTuple):
-    number: bool
-    width: int
-
-
-def _layout(name: str, column: Column) -> _Layout:
-    """Numbers to the right, text to the left, as wide as the widest value."""
+def _layout(name: str, column: Column) -> tuple[bool, int]:
+    """Return whether a column has numbers, which stand to the right, and the width of its widest value."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
-        number, shown = True, ([column.min(), column.max()] if column.size else [])
+        is_number, values = True, ([column.min(), column.max()] if column.size else [])
     else:
-        shown = _as_list(column, "table")
-        number = all(isinstance(value, int | float) or value == _DASH for value in shown)
-    return _Layout(number, max(len(name), *(len(str(value)) for value in shown), 1))
+        values = _as_list(column, "table")
+        is_number = all(isinstance(value, int | float) or value == _DASH for value in values)
+    return is_number, max(len(name), *(len(str(value)) for value in values), 1)

@@ -1,4 +1,4 @@
-"""``jaxmotif sample``: connected induced subgraphs of one size, drawn uniformly."""
+"""The command ``jaxmotif sample``, which draws connected induced subgraphs of one size uniformly."""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
-"""``jaxmotif search``: connected subgraphs with given colors (the graph motif problem)."""
+"""The command ``jaxmotif search``, which finds connected subgraphs with given colors (the graph motif problem)."""
 
 from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, add_seed, how, limit, timed
+from jaxmotif.cli._command import Command, add_seed, how, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
+from jaxmotif.cli._options import limit, work_options
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_page
 
@@ -22,26 +24,38 @@ logger = logging.getLogger("jaxmotif")
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument(
-        "--colors", required=True, metavar="FILE",
+        "--colors",
+        required=True,
+        metavar="FILE",
         help="lines `vertex color[,color...]`; a vertex with several colors may stand for any of them",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--motif", required=True, type=parse_motif, metavar="COLOR:NUMBER,...",
+        "--motif",
+        required=True,
+        type=parse_motif,
+        metavar="COLOR:NUMBER,...",
         help="how many vertices of each color, at most 30 in all, for example red:2,blue:1",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--error", type=probability, default=1e-6, metavar="P",
+        "--error",
+        type=probability,
+        default=1e-6,
+        metavar="P",
         help="largest probability, for each vertex, of missing it (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--limit", type=limit, default=1, metavar="N|all",
+        "--limit",
+        type=limit,
+        default=1,
+        metavar="N|all",
         help="how many matches to list (default: %(default)s; there may be very many)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--direction", choices=("out", "in", "any"),
+        "--direction",
+        choices=("out", "in", "any"),
         help="what connects a match in a directed graph: out, one vertex reaches all others of it along arcs; in, all "
-        "others reach one; any, directions are ignored (default). With out and in the vertices told are these roots",
-    )  # fmt: skip
+        "others reach one; any, directions are ignored (default). With out and in the result lists these roots",
+    )
     parser.add_argument(
         "--only", type=edge_labels, metavar="LABEL,...", help="count only edges with one of these labels (default: all)"
     )
@@ -58,23 +72,26 @@ def _run(args: argparse.Namespace) -> Report:
         direction = "any"
         logger.info("directions ignored; --direction says otherwise")
     colors = read_colors(args.colors, graph)
-    if missing := [color for color in args.motif if not any(color in (own or ()) for own in colors)]:
-        logger.warning("no vertex has the color %s: nothing will be found", ", nor ".join(map(repr, missing)))
-    # What a file says in digits alone is a number.
-    number = graph.edge_label_names is None
-    only = args.only and [int(label) if number and label.isdecimal() else label for label in args.only]
+    known = frozenset().union(*(own or () for own in colors))
+    if missing := [color for color in args.motif if color not in known]:
+        raise ValueError(
+            f"--motif: no vertex has the color {', nor '.join(map(repr, missing))}; colors in {args.colors} are "
+            f"{shortened(sorted(known))}"
+        )
+    # Where the labels in the file are numbers, those of the option are numbers too.
+    has_numbers = graph.edge_label_names is None
+    only = args.only and [int(label) if has_numbers and label.isdecimal() else label for label in args.only]
+    options = {"edge_labels": only, "direction": direction, "error": args.error, "limit": args.limit}
     with timed("searched"):
-        result = find_color_motif(
-            graph, colors, args.motif, args.seed, edge_labels=only, direction=direction, error=args.error,
-            limit=args.limit, devices=args.device, memory=args.memory, checkpoint=args.checkpoint,
-            progress=not args.quiet,
-        )  # fmt: skip
+        result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))
     name, motif = network_name(args.graph), args.motif
     write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, run))
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     summary = {
-        "found": result.found, "repetitions": result.repetitions, "false_negative_bound": result.false_negative_bound
-    }  # fmt: skip
+        "found": result.found,
+        "repetitions": result.repetitions,
+        "false_negative_bound": result.false_negative_bound,
+    }
     if args.format == "json":
         matches = [names[list(match)].tolist() for match in result.matches]
         return Report(summary | {"vertices": names[result.vertices].tolist(), "matches": matches}, {})
@@ -83,7 +100,7 @@ def _run(args: argparse.Namespace) -> Report:
 
 
 def parse_motif(text: str) -> dict[str, int]:
-    """A motif from ``red:2,blue:1``; a color without a number occurs once.
+    """Parse a motif such as ``red:2,blue:1``, where a color without a number occurs once.
 
     Example:
       >>> parse_motif("red:2,blue")
@@ -102,7 +119,7 @@ def parse_motif(text: str) -> dict[str, int]:
 
 
 def edge_labels(text: str) -> tuple[str, ...]:
-    """Labels of edges from ``activates,binds``.
+    """Parse labels of edges such as ``activates,binds``.
 
     Example:
       >>> edge_labels("activates,binds")
@@ -115,7 +132,7 @@ def edge_labels(text: str) -> tuple[str, ...]:
 
 
 def probability(text: str) -> float:
-    """A number between 0 and 1, both excluded."""
+    """Parse a number between 0 and 1, both excluded."""
     try:
         value = float(text)
     except ValueError:
@@ -125,17 +142,29 @@ def probability(text: str) -> float:
     return value
 
 
-def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
-    """Colors of the vertices from a text file, plain or gzip: lines ``vertex color[,color...]``, ``#`` comments.
+def shortened(names: Sequence[str], most: int = 5) -> str:
+    """Return the first of some names, for a message.
 
-    Several lines for a vertex add up. A vertex without a line has no color; lines for vertices that are not in the
-    graph (an edge list names only vertices with an edge) are counted in the log.
+    Example:
+      >>> shortened(["a", "b", "c"], 2)
+      "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name[:30]) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "") if names else "none"
+
+
+def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
+    """Read the colors of the vertices from a text file, plain or gzip.
+
+    The file has lines ``vertex color[,color...]`` and comments after ``#``. Several lines for a vertex add up, and a
+    vertex without a line has no color. Lines for vertices that are not in the graph are counted in the log (an edge
+    list names only vertices with an edge).
 
     Raises:
-      GraphFileError: a line that is not of that form.
+      GraphFileError: A line does not have this form, or no line is for a vertex of the graph.
     """
     from jaxmotif.arrays._present import counted
-    from jaxmotif.graph._textscan import TextFile
+    from jaxmotif.io._text import TextFile
 
     names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
     numbers = {str(name): number for number, name in enumerate(names)}
@@ -152,6 +181,11 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
                 unknown += 1
             else:
                 colors[number] = own | (colors[number] or frozenset())
+    if unknown and not any(colors):
+        raise file.error(
+            f"none of the {counted(unknown, 'line')} is for a vertex of the graph, whose vertices are called "
+            f"{shortened(list(numbers))}"
+        )
     if unknown:
         logger.info("%s: %s for vertices that are not in the graph", path, counted(unknown, "line"))
     return colors

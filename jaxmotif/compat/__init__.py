@@ -1,1 +1,1 @@
-"""Other libraries' interfaces, served by this one; each module imports its library."""
+"""Interfaces of other libraries, served by this one; each module imports its library."""

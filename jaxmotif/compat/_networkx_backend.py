@@ -1,5 +1,8 @@
-"""The networkx backend: the module that the entry point ``networkx.backends`` names; a function here has networkx's
-name, arguments and result. JAX is imported by the first call that needs it."""
+"""The networkx backend, which the entry point ``networkx.backends`` names.
+
+A function here has the name, the arguments and the result of networkx's. JAX is imported by the first call that needs
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
+from networkx.algorithms.triads import TRIAD_NAMES, TRICODE_TO_NAME
 
 if TYPE_CHECKING:
     import jax
@@ -20,13 +24,13 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 Node = Hashable
-Nodes = Node | Iterable[Node] | None  # a node, some, or (None) all
-MOST_NODES = 1024  # of a pattern, jaxmotif.matching's limit
-SMALL = 32  # nodes up to which all sets of three are looked at
+Nodes = Node | Iterable[Node] | None  # a node, several nodes, or None for all
+MOST_NODES = 1024  # most nodes of a pattern, the limit of jaxmotif.matching
+SMALL = 32  # most nodes of a graph of which all sets of three nodes are looked at
 
 
 class BackendGraph:
-    """A networkx graph, and the same as jaxmotif has it, made when first needed."""
+    """A networkx graph, with jaxmotif's form of it, which is made when it is first needed."""
 
     __networkx_backend__ = "jaxmotif"
 
@@ -51,25 +55,29 @@ class BackendGraph:
 
     @cached_property
     def side(self) -> Side:
+        """Graph as networkx's matchers take it."""
         from jaxmotif.compat.networkx import Side
 
         return Side.of(self.nx)
 
     @cached_property
     def graph(self) -> Graph:
+        """Graph of jaxmotif, without labels and self loops."""
         return self.side._replace(labels=None).graph()
 
     @cached_property
     def index(self) -> dict[Node, int]:
+        """Number of each node."""
         return {node: i for i, node in enumerate(self.nodes)}
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """Without self loops, int64 ``[n]``."""
+        """Degrees without self loops, int64 ``[n]``."""
         return self.graph.degrees
 
     @cached_property
     def edges(self) -> np.ndarray:
+        """Edges as numbers of nodes, ``[m, 2]``."""
         return self.graph.edge_list()
 
     @cached_property
@@ -81,17 +89,18 @@ class BackendGraph:
 
     @cached_property
     def node_triangles(self) -> np.ndarray:
+        """Triangles at each node, int64 ``[n]``."""
         return self.at_nodes(self.edge_triangles) // 2
 
     def at_nodes(self, by_edge: np.ndarray) -> np.ndarray:
-        """The sum over the edges at each node, int64 ``[n]``."""
+        """Return the sum over the edges at each node, int64 ``[n]``."""
         sums = np.zeros(len(self), np.int64)
         for end in self.edges.T:
             np.add.at(sums, end, by_edge)
         return sums
 
     def pick(self, nodes: Nodes, values: list) -> Any:
-        """What networkx returns: a value of one node, or those of some or all nodes by node."""
+        """Return the value of one node, or the values of several or all nodes by node, as networkx does."""
         if nodes is not None and nodes in self.nx:
             return values[self.index[nodes]]
         chosen = self.nodes if nodes is None else self.nx.nbunch_iter(nodes)
@@ -107,30 +116,32 @@ def convert_to_nx(result: object, *, name: str | None = None) -> Any:
 
 
 def can_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
-    """Whether a call can be answered exactly; if not, why."""
-    given = inspect.signature(globals()[name]).bind(*args, **kwargs)
-    given.apply_defaults()
-    graphs = [_nx(given.arguments[key]) for key in ("G", "G1", "G2") if key in given.arguments]
-    if given.arguments.get("weight") is not None:
+    """Return whether a call can be answered exactly; if not, the reason."""
+    call = inspect.signature(globals()[name]).bind(*args, **kwargs)
+    call.apply_defaults()
+    graphs = [_nx(call.arguments[key]) for key in ("G", "G1", "G2") if key in call.arguments]
+    if call.arguments.get("weight") is not None:
         return "weights are not taken"
     if any(len(graph) == 0 for graph in graphs):
         return "a graph without nodes"
-    if "G2" in given.arguments:
-        return _can_compare(name, given.arguments, *graphs)
+    if "G2" in call.arguments:
+        return _can_compare(name, call.arguments, *graphs)
     [graph] = graphs
     if graph.is_multigraph():
         return "multigraphs are not taken"
     if name.startswith("triad"):
-        loops = any(node in near for node, near in graph.adj.items())
+        loops = any(node in neighbours for node, neighbours in graph.adj.items())
         return "triads of graphs with self loops" if loops else graph.is_directed()
     return "directed graphs are not taken" if graph.is_directed() else True
 
 
 def _can_compare(name: str, arguments: dict, G1: nx.Graph, G2: nx.Graph) -> bool | str:
+    """Return whether a call with two graphs can be answered exactly; if not, the reason."""
     if G1.is_directed() != G2.is_directed() or G1.is_multigraph() != G2.is_multigraph():
         return "graphs of two kinds"
     if "could_be" in name:
-        if G1.is_directed() or G1.is_multigraph() or any(v in near for G in (G1, G2) for v, near in G.adj.items()):
+        loops = any(node in graph.adj[node] for graph in (G1, G2) for node in graph)
+        if G1.is_directed() or G1.is_multigraph() or loops:
             return "directed graphs, multigraphs and self loops are not taken"
         return "maximal cliques are not counted" if "c" in arguments.get("properties", "") else True
     if arguments.get("node_match") is not None or arguments.get("edge_match") is not None:
@@ -139,9 +150,9 @@ def _can_compare(name: str, arguments: dict, G1: nx.Graph, G2: nx.Graph) -> bool
 
 
 def should_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
-    """Small graphs stay with networkx unless the call says ``backend="jaxmotif"``."""
-    given = inspect.signature(globals()[name]).bind(*args, **kwargs).arguments
-    edges = max(_nx(given[key]).number_of_edges() for key in ("G", "G1", "G2") if key in given)
+    """Return whether a call comes here without ``backend="jaxmotif"``: not for small graphs, with the reason."""
+    arguments = inspect.signature(globals()[name]).bind(*args, **kwargs).arguments
+    edges = max(_nx(arguments[key]).number_of_edges() for key in ("G", "G1", "G2") if key in arguments)
     least = nx.config.backends["jaxmotif"]["smallest"]
     return True if edges >= least else f"{edges} edges, fewer than nx.config.backends.jaxmotif.smallest = {least}"
 
@@ -150,30 +161,25 @@ def _nx(graph: BackendGraph | nx.Graph) -> nx.Graph:
     return graph.nx if isinstance(graph, BackendGraph) else graph
 
 
-TRIADS: tuple[str, ...] = (
-    "003", "012", "102", "021D", "021U", "021C", "111D", "111U", "030T", "030C", "201", "120D", "120U", "120C", "210",
-    "300",
-)  # fmt: skip
-
-
 def triadic_census(G: BackendGraph, nodelist: Collection[Node] | None = None) -> dict[str, int]:
     nodes = set(G.nx.nbunch_iter(nodelist))
     if nodelist is not None and len(nodelist) != len(nodes):
         raise ValueError("nodelist includes duplicate nodes or nodes not in G")
     census = _census(G)
-    if len(nodes) < len(G):  # triads with a node of the list: all but those among the other nodes
+    if len(nodes) < len(G):  # triads with a node of the list are all but those among the other nodes
         rest = _census(BackendGraph(G.nx.subgraph(set(G.nodes) - nodes)))
         census = {name: count - rest[name] for name, count in census.items()}
     return census
 
 
 def _census(G: BackendGraph) -> dict[str, int]:
+    """Count all triads of a graph."""
     n = len(G)
-    census: dict[str, int] = dict.fromkeys(TRIADS, 0)
+    census: dict[str, int] = dict.fromkeys(TRIAD_NAMES, 0)
     if n < 3:
         return census
     census |= _connected_triads(G.graph)
-    # A joined pair lies in n - 2 triads; those that are not connected have no other joined pair.
+    # A joined pair lies in n - 2 triads, of which those that are not connected have no other joined pair.
     keys = np.sort(G.edges, axis=1) @ np.array([n, 1])
     arcs = np.bincount(np.unique(keys, return_inverse=True)[1])
     pairs = {1: int((arcs == 1).sum()), 2: int((arcs == 2).sum())}
@@ -184,12 +190,13 @@ def _census(G: BackendGraph) -> dict[str, int]:
 
 
 def _connected_triads(graph: Graph) -> dict[str, int]:
+    """Count the connected triads of a graph."""
     from jaxmotif.motifs import dense_census_classes, subgraph_census
     from jaxmotif.patterns import class_names
 
-    if graph.n <= SMALL:  # one program for all of them
-        found = _small_census()(graph.with_padding((SMALL, SMALL * SMALL)))
-        counts = zip(dense_census_classes(3, directed=True), np.asarray(found).tolist(), strict=True)
+    if graph.n <= SMALL:  # all small graphs share a program
+        values = _small_census()(graph.with_padding((SMALL, SMALL * SMALL)))
+        counts = zip(dense_census_classes(3, directed=True), np.asarray(values).tolist(), strict=True)
     else:
         counts = subgraph_census(graph, 3).as_dict().items()
     names = class_names(True)
@@ -198,6 +205,7 @@ def _connected_triads(graph: Graph) -> dict[str, int]:
 
 @cache
 def _small_census() -> Callable[[Graph], jax.Array]:
+    """Return the program that counts the triads of a small graph."""
     import jax
 
     from jaxmotif.motifs import dense_census
@@ -205,26 +213,21 @@ def _small_census() -> Callable[[Graph], jax.Array]:
     return jax.jit(lambda graph: dense_census(graph, 3))
 
 
-# One-way and two-way pairs in each connected triad.
-_JOINED = (
-    ("021D", 2, 0), ("021U", 2, 0), ("021C", 2, 0), ("111D", 1, 1), ("111U", 1, 1), ("030T", 3, 0), ("030C", 3, 0),
-    ("201", 0, 2), ("120D", 2, 1), ("120U", 2, 1), ("120C", 2, 1), ("210", 1, 2), ("300", 0, 3),
-)  # fmt: skip
+# The name of each connected triad begins with its numbers of two-way and of one-way pairs.
+_JOINED = tuple((name, int(name[1]), int(name[0])) for name in TRIAD_NAMES[3:])
 
 
 def triads_by_type(G: BackendGraph) -> dict[str, list[nx.DiGraph]]:
-    from networkx.algorithms.triads import TRICODE_TO_NAME
-
     n = len(G)
     joined = np.zeros((n, n), np.int64)
     joined[tuple(G.edges.T)] = 1
-    found: dict[str, list[nx.DiGraph]] = defaultdict(list)
-    for nodes in combinations(range(n), 3):  # one graph each is what is asked for
+    triads: dict[str, list[nx.DiGraph]] = defaultdict(list)
+    for nodes in combinations(range(n), 3):
         v, u, w = nodes
         pairs = ((v, u), (u, v), (v, w), (w, v), (u, w), (w, u))  # the digits of networkx's code, lowest first
         code = sum(int(joined[pair]) << digit for digit, pair in enumerate(pairs))
-        found[TRICODE_TO_NAME[code]].append(G.nx.subgraph(G.nodes[i] for i in nodes).copy())
-    return found
+        triads[TRICODE_TO_NAME[code]].append(G.nx.subgraph(G.nodes[i] for i in nodes).copy())
+    return triads
 
 
 def triangles(G: BackendGraph, nodes: Nodes = None) -> Any:
@@ -237,9 +240,9 @@ def all_triangles(G: BackendGraph, nbunch: Nodes = None) -> Iterator[tuple[Node,
     wanted = None if nbunch is None else set(G.nx.nbunch_iter(nbunch))
     for block in occurrences(G.graph, "triangle"):
         for u, v, w in block.tolist():
-            found = G.nodes[u], G.nodes[v], G.nodes[w]
-            if wanted is None or not wanted.isdisjoint(found):
-                yield found
+            triangle = G.nodes[u], G.nodes[v], G.nodes[w]
+            if wanted is None or not wanted.isdisjoint(triangle):
+                yield triangle
 
 
 def clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None) -> Any:
@@ -255,33 +258,36 @@ def average_clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None
 
 
 def transitivity(G: BackendGraph) -> float:
-    found, pairs = 2 * int(G.node_triangles.sum()), int((G.degrees * (G.degrees - 1)).sum())
-    return 0 if found == 0 else found / pairs
+    closed, pairs = 2 * int(G.node_triangles.sum()), int((G.degrees * (G.degrees - 1)).sum())
+    return 0 if closed == 0 else closed / pairs
 
 
 def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
-    """Lind, González, Herrmann 2005; with sums as in networkx: squares, and pairs of a neighbour u and a node next to
-    it but for those that triangles and squares explain."""
+    """Return the square clustering of Lind, González, Herrmann 2005, with the sums of networkx.
+
+    The possible squares are the pairs of a neighbour and a node next to it, without those that triangles and squares
+    explain.
+    """
     from jaxmotif.graphlets._cycles import edge_cycles
 
     cycles = edge_cycles(G.graph, squares=True)
     assert cycles.squares is not None
     squares, degrees = G.at_nodes(cycles.squares) // 2, G.degrees
-    around = np.zeros(len(G), np.int64)
+    neighbour_degrees = np.zeros(len(G), np.int64)
     for u, v in (G.edges.T, G.edges.T[::-1]):
-        np.add.at(around, u, degrees[v])
+        np.add.at(neighbour_degrees, u, degrees[v])
     corners = G.at_nodes(cycles.triangles)
-    possible = around * (degrees - 1) - degrees * (degrees - 1) - corners - squares
+    possible = neighbour_degrees * (degrees - 1) - degrees * (degrees - 1) - corners - squares
     pairs = zip(squares.tolist(), possible.tolist(), degrees.tolist(), strict=True)
     return G.pick(nodes, [s / p if d > 1 and p > 0 else 0 for s, p, d in pairs])
 
 
 def generalized_degree(G: BackendGraph, nodes: Nodes = None) -> Any:
-    found = [Counter() for _ in G.nodes]
+    counters = [Counter() for _ in G.nodes]
     for (u, v), count in zip(G.edges.tolist(), G.edge_triangles.tolist(), strict=True):
-        found[u][count] += 1
-        found[v][count] += 1
-    return G.pick(nodes, found)
+        counters[u][count] += 1
+        counters[v][count] += 1
+    return G.pick(nodes, counters)
 
 
 def vf2pp_all_isomorphisms(
@@ -325,10 +331,10 @@ def could_be_isomorphic(G1: BackendGraph, G2: BackendGraph, *, properties: str =
         return False
     columns = []
     for graph in (G1, G2):
-        kept = [graph.degrees] if "d" in properties else []
+        values = [graph.degrees] if "d" in properties else []
         if "t" in properties:
-            kept.append(graph.node_triangles)
-        columns.append(sorted(zip(*(column.tolist() for column in kept), strict=True)))
+            values.append(graph.node_triangles)
+        columns.append(sorted(zip(*(column.tolist() for column in values), strict=True)))
     return columns[0] == columns[1]
 
 

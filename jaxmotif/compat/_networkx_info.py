@@ -1,9 +1,9 @@
-"""What networkx is told of its backend; it asks on import, so nothing else is imported here."""
+"""The description of the backend for networkx, which reads it on import, so that nothing else is imported here."""
 
 from __future__ import annotations
 
 SMALLEST = 5_000
-"""Edges below which networkx is asked to do it by itself: it has an answer sooner than a program is compiled."""
+"""Fewest edges of a graph that comes here: networkx answers for smaller ones before a program is compiled."""
 
 _EXACT = "Exact, by jaxmotif; without weights, on simple graphs with at least one node."
 _MAPS = "By jaxmotif's level search; at most 1024 nodes, either both graphs directed or none."
@@ -28,7 +28,7 @@ FUNCTIONS = {
 
 
 def get_info() -> dict:
-    """The entry point ``networkx.backend_info``.
+    """Return the description of the backend, for the entry point ``networkx.backend_info``.
 
     Example:
       >>> get_info()["backend_name"]

@@ -1,4 +1,4 @@
-"""An executor for DotMotif: its motifs, found by the level search.
+"""An executor for DotMotif, which finds its motifs by the level search.
 
 >>> import networkx as nx
 >>> from dotmotif import Motif                                       # doctest: +SKIP
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import networkx
 
 Constraints = dict[str, dict[str, list[Any]]]
-"""Of DotMotif: for each attribute and operator the values."""
+"""Constraints of DotMotif: the values for each attribute and operator."""
 
 
 class Motif(Protocol):
-    """What is asked of a ``dotmotif.Motif``."""
+    """The part of a ``dotmotif.Motif`` that an executor uses."""
 
     limit: int | None
     exclude_automorphisms: bool
@@ -42,14 +42,15 @@ class Motif(Protocol):
 
 
 class JaxmotifExecutor:
-    """Finds the motifs of DotMotif (``dotmotif.Motif``) in a networkx graph, as its own executors do.
+    """An executor that finds the motifs of DotMotif (``dotmotif.Motif``) in a networkx graph, as its own ones do.
 
-    What differs: matches come in another order; ``exclude_automorphisms`` lists exactly one of the matches that differ
-    by an automorphism of the motif, its constraints included; comparisons with an attribute that is missing are false.
+    There are three differences. Matches come in another order. ``exclude_automorphisms`` lists exactly one of the
+    matches that differ by an automorphism of the motif with its constraints. Comparisons with a missing attribute are
+    false.
 
     Args:
       graph: the graph, which is read once: make another executor when it has changed.
-      multigraph_edge_match: whether of parallel edges ``"any"`` or ``"all"`` must fulfil a constraint.
+      multigraph_edge_match: whether ``"any"`` or ``"all"`` of several parallel edges must satisfy a constraint.
       devices: as for :func:`jaxmotif.find_matches`.
 
     Example:
@@ -76,35 +77,38 @@ class JaxmotifExecutor:
         self._read: dict[bool, Graph] = {}
 
     def find(self, motif: Motif, limit: int | None = None) -> list[dict[str, Any]]:
-        """The matches of a motif: for each of its nodes a node of the graph.
+        """List the matches of a motif: for each of its nodes a node of the graph.
 
         Args:
-          motif: of DotMotif.
-          limit: at most so many; the motif's own if not given.
+          motif: a motif of DotMotif.
+          limit: most matches to list; by default the motif's own limit.
         """
-        query, target = self._asked(motif)
+        query, target = self._query_and_target(motif)
         limit = limit or motif.limit or None
         per = "occurrence" if motif.exclude_automorphisms else "map"
-        found = find_matches(query, target, limit=limit, per=per, devices=self._devices)
-        return _dicts(query.names, [self._nodes[column].tolist() for column in found.nodes.T])
+        matches = find_matches(query, target, limit=limit, per=per, devices=self._devices)
+        return _dicts(query.names, [self._nodes[column].tolist() for column in matches.nodes.T])
 
     def count(self, motif: Motif, limit: int | None = None) -> int:
-        """How many matches a motif has; counted, not listed.
+        """Count the matches of a motif, without listing them.
 
         Args:
-          motif, limit: as for :meth:`find`.
+          motif: as for :meth:`find`.
+          limit: likewise.
         """
-        query, target = self._asked(motif)
+        query, target = self._query_and_target(motif)
         per = "occurrence" if motif.exclude_automorphisms else "map"
         count = count_matches(query, target, per=per, devices=self._devices).count
         limit = limit or motif.limit or None
         return count if limit is None else min(count, limit)
 
-    def _asked(self, motif: Motif) -> tuple[Query, Graph]:
+    def _query_and_target(self, motif: Motif) -> tuple[Query, Graph]:
+        """Return a motif as a query, and the graph to search."""
         query = query_of(motif, self._parallel)
-        return query, _with_all(self._target(motif.ignore_direction), query)
+        return query, _with_all_attributes(self._target(motif.ignore_direction), query)
 
     def _target(self, undirected: bool) -> Graph:
+        """Return the graph to search, which is read once."""
         if undirected not in self._read:
             source = self.graph.to_undirected(as_view=True) if undirected else self.graph
             self._read[undirected] = Graph.from_networkx(source, attributes=True)
@@ -112,7 +116,10 @@ class JaxmotifExecutor:
 
 
 def _dicts(names: Sequence[str], columns: Sequence[list[Any]]) -> list[dict[str, Any]]:
-    """Of each row a dict. Most motifs have three nodes or four: written out, a dict takes a third of the time."""
+    """Return a dict for each row.
+
+    Most motifs have three or four nodes, for which a dict that is written out takes a third of the time.
+    """
     if len(names) == 3:
         a, b, c = names
         return [{a: x, b: y, c: z} for x, y, z in zip(*columns, strict=True)]
@@ -123,7 +130,7 @@ def _dicts(names: Sequence[str], columns: Sequence[list[Any]]) -> list[dict[str,
 
 
 def query_of(motif: Motif, parallel: str = "any") -> Query:
-    """The query that a motif of DotMotif is."""
+    """Return a motif of DotMotif as a query."""
     shape = motif.to_nx()
     names = list(shape.nodes)
     number = {name: i for i, name in enumerate(names)}
@@ -135,9 +142,9 @@ def query_of(motif: Motif, parallel: str = "any") -> Query:
             raise ValueError(f"the motif's edge from {u} to itself: graphs here have no self loops")
         exists = data.get("exists", True)
         edges[*ends, exists] = Edge(*ends, exists, tuple(_clauses(constraints.get(ends, {}))))
-    clauses = [
-        (number[node], clause) for node, items in motif.list_node_constraints().items() for clause in _clauses(items)
-    ]
+    clauses = []
+    for node, items in motif.list_node_constraints().items():
+        clauses += [(number[node], clause) for clause in _clauses(items)]
     comparisons = []
     for node, items in motif.list_dynamic_node_constraints().items():
         for key, operator, (other, other_key) in _items(items):
@@ -150,6 +157,7 @@ def query_of(motif: Motif, parallel: str = "any") -> Query:
 
 
 def _items(constraints: Constraints) -> Iterator[tuple[str, str, Any]]:
+    """Yield the attribute, the operator and the value of each constraint."""
     for key, operators in constraints.items():
         for operator, values in operators.items():
             for value in values:
@@ -157,12 +165,13 @@ def _items(constraints: Constraints) -> Iterator[tuple[str, str, Any]]:
 
 
 def _clauses(constraints: Constraints) -> Iterator[Clause]:
+    """Yield constraints as clauses."""
     for key, operator, value in _items(constraints):
         yield Clause(key, operator, _value(value))
 
 
 def _value(value: object) -> Value:
-    """A value of DotMotif's, which may be any of Python's that a text spells."""
+    """Return a value of DotMotif, which may be any literal of Python, as a value of a query."""
     if isinstance(value, list | tuple | set | frozenset):
         return tuple(_value(item) for item in value)
     if isinstance(value, bool | int | float | str):
@@ -170,17 +179,17 @@ def _value(value: object) -> Value:
     raise TypeError(f"attributes are compared with numbers, text, truth values and lists of these, got {value!r}")
 
 
-def _with_all(target: Graph, query: Query) -> Graph:
-    """The target with an empty column for every attribute that the query asks for and nothing in it has."""
-    held = target.attributes or Attributes()
-    asked = [("node", clause.key) for _, clause in query.clauses]
-    asked += [("edge", clause.key) for edge in query.edges for clause in edge.clauses]
+def _with_all_attributes(target: Graph, query: Query) -> Graph:
+    """Return the target with an empty column for each attribute that the query names and nothing in the target has."""
+    present = target.attributes or Attributes()
+    node_keys = {clause.key for _, clause in query.clauses}
+    edge_keys = {clause.key for edge in query.edges for clause in edge.clauses}
     for comparison in query.comparisons:
         for element, key in ((comparison.left, comparison.key), (comparison.right, comparison.other_key)):
-            asked.append(("node" if isinstance(element, int) else "edge", key))
-    rows = target.m if held.rows is None else len(held.rows)
-    nodes = {key: np.full(target.n, None, object) for kind, key in asked if kind == "node" and key not in held.nodes}
-    edges = {key: np.full(rows, None, object) for kind, key in asked if kind == "edge" and key not in held.edges}
+            (node_keys if isinstance(element, int) else edge_keys).add(key)
+    rows = target.m if present.rows is None else len(present.rows)
+    nodes = {key: np.full(target.n, None, object) for key in sorted(node_keys - present.nodes.keys())}
+    edges = {key: np.full(rows, None, object) for key in sorted(edge_keys - present.edges.keys())}
     if not nodes and not edges:
         return target
-    return target._with_attributes(Attributes({**held.nodes, **nodes}, {**held.edges, **edges}, held.rows))
+    return target._with_attributes(Attributes({**present.nodes, **nodes}, {**present.edges, **edges}, present.rows))

@@ -1,4 +1,4 @@
-"""networkx's matchers, served by the level search.
+"""Matchers with networkx's interface, served by the level search.
 
 ``GraphMatcher`` and ``DiGraphMatcher`` take the place of those in :mod:`networkx.algorithms.isomorphism`.
 """
@@ -23,21 +23,21 @@ Match = Callable[[dict, dict], bool]
 
 
 class GraphMatcher:
-    """Isomorphisms between two graphs, and of the second in the first, with networkx's interface.
+    """A matcher with networkx's interface, for isomorphisms between two graphs and of the second in the first.
 
     Args:
-      G1: a networkx ``Graph``, the one searched, of any size.
-      G2: another, of at most 1024 nodes. Self loops must agree as in networkx.
-      node_match: of the attributes of a node of G1 and one of G2, whether these may be mapped to each other.
-      edge_match: likewise of edges. It must sort edges into kinds: two edges of G1 that match one edge of G2 must
-        match the same ones, as with networkx's ``categorical_edge_match``.
+      G1: a networkx ``Graph`` of any size, which is searched.
+      G2: another one of at most 1024 nodes. Self loops must agree as in networkx.
+      node_match: returns whether a node of G1 and one of G2 may be mapped to each other, from their attributes.
+      edge_match: likewise for edges. It must sort edges into kinds: two edges of G1 that match one edge of G2 must
+        match the same edges, as with networkx's ``categorical_edge_match``.
 
     Attributes:
-      mapping: of nodes of G1 to nodes of G2, once one of the ``is_`` methods has found one.
+      mapping: a map of nodes of G1 to nodes of G2, once one of the ``is_`` methods has found one.
 
     Raises:
-      TypeError: graphs that are not both undirected (``DiGraphMatcher``: directed).
-      ValueError: multigraphs, a pattern that is too large, or an ``edge_match`` that sorts edges into no kinds.
+      TypeError: for graphs that are not both undirected (``DiGraphMatcher``: directed).
+      ValueError: for multigraphs, a pattern that is too large, or an ``edge_match`` that sorts edges into no kinds.
 
     Example:
       >>> import networkx as nx
@@ -61,11 +61,11 @@ class GraphMatcher:
         self.mapping: dict[Node, Node] = {}
 
     def is_isomorphic(self) -> bool:
-        """Whether the graphs are isomorphic."""
+        """Return whether the graphs are isomorphic."""
         return self._first(self.isomorphisms_iter())
 
     def isomorphisms_iter(self) -> Iterator[dict[Node, Node]]:
-        """Each isomorphism, as a mapping of nodes of G1 to nodes of G2."""
+        """Yield each isomorphism, as a mapping of nodes of G1 to nodes of G2."""
         if not same_degrees(self.G1, self.G2):
             return iter(())
         return self._mappings(True)
@@ -73,42 +73,44 @@ class GraphMatcher:
     match = isomorphisms_iter
 
     def subgraph_is_isomorphic(self) -> bool:
-        """Whether an induced subgraph of G1 is isomorphic to G2."""
+        """Return whether an induced subgraph of G1 is isomorphic to G2."""
         return self._first(self.subgraph_isomorphisms_iter())
 
     def subgraph_isomorphisms_iter(self) -> Iterator[dict[Node, Node]]:
-        """Each induced subgraph of G1 that is isomorphic to G2, as a mapping of its nodes to those of G2."""
+        """Yield each induced subgraph of G1 that is isomorphic to G2, as a mapping of its nodes to those of G2."""
         return self._mappings(True)
 
     def subgraph_is_monomorphic(self) -> bool:
-        """Whether a subgraph of G1, induced or not, is isomorphic to G2."""
+        """Return whether a subgraph of G1, induced or not, is isomorphic to G2."""
         return self._first(self.subgraph_monomorphisms_iter())
 
     def subgraph_monomorphisms_iter(self) -> Iterator[dict[Node, Node]]:
-        """Each subgraph of G1, induced or not, that is isomorphic to G2."""
+        """Yield each subgraph of G1, induced or not, that is isomorphic to G2."""
         return self._mappings(False)
 
     def _first(self, mappings: Iterator[dict[Node, Node]]) -> bool:
-        found = next(mappings, None)
-        self.mapping = {} if found is None else found
-        return found is not None
+        """Keep the first of some mappings, and return whether there is one."""
+        mapping = next(mappings, None)
+        self.mapping = {} if mapping is None else mapping
+        return mapping is not None
 
     def _mappings(self, induced: bool) -> Iterator[dict[Node, Node]]:
+        """Yield mappings of nodes of G1 to nodes of G2."""
         kinds = None if self.edge_match is None else _edge_kinds(self.G1, self.G2, self.edge_match)
         target, query = Side.of(self.G1), Side.of(self.G2)
         allowed = _loops_allow(query, target, induced)
         if self.node_match is not None:
-            allowed = _both(allowed, _nodes_allow(self.G1, self.G2, self.node_match))
+            allowed = _intersect(allowed, _nodes_allow(self.G1, self.G2, self.node_match))
         if self.edge_match is not None:
-            allowed = _both(allowed, _loop_kinds_allow(self.G1, self.G2, self.edge_match))
+            allowed = _intersect(allowed, _loop_kinds_allow(self.G1, self.G2, self.edge_match))
         if kinds is not None:
-            target, query = (side._replace(labels=labels) for side, labels in zip((target, query), kinds, strict=True))
+            target, query = target._replace(labels=kinds[0]), query._replace(labels=kinds[1])
         for map_ in mappings(query, target, induced, allowed):
             yield {v: u for u, v in map_.items()}
 
 
 class DiGraphMatcher(GraphMatcher):
-    """:class:`GraphMatcher` for directed graphs.
+    """A :class:`GraphMatcher` for directed graphs.
 
     Example:
       >>> import networkx as nx
@@ -120,8 +122,15 @@ class DiGraphMatcher(GraphMatcher):
 
 
 class Side(NamedTuple):
-    """A networkx graph as it is matched: nodes in order, pairs of their places, a label for each pair (or none), loops
-    at each node."""
+    """A networkx graph in the form in which it is matched.
+
+    Attributes:
+      nodes: the nodes in order.
+      pairs: int64 ``[m, 2]``, the places of the ends of each edge, without self loops.
+      labels: ``[m]``, a label for each pair, or ``None``.
+      loops: ``[n]``, how many self loops each node has.
+      directed: whether a pair is an arc.
+    """
 
     nodes: list[Node]
     pairs: np.ndarray
@@ -131,7 +140,7 @@ class Side(NamedTuple):
 
     @classmethod
     def of(cls, graph: nx.Graph) -> Side:
-        """Parallel edges are one pair; how many they are is its label."""
+        """Read a graph; parallel edges become one pair, with their number as its label."""
         nodes = list(graph)
         index = {node: i for i, node in enumerate(nodes)}
         directed, multigraph = graph.is_directed(), graph.is_multigraph()
@@ -144,13 +153,17 @@ class Side(NamedTuple):
         return cls(nodes, pairs, labels, loops, directed)
 
     def graph(self) -> Graph:
+        """Return the graph without self loops."""
         return Graph.from_edges(self.pairs, len(self.nodes), self.directed, edge_labels=self.labels)
 
 
 def mappings(query: Side, target: Side, induced: bool, allowed: np.ndarray | None = None) -> Iterator[dict[Node, Node]]:
-    """Each map of the query's nodes to the target's that preserves edges (and their labels), as they are found.
+    """Yield each map of the query's nodes to the target's that preserves edges and their labels.
 
     Args:
+      query: the graph that is mapped.
+      target: the graph that it is mapped to.
+      induced: whether pairs without an edge must be mapped to pairs without one.
       allowed: bool ``[k, n]``, which target nodes a query node may map to; ``None`` for all.
     """
     if len(query.nodes) > len(target.nodes):
@@ -164,35 +177,36 @@ def mappings(query: Side, target: Side, induced: bool, allowed: np.ndarray | Non
 
 
 def same_degrees(G1: Any, G2: Any) -> bool:
-    """Whether the graphs have equally many nodes of each degree: the quick way to see that they are not isomorphic."""
-    if G1.is_directed():
-        return Counter(dict(G1.in_degree).values()) == Counter(dict(G2.in_degree).values()) and Counter(
-            dict(G1.out_degree).values()
-        ) == Counter(dict(G2.out_degree).values())
-    return Counter(dict(G1.degree).values()) == Counter(dict(G2.degree).values())
+    """Return whether the graphs have equally many nodes of each degree, as isomorphic graphs do."""
+    kinds = ("in_degree", "out_degree") if G1.is_directed() else ("degree",)
+    first, second = ([Counter(dict(getattr(graph, kind)).values()) for kind in kinds] for graph in (G1, G2))
+    return first == second
 
 
-def _both(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
+def _intersect(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
+    """Return what both masks allow; ``None`` allows all."""
     if first is None or second is None:
         return second if first is None else first
     return first & second
 
 
 def _loops_allow(query: Side, target: Side, induced: bool) -> np.ndarray | None:
+    """Return which nodes the query's nodes may map to by their self loops, ``[k, n]``."""
     if not query.loops.any() and not (induced and target.loops.any()):
         return None
-    asked, had = query.loops[:, None], target.loops[None]
-    return had == asked if induced else had >= asked
+    required, present = query.loops[:, None], target.loops[None]
+    return present == required if induced else present >= required
 
 
 def _nodes_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray:
-    """Which nodes of G1 those of G2 may map to, ``[k, n]``."""
+    """Return which nodes of G1 the nodes of G2 may map to by their attributes, ``[k, n]``."""
     (first, at_first), (second, at_second) = (_kinds([graph.nodes[v] for v in graph]) for graph in (G1, G2))
     table = np.array([[bool(match(a, b)) for a in first] for b in second], bool).reshape(len(second), len(first))
     return table[np.ix_(at_second, at_first)]
 
 
 def _loop_kinds_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray | None:
+    """Return which nodes of G1 the nodes of G2 may map to by the attributes of their self loops, ``[k, n]``."""
     loops = [{i: graph[v][v] for i, v in enumerate(graph) if v in graph[v]} for graph in (G1, G2)]
     if not all(loops):
         return None
@@ -203,17 +217,17 @@ def _loop_kinds_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray | 
 
 
 def _edge_kinds(G1: nx.Graph, G2: nx.Graph, match: Match) -> tuple[np.ndarray, np.ndarray] | None:
-    """Labels of the edges (without loops) of G1 and G2 that are equal exactly where they match.
+    """Return labels of the edges (without loops) of G1 and G2 that are equal exactly where edges match.
 
-    Edges of G1 are of one kind when they match the same edges of G2; labels say so only if no edge of G2 then fits two
-    kinds.
+    Edges of G1 are of one kind when they match the same edges of G2. Labels can express this only if no edge of G2
+    matches two kinds.
     """
     data = [[d for u, v, d in graph.edges(data=True) if u != v] for graph in (G1, G2)]
     (first, at_first), (second, at_second) = (_kinds(attributes) for attributes in data)
     if not first or not second:
         return None
     table = np.array([[bool(match(a, b)) for a in first] for b in second])
-    columns, kind = np.unique(table, axis=1, return_inverse=True)  # a column: what one edge of G1 matches
+    columns, kind = np.unique(table, axis=1, return_inverse=True)  # a column is what one edge of G1 matches
     if (columns.sum(axis=1) > 1).any():
         raise ValueError(
             "edge_match does not sort edges into kinds (as a tolerance does not), so it is no label; use networkx's "
@@ -224,15 +238,15 @@ def _edge_kinds(G1: nx.Graph, G2: nx.Graph, match: Match) -> tuple[np.ndarray, n
 
 
 def _kinds(attributes: list[dict]) -> tuple[list[dict], np.ndarray]:
-    """The different ones among attribute dictionaries, so that each is compared once; and which each is."""
-    found: dict[Any, int] = {}
+    """Return the different dictionaries of attributes, so that each is compared once, and the number of each one."""
+    numbers: dict[Any, int] = {}
     different: list[dict] = []
     places = np.zeros(len(attributes), np.int64)
     for i, data in enumerate(attributes):
         try:
             key = frozenset((name, type(value), value) for name, value in data.items())
-            place = found.setdefault(key, len(different))
-        except TypeError:  # a value that cannot be hashed: compared on its own
+            place = numbers.setdefault(key, len(different))
+        except TypeError:  # a dictionary with a value that cannot be hashed counts as different from all
             place = len(different)
         if place == len(different):
             different.append(data)

@@ -6,7 +6,7 @@ Example:
   ('karate', 'florentine', 'celegans', 'celegans-gap')
   >>> graph = datasets.load("celegans")
   >>> graph.directed, int(graph.num_nodes), int(graph.num_edges), graph.node_names[0]
-  (True, 281, 2309, 'ADAL')
+  (True, 279, 2194, 'ADAL')
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DATASETS = {
         False, "Breiger & Pattison (1986), Soc. Networks 8: 215-256", _FACTS,
     ),
     "celegans": Dataset(
-        "281 neurons of the worm C. elegans and their 2309 chemical connections, from pre- to postsynaptic",
+        "279 neurons of the worm C. elegans and their 2194 chemical connections, from pre- to postsynaptic",
         True, _VARSHNEY, "MIT (OpenWorm ConnectomeToolbox)",
     ),
     "celegans-gap": Dataset(
@@ -85,7 +85,7 @@ def load(name: str) -> Graph:
       >>> int(graph.num_nodes), int(graph.num_edges), graph.directed
       (34, 78, False)
     """
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
 
     describe(name)
     return read_graph(_path(name))

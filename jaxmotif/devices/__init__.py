@@ -1,8 +1,8 @@
-"""Where jobs run: one job runner under all of them, several processes, checkpoints, memory, progress.
+"""Devices that jobs run on: the job runner, several processes, checkpoints, memory and progress.
 
-:data:`Devices` is what every job's ``devices`` takes, :class:`Hybrid` how GPUs and the CPU share a job;
-:func:`join_processes` makes this process one of a cluster, and :class:`ClusterError` is how it hears of the others.
-They load on first use.
+:data:`Devices` is the type of every job's argument ``devices``, and :class:`Hybrid` says how GPUs and the CPU share a
+job. :func:`join_processes` makes this process one of a cluster, and :class:`ClusterError` is raised when another
+process of the cluster fails. All four are imported when they are first used.
 """
 
 from importlib import import_module

@@ -1,7 +1,8 @@
-"""Checkpoints of long work: named arrays in one small file that appears whole or not at all, and has one writer.
+"""Checkpoints of long work: named arrays in one file, which is written as a whole and by one process at a time.
 
-A file belongs to one piece of work, named by the :func:`fingerprint` of its input and options. Layout: a line with the
-format's name and version, a line of JSON (fingerprint, length and SHA-256 of the rest), and the arrays as NumPy's npz.
+A file belongs to one piece of work, which the :func:`fingerprint` of its input and options identifies. The file has a
+line with the name and version of the format, a line of JSON (the fingerprint, and the length and SHA-256 of the rest),
+and the arrays in NumPy's npz format.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,17 +34,17 @@ _VERSION = b"1"
 
 
 def fingerprint(*parts: object) -> str:
-    """A name for a piece of work: SHA-256 of its input and options.
+    """Return the identity of a piece of work, which is a SHA-256 of its input and options.
 
     Args:
-      *parts: arrays (their type, shape and content count), random keys, strings, numbers, ``None``, and tuples, lists
-        and mappings of these (a mapping's order does not count).
+      *parts: Arrays (whose type, shape and content count), random keys, strings, numbers, ``None``, and tuples, lists
+        and mappings of these (the order of a mapping does not count).
 
     Returns:
-      64 hexadecimal digits.
+      A string of 64 hexadecimal digits.
 
     Raises:
-      TypeError: for anything else.
+      TypeError: A part is none of these.
 
     Example:
       >>> import numpy as np
@@ -81,63 +82,79 @@ def _feed(digest, part: object) -> None:
         raise TypeError(f"a fingerprint takes arrays, keys, strings, numbers and containers of them, got {type(part)}")
 
 
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the name of a file into the errors of writing it.
+
+    The error of a full disk names no file, and other errors name the part that is written first.
+    """
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
 def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, ArrayLike]) -> None:
-    """Writes a checkpoint in place of the one that may be there.
+    """Write a checkpoint, in the place of an older one if there is one.
 
     Whatever happens meanwhile, the file is either the old one or the new one.
 
     Args:
-      path: where to; its folder is made if need be.
-      fingerprint: of the work.
-      arrays: what to keep, NumPy or JAX arrays or numbers by name; no Python objects.
+      path: The path of the file, whose folder is made if it does not exist.
+      fingerprint: The identity of the work.
+      arrays: The arrays by name: of NumPy or JAX, or numbers, but no Python objects.
 
     Raises:
-      OSError: naming the path, when it cannot be written.
+      OSError: The file cannot be written; the error names the path.
     """
     path = Path(path)
     payload = io.BytesIO()
     np.savez(payload, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
     content = payload.getbuffer()
     header = {"fingerprint": fingerprint, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")  # no two writers share it, on any machines
+    # A random name, so that no two writers use the same file, on whatever machines they run.
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "xb") as stream:
-            stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(partial, "xb") as stream:
+                stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(partial, path)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
 
 
 class Lock:
-    """The right to write a checkpoint, of one process at a time; given back with :meth:`release`, or by the system when
-    the process dies.
+    """The right to write a checkpoint, which one process has at a time.
+
+    It ends with :meth:`release`, or when the process dies. Half-written files of killed writers are removed.
 
     Args:
-      path: of the checkpoint; what killed writers left half written there is removed.
+      path: The path of the checkpoint.
 
     Raises:
-      ValueError: another process has it, which is named.
-      OSError: for a folder that cannot be written.
+      ValueError: Another process has the right; the error names it.
+      OSError: The folder cannot be written; the error names the checkpoint.
     """
 
     def __init__(self, path: Path):
         self._path = path.with_name(f".{path.name}.lock")
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._file: int | None = None
-        while self._file is None:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                self._take(file, path)
-            except BaseException:
-                os.close(file)
-                raise
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            while self._file is None:
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+                try:
+                    self._take(file, path)
+                except BaseException:
+                    os.close(file)
+                    raise
         for partial in path.parent.glob(f".{path.name}.*.part"):
             with contextlib.suppress(OSError):
                 partial.unlink()
@@ -149,20 +166,21 @@ class Lock:
             except BlockingIOError:
                 owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
                 raise ValueError(f"{path}: in use by {owner}; wait for it to end, or choose another folder") from None
-            except OSError:  # a file system without locks: names of its own keep a file whole
+            except OSError:  # The file system has no locks; random names still keep every file whole.
                 pass
         try:
-            mine = os.path.samestat(os.fstat(file), os.stat(self._path))
+            is_current = os.path.samestat(os.fstat(file), os.stat(self._path))
         except FileNotFoundError:
-            mine = False
-        if not mine:  # its owner removed it between our two calls: once more
-            os.close(file)
+            is_current = False
+        if not is_current:
+            os.close(file)  # The last owner removed the file after this process had opened it, so the caller retries.
             return
         os.truncate(file, 0)
         os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         self._file = file
 
     def release(self) -> None:
+        """Give up the right; doing so again has no effect."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
@@ -171,17 +189,17 @@ class Lock:
 
 
 def load(path: str | os.PathLike, fingerprint: str) -> dict[str, np.ndarray] | None:
-    """Reads a checkpoint back.
+    """Read a checkpoint.
 
     Args:
-      path: where it was saved.
-      fingerprint: of the work that is to go on.
+      path: The path of the file.
+      fingerprint: The identity of the work that is to go on.
 
     Returns:
-      The arrays by name, or ``None`` when there is no file.
+      The arrays by name, or ``None`` if there is no file.
 
     Raises:
-      ValueError: when the file is damaged, of another version, or belongs to other work.
+      ValueError: The file is damaged, has another version, or belongs to other work.
 
     Example:
       >>> import os, tempfile
@@ -215,5 +233,9 @@ def load(path: str | os.PathLike, fingerprint: str) -> dict[str, np.ndarray] | N
         raise ValueError(f"{path}: damaged checkpoint (content does not match its checksum); {remedy}")
     if owner != fingerprint:
         raise ValueError(f"{path}: checkpoint of other input or options; choose another place, or {remedy}")
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return dict(arrays)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            return dict(arrays)
+    except Exception as error:  # Where the file is no archive of arrays, zipfile and NumPy raise many kinds of errors.
+        problem = f"{type(error).__name__}: {error}"[:100]
+        raise ValueError(f"{path}: damaged checkpoint (its arrays cannot be read: {problem}); {remedy}") from error

@@ -1,18 +1,19 @@
-"""The runner under every job: long work on any devices, killed and resumed, in one process or several.
+"""The runner of every job: long work on any devices, in one process or several, that can be killed and resumed.
 
-For a newcomer, in the order of events:
+A run has these steps:
 
-- A job (:class:`Job`) is a row of items (edges, prefixes of a search, random graphs), each with its estimated work.
-- :func:`run_job` asks the checkpoints which stretches (:class:`~jaxmotif.devices._ranges.Span`) are done, cuts the rest
-  into units of about equal work, and divides these among the processes.
-- In a process a queue hands the units to workers (:func:`workers_on`), one or more threads for each device, whichever
-  is free taking the next; in a hybrid the GPUs take from one end and the CPU from the other.
-- What a job puts on a device is a :class:`Task`, made once for each worker: it does one stretch after another
-  (``step``), gives what all of them found (``collect``), and starts anew in less memory (``halve``) where that ran out.
-- What tasks give goes into the :class:`~jaxmotif.devices._record.Record` of what is done and found, which adds it up by
-  the job's merge, exact, associative and commutative, and saves it every few seconds. So neither the cut nor the order
-  nor a kill changes a bit.
-- In the end each process learns the records of all, and merges them
+- A job (:class:`Job`) is a row of items (edges, prefixes of a search, random graphs). Each item has an estimate of its
+  work.
+- :func:`run_job` learns from the checkpoints which spans of items (:class:`~jaxmotif.devices._ranges.Span`) are done,
+  cuts the rest into units of about equal work, and divides these among the processes.
+- In each process a queue hands units to workers (:func:`workers_on`), which are threads, one or more for each device.
+  A worker that is free takes the next unit. In a hybrid run the GPUs take from one end and the CPU from the other.
+- Each worker has a :class:`Task` on its device. The task works through one span after another (``step``), returns the
+  result of all of them (``collect``), and starts again with less memory (``halve``) when the device ran out of it.
+- A :class:`~jaxmotif.devices._record.Record` keeps which spans are done and merges their results. The job's merge is
+  exact, associative and commutative, so the result is the same bit for bit however the work was cut, ordered or
+  interrupted. The record is saved every few seconds.
+- In the end every process receives the records of all and merges them
   (:func:`~jaxmotif.devices._processes.in_each_process`).
 """
 
@@ -41,12 +42,15 @@ from jaxmotif.devices._record import Arrays, Merge, Record, Store
 from jaxmotif.devices._select import Selection
 
 PIECE_SECONDS = 2.0
-"""Where finished work is kept, units that take much longer are done in pieces of about this time."""
+"""Duration of a piece: where there are checkpoints, a unit that takes much longer is done in pieces of about this."""
 
 
 class Unfinished(Exception):
-    """Raised by a step, or a collection, that a limit stopped: no further unit is started. ``found`` is what it and all
-    steps since the last collection gave so far."""
+    """A limit stopped a step or a collection, so that no further unit is started.
+
+    Attributes:
+      found: What this step, and all steps since the last collection, have found so far.
+    """
 
     def __init__(self, found: Arrays):
         super().__init__("stopped by a limit")
@@ -54,36 +58,41 @@ class Unfinished(Exception):
 
 
 class Task(Protocol):
-    """What a job puts on a device to work there; used by one thread."""
+    """The part of a job that works on a device; one thread uses it."""
 
     def step(self, span: Span) -> None:
-        """Does a stretch of items, in memory that it bounds."""
+        """Work through a span of items in bounded memory."""
         ...
 
     def collect(self) -> Arrays:
-        """What all steps since the last call gave, in host memory; may fail after a step that failed."""
+        """Return what all steps since the last call found, in host memory; this may fail after a failed step."""
         ...
 
     def halve(self) -> str | None:
-        """Starts anew with half the memory: how, in words, or ``None`` when there is no smaller step."""
+        """Start again with half the memory; return the new size in words, or ``None`` if none is smaller."""
         ...
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
-    """A row of items.
+    """A row of items to work through.
 
     Attributes:
-      name: of its checkpoint.
-      starts: int64 ``[items + 1]``, estimated work before each item (then in all).
-      parts: about how many units to cut it into (of several processes the first one's).
-      merge: exact, associative and commutative.
-      unit, label: for the progress meter; note: what else it says, given all that tasks have handed in.
-      difficulty: of a stretch, most difficult first in the queue; ``None`` leaves the order.
-      shrinking: in a hybrid, units are joined to large ones for the GPUs, and to smaller ones towards the CPU's end.
-      divisible: whether a unit that takes long may be done in pieces, at no cost but a step's.
-      programs: what those of a step follow from, beside the device: they are compiled side by side, where they are many
-        (:mod:`jaxmotif.arrays._ahead`). A step that is rehearsed changes nothing that tasks share.
+      name: The name of the job, which its checkpoints bear.
+      starts: The estimated work before each item, then the work of all, int64 ``[items + 1]``.
+      parts: The number of units to cut the row into, approximately. With several processes that of the first counts.
+      merge: A function that merges two results; it is exact, associative and commutative.
+      unit: The unit that the progress meter counts.
+      label: What the progress meter says is being done.
+      difficulty: A function that says how difficult a span is. The queue then has the most difficult unit first;
+        with ``None`` it keeps the order of the items.
+      shrinking: Whether units are joined in a hybrid run, to large ones at the GPUs' end of the queue and to smaller
+        ones towards the CPU's end.
+      divisible: Whether a unit may be done in pieces, at no cost but that of further steps.
+      programs: A value that, with the device, decides which programs a step needs. With one, many programs are
+        compiled in parallel before the first step (:mod:`jaxmotif.arrays._ahead`). A step that is rehearsed for this
+        must change nothing that tasks share.
+      note: A function that returns what else the progress meter says, from what tasks have found so far.
     """
 
     name: str
@@ -100,17 +109,18 @@ class Job:
 
     @property
     def whole(self) -> Span:
+        """The span of all items."""
         return Span(0, self.starts.shape[0] - 1)
 
 
 class JobResult(NamedTuple):
-    """What a job gave.
+    """The result of a job.
 
     Attributes:
-      found: merged over all units; empty when there was no unit.
-      finished: whether all items are done (a limit may have stopped some).
-      notes: what had to be done differently, in words.
-      work: what each worker of this process did.
+      found: The results of all units, merged; empty when there was no unit.
+      finished: Whether all items are done. They are not when a limit stopped the job.
+      notes: Sentences on what had to be done otherwise than planned.
+      work: The work that each worker of this process did.
     """
 
     found: Arrays
@@ -125,25 +135,27 @@ def workers_on(
     per_device: Callable[[jax.Device], int] = lambda device: 1,
     helper_workers: int | None = None,
 ) -> list[Worker]:
-    """The workers of this process: the devices, and in a hybrid the CPU at the difficult end of the queue.
+    """Return the workers of this process: those on its devices and, in a hybrid run, those on the CPU.
 
-    Rossi & Zhou, 4.3: GPUs take large shares from the regular end, CPU workers single units from the other.
+    GPUs take large shares from the regular end of the queue, CPU workers single units from the difficult end (Rossi &
+    Zhou, 4.3).
 
     Args:
-      per_device: how many share a device.
-      helper_workers: of a hybrid's CPU where the user does not say; by default up to 8.
+      selection: The devices of the job.
+      per_device: A function that returns how many workers share a device.
+      helper_workers: The number of workers on the CPU of a hybrid run where the user does not say; by default up to 8.
     """
     devices = [device for device in selection.local for _ in range(per_device(device))]
     if selection.helper is None:
         return [Worker(device=device) for device in devices]
     hybrid = selection.hybrid
-    found = [Worker(end="back", share=hybrid.chunk, device=device) for device in devices]
+    workers = [Worker(end="back", share=hybrid.chunk, device=device) for device in devices]
     if hybrid.alpha > 0:
         count = hybrid.workers or helper_workers or max(1, min(8, (os.cpu_count() or 1) - len(selection.local)))
-        # A limit below 1 is shared by the CPU's workers: together they may do so much.
+        # The CPU's workers divide a limit below 1 among themselves, since it holds for all of them together.
         limit = hybrid.alpha / count if hybrid.alpha < 1 else 1.0
-        found += [Worker(end="front", limit=limit, device=selection.helper)] * count
-    return found
+        workers += [Worker(end="front", limit=limit, device=selection.helper)] * count
+    return workers
 
 
 def run_job(
@@ -154,30 +166,30 @@ def run_job(
     store: Store | None = None,
     show: bool = False,
 ) -> JobResult:
-    """Does a job, or what a checkpoint says is left of it. All processes get the whole result.
+    """Run a job, or what a checkpoint says is left of it, and return the whole result in every process.
 
     Args:
-      job: the same in every process, but for the parts.
-      make: a task for a worker on a device.
-      workers: of this process (:func:`workers_on`).
-      selection: the devices of all.
-      store: what the work is, and where to keep checkpoints (:func:`jaxmotif.devices._record.store_for`).
-      show: show a progress meter (on the first process).
+      job: The job, the same in every process but for its number of parts.
+      make: A function that makes the task of a worker on a device.
+      workers: The workers of this process (see :func:`workers_on`).
+      selection: The devices of all processes.
+      store: The identity of the work and the folder of checkpoints (see :func:`jaxmotif.devices._record.store_for`).
+      show: Whether the first process shows a progress meter.
 
     Raises:
-      ValueError: for a checkpoint that is damaged or belongs to other work, or a folder that another process uses.
-      OSError: for a folder that cannot be written.
-      MemoryError: when even the smallest step does not fit a device.
-      ClusterError: for processes that were given other work, or have ended.
+      ValueError: A checkpoint is damaged or belongs to other work, or another process uses the folder.
+      OSError: The folder cannot be written.
+      MemoryError: Even the smallest step does not fit a device.
+      ClusterError: Processes were given different work, or one has ended.
     """
-    if rehearsal() is not None:  # of what asks for a job: its threads would do it in earnest
+    if rehearsal() is not None:  # The caller is only rehearsed, but a job's threads would do its work.
         _first_step(make, workers[0].device, Span(0, max(1, job.whole.stop // job.parts)))
         end_rehearsal()
     together = selection.together
     process = jax.process_index() if together else 0
     record = Record(job.name, job.whole.stop, job.merge, store, process)
     same = {"jaxmotif": jaxmotif.__version__, "job": job.name, "items": job.whole.stop}
-    # Before anything is done: other input in one process would be merged into nonsense.
+    # This is checked before any work, because results for different inputs would be merged into nonsense.
     check_alike(same | {"input, options or seed": record.work}, together)
 
     def begin() -> dict[str, Any]:
@@ -195,35 +207,42 @@ def run_job(
         return record.report()
 
     try:
-        # What the first process knows decides for all: its files hold what earlier runs did.
+        # The first process decides for all what is done already, because its files hold the work of earlier runs.
         opened = in_each_process(begin, together, f"{job.name}, what is done")[0]
         mine = _units(job, opened, selection, process)
         reports = in_each_process(empty, together, f"{job.name}, what was found")
     finally:
         record.close()
-    found: Arrays = {}
+    merged: Arrays = {}
     for report in reports:
-        # What was left unfinished counts in this result, but is in no checkpoint.
+        # Results of unfinished steps ("left/") count in this result, but no checkpoint holds them.
         for part in ("done/", "left/"):
             arrays = {name[len(part) :]: array for name, array in report.items() if name.startswith(part)}
-            found = job.merge(found, arrays) if found and arrays else found or arrays
-    # Stretches of different processes do not overlap: lengths add up.
+            merged = job.merge(merged, arrays) if merged and arrays else merged or arrays
+    # The spans of different processes do not overlap, so their lengths add up.
     covered = sum(length(from_array(report["spans"])) for report in reports)
     notes = tuple(str(note) for report in reports for note in report["notes"])
-    return JobResult(found, covered == job.whole.stop, notes, work)
+    return JobResult(merged, covered == job.whole.stop, notes, work)
 
 
 def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list[Unit]:
-    """The units of a process: of what is not done, by what the first process says of both."""
+    """Return the units of a process in the order of its queue.
+
+    Args:
+      job: The job.
+      opened: What the first process says: the spans that are done, and the number of parts.
+      selection: The devices of all processes.
+      process: The number of this process.
+    """
     units = cut(job.starts, gaps(from_array(opened["spans"]), job.whole), int(opened["parts"]))
     if job.shrinking and selection.helper is not None:
-        # The GPUs take from the back, and the CPU is to find small ones for all its workers.
+        # The GPUs take from the back; the CPU should find small units at the front, one for each of its workers.
         units = shrinking(units[::-1], 4 * len(selection.devices))[::-1]
     sizes = [0] * (jax.process_count() if selection.together else 1)
     for device in selection.devices:
         sizes[device.process_index if selection.together else 0] += 1
     mine = divide(units, sizes)[process]
-    # Most difficult first; the queue is taken from both ends.
+    # The most difficult unit comes first, since the CPU of a hybrid run takes from the front.
     if (difficulty := job.difficulty) is not None:
         mine.sort(key=lambda unit: difficulty(unit.span), reverse=True)
     elif selection.helper is not None and selection.hybrid.order.startswith("-"):
@@ -238,26 +257,30 @@ def _first_step(make: Callable[[jax.Device], Task], device: jax.Device, span: Sp
 
 
 def _empty(
-    job: Job, make: Callable[[jax.Device], Task], workers: Sequence[Worker], units: list[Unit], record: Record,
+    job: Job,
+    make: Callable[[jax.Device], Task],
+    workers: Sequence[Worker],
+    units: list[Unit],
+    record: Record,
     show: bool,
-) -> list[int]:  # fmt: skip
-    """The queue of one process."""
+) -> list[int]:
+    """Work through the units of this process and return the work that each worker did."""
     stopped = threading.Event()
-    running = [_Running(job, make, worker.device, record, stopped) for worker in workers]
-    # The queue knows nothing of tasks: it is given what to call.
-    takers = [
-        worker._replace(step=one.step, last=one.finish, cut=one.cut)
-        for worker, one in zip(workers, running, strict=True)
+    runners = [_TaskRunner(job, make, worker.device, record, stopped) for worker in workers]
+    # The queue does not know tasks; it calls the functions that its workers carry.
+    queue_workers = [
+        worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
+        for worker, runner in zip(workers, runners, strict=True)
     ]
     total = sum(unit.work for unit in units)
     with progress(total, job.unit, job.label, show, lambda: job.note(record.found)) as meter:
         try:
-            work = run_queue(units, takers, lambda done: None if stopped.is_set() else meter.advance(done))
+            work = run_queue(units, queue_workers, lambda done: None if stopped.is_set() else meter.advance(done))
         except BaseException:
-            # After a failure what other workers hold is still saved, where it is known what it is.
-            for one in running:
-                with contextlib.suppress(Exception):  # the first failure is the one to report
-                    one.hand_in_if_whole()
+            # After a failure the results of other workers are still saved, where it is known which spans they cover.
+            for runner in runners:
+                with contextlib.suppress(Exception):  # The first failure is the one to report.
+                    runner.hand_in_if_whole()
             with contextlib.suppress(Exception):
                 record.save()
             raise
@@ -265,8 +288,8 @@ def _empty(
     return work
 
 
-class _Running:
-    """A task at work on a device, and the stretches it has done but not handed in to the record."""
+class _TaskRunner:
+    """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
     def __init__(
         self, job: Job, make: Callable[[jax.Device], Task], device: jax.Device, record: Record, stopped: threading.Event
@@ -276,22 +299,26 @@ class _Running:
         self._todo: list[Span] = []
         self._pending: list[Span] = []
         self._busy = False
-        self._room: float | None = None  # work that takes about PIECE_SECONDS
+        self._piece_work: float | None = None  # the work that takes about PIECE_SECONDS, once it is known
 
     def cut(self, unit: Unit) -> tuple[Unit, Unit | None]:
-        """A piece to do now, and the rest: where finished work is kept, a save is never far."""
+        """Return a piece of a unit to do now, and the rest if there is any.
+
+        Pieces are short, so that where there are checkpoints the next one is never far away.
+        """
         if not (self._job.divisible and self._record.keeps):
             return unit, None
         starts, (first, stop) = self._job.starts, unit.span
-        # Nothing is known of the first: a small one shows.
-        room = unit.work / 16 if self._room is None else self._room
-        at = int(np.searchsorted(starts, starts[first] + room, side="right")) - 1
-        # Not after items without work, as in `cut`. An item is never divided, and at least one with work is done.
-        at, least = np.searchsorted(starts, starts[at]), np.searchsorted(starts, starts[first], side="right")
-        at = min(max(int(at), int(least)), stop)
-        work = int(starts[at] - starts[first])
-        rest = None if at == stop else Unit(Span(at, stop), unit.work - work)
-        return Unit(Span(first, at), work), rest
+        # The first piece is small, since how long it takes is not known yet.
+        wanted = unit.work / 16 if self._piece_work is None else self._piece_work
+        end = int(np.searchsorted(starts, starts[first] + wanted, side="right")) - 1
+        # Items without work stay with those that follow them, as in `_ranges.cut`. An item is never divided, and a
+        # piece has at least one item with work.
+        end, least = np.searchsorted(starts, starts[end]), np.searchsorted(starts, starts[first], side="right")
+        end = min(max(int(end), int(least)), stop)
+        work = int(starts[end] - starts[first])
+        rest = None if end == stop else Unit(Span(end, stop), unit.work - work)
+        return Unit(Span(first, end), work), rest
 
     def step(self, span: Span) -> None:
         check_processes()
@@ -300,16 +327,18 @@ class _Running:
         self._do(hand_in=due)
         if due:
             self._record.save()
-        work, seconds = float(self._job.starts[span.stop] - self._job.starts[span.first]), time.perf_counter() - started
-        # By the last piece alone, as items differ; in strides, as it may have been compiled.
-        self._room = min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
+        seconds = time.perf_counter() - started
+        work = float(self._job.starts[span.stop] - self._job.starts[span.first])
+        # Only the last piece counts, because items differ. The next one is at most four times as large, because the
+        # time of this one may be that of compiling.
+        self._piece_work = min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
 
     def finish(self) -> None:
         self._do(hand_in=True)
 
     def _do(self, hand_in: bool) -> None:
         def attempt(_: None) -> None:
-            # One answer to memory that runs out, for steps and for collecting what they gave.
+            # Memory may run out in a step or when its results are collected; the answer is the same.
             self._do_all()
             if hand_in:
                 self.hand_in()
@@ -322,15 +351,16 @@ class _Running:
     def _do_all(self) -> None:
         while self._todo and not self._stopped.is_set():
             try:
-                # The last of the list: what halving adds back is done next.
+                # The last span of the list comes first, because halving appends the spans that are to be done again.
                 self._task.step(self._todo[-1])
             except Unfinished as stop:
                 self._leave(stop)
             except Exception as failure:
-                self._busy = out_of_memory(failure)  # else the step has failed as a whole
+                # After any other failure the task holds whole spans only, so that they can still be handed in.
+                self._busy = out_of_memory(failure)
                 raise
             else:
-                # Only now is it done: an exception leaves it to be done again.
+                # The span moves only after the step, so that one interrupted by an exception is done again.
                 self._pending.append(self._todo.pop())
 
     def hand_in(self) -> None:
@@ -347,15 +377,15 @@ class _Running:
         self._pending = []
 
     def hand_in_if_whole(self) -> None:
-        """After a failure: Ctrl-C may have come where what the task holds belongs to no known stretches."""
+        """Hand in after a failure, unless Ctrl-C came at a point where the task holds parts of spans."""
         if not self._busy:
             self.hand_in()
 
     def _halve(self, _: None) -> tuple[None, str] | None:
-        """Hands in what a step that ran out of memory has left, and starts anew with less."""
-        with contextlib.suppress(RuntimeError):  # the step may have taken the arrays over
+        """Hand in what was done before a step ran out of memory, and start again with less."""
+        with contextlib.suppress(RuntimeError):  # The step may have taken over the arrays and lost them.
             self.hand_in()
-        self._todo += self._pending  # lost with it: to be done again
+        self._todo += self._pending  # What could not be handed in is done again.
         self._pending = []
         change = self._task.halve()
         return None if change is None else (None, change)

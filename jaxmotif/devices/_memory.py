@@ -1,4 +1,4 @@
-"""Memory: the one default for every job, budgets, and the one answer where a device runs out of it: smaller steps."""
+"""The memory that jobs use: the default for every job, a user's budget, and smaller steps when a device runs out."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 UNKNOWN_MEMORY = 2**31
-"""Bytes taken for free on a device that does not say."""
+"""Number of bytes that are assumed to be free on a device that does not say how many are."""
 
 
 class Compiles(Protocol):
-    """A function of ``jit64``."""
+    """A function that ``jit64`` returned."""
 
     def lower64(self, *args: object, **static: object) -> Any: ...
 
 
 def device_memory(device: jax.Device) -> int | None:
-    """Bytes that JAX may use on an accelerator of this process; ``None`` on a CPU, or where the device does not say."""
+    """Return how many bytes JAX may use on an accelerator of this process.
+
+    The result is ``None`` for a CPU and for a device that does not say.
+    """
     return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
 
 
 def compiled_bytes(function: Compiles, *args: object, **static: object) -> int:
-    """Bytes for what a function of ``jit64`` is given, its results and its work space, as XLA says; it is compiled,
-    once for this and the calls that follow.
+    """Return how many bytes XLA says a function needs for its arguments, its results and its work space.
+
+    The function is compiled, which the calls that follow need not do again.
 
     Example:
       >>> from jaxmotif.arrays._compile import jit64
@@ -37,20 +41,19 @@ def compiled_bytes(function: Compiles, *args: object, **static: object) -> int:
       True
     """
     needs = function.lower64(*args, **static).compile().memory_analysis()
-    made = needs.output_size_in_bytes - needs.alias_size_in_bytes
-    return needs.argument_size_in_bytes + needs.temp_size_in_bytes + made
+    results = needs.output_size_in_bytes - needs.alias_size_in_bytes
+    return needs.argument_size_in_bytes + needs.temp_size_in_bytes + results
 
 
 def free_memory(device: jax.Device) -> int:
-    """Bytes that JAX may still take on a device of this process, whatever it preallocated; :data:`UNKNOWN_MEMORY` where
-    nobody says.
+    """Return how many bytes JAX may still take on a device of this process, whatever it has preallocated.
 
-    Of a CPU it is what the operating system has available, within the limits of a container or a batch job, divided by
-    the number of JAX's CPU devices, which share it.
+    For a CPU this is what the operating system has available, within the limits of a container or a batch job, divided
+    by the number of JAX's CPU devices, which share it. Where nothing is known the result is :data:`UNKNOWN_MEMORY`.
     """
     if device.platform == "cpu":
-        found = _available()
-        return UNKNOWN_MEMORY if found is None else found // jax.local_device_count("cpu")
+        available = _available()
+        return UNKNOWN_MEMORY if available is None else available // jax.local_device_count("cpu")
     stats = device.memory_stats() or {}
     if "bytes_limit" not in stats:
         return UNKNOWN_MEMORY
@@ -58,8 +61,10 @@ def free_memory(device: jax.Device) -> int:
 
 
 def default_memory(device: jax.Device) -> int:
-    """Bytes that a job takes to work in where the user says nothing: half of what is free on the device, rounded down
-    to a power of two, so that sizes, and with them compiled programs, do not change with every other program's use.
+    """Return how many bytes a job works in by default: half of what is free on the device.
+
+    The number is rounded down to a power of two, so that sizes of arrays, and with them compiled programs, do not
+    change whenever another program takes or frees memory.
 
     Example:
       >>> size = default_memory(jax.devices()[0])
@@ -70,16 +75,18 @@ def default_memory(device: jax.Device) -> int:
 
 
 def working_memory(asked: int | None, device: jax.Device, least: int, what: str) -> int:
-    """Bytes that a job may work in: what the user asked for, or the default and never less than it needs (a device that
-    has not even that says so by itself).
+    """Return how many bytes a job may work in: what the user asked for, or else the default.
+
+    The default is never less than what the job needs; a device that does not have this much reports it itself.
 
     Args:
-      asked: the user's ``memory``, or ``None``.
-      least: bytes without which the job cannot begin.
-      what: takes them, in words.
+      asked: The user's ``memory``, or ``None``.
+      device: The device that the job works on.
+      least: The number of bytes without which the job cannot begin.
+      what: What takes these bytes, in words.
 
     Raises:
-      ValueError: when the user asked for less than the least.
+      ValueError: The user asked for less than the least.
 
     Example:
       >>> working_memory(4096, jax.devices()[0], 1024, "a table")
@@ -89,73 +96,104 @@ def working_memory(asked: int | None, device: jax.Device, least: int, what: str)
     return max(default_memory(device), least) if asked is None else asked
 
 
+def check_within_device(memory: int | None, device: jax.Device) -> None:
+    """Refuse a budget in bytes that is more than all the memory of a device.
+
+    Args:
+      memory: The user's budget, or ``None``.
+      device: The device that the work is done on.
+
+    Raises:
+      ValueError: The budget is larger; the error says how much memory the device has.
+    """
+    total = _total() if device.platform == "cpu" else device_memory(device)
+    if memory is not None and total is not None and memory > total:
+        raise ValueError(
+            f"memory={memory} bytes is more than {device} has, {total} ({total / 2**30:.1f} GiB); allow less, or leave "
+            "it out: the default is half of what is free"
+        )
+
+
 def check_budget(memory: int | None, least: int, what: str) -> None:
-    """Raises ValueError when a budget in bytes is less than what something takes at least."""
+    """Raise ValueError if a budget in bytes is less than the least that something takes."""
     if memory is not None and memory < least:
         raise ValueError(f"memory={memory} bytes is too little for {what}: allow at least {least}")
 
 
 def _available() -> int | None:
-    """Bytes of this machine that programs may take, as Linux says; ``None`` elsewhere."""
+    """Return how many bytes of this machine programs may take, by Linux's count; ``None`` on other systems."""
+    available = _of_machine("MemAvailable:")
+    return None if available is None else min([available, *_left_by_limits()])
+
+
+def _total() -> int | None:
+    """Return the bytes of memory that this machine has, as Linux says; ``None`` elsewhere."""
+    return _of_machine("MemTotal:")
+
+
+def _of_machine(line: str) -> int | None:
     try:
         words = Path("/proc/meminfo").read_text().split()
-        found = 1024 * int(words[words.index("MemAvailable:") + 1])
+        return 1024 * int(words[words.index(line) + 1])
     except (OSError, ValueError, IndexError):
         return None
-    return min([found, *_left_by_limits()])
 
 
 def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """Bytes that control groups leave this process: containers, Slurm."""
-    found = []
+    """Return the bytes that each control group with a limit (of a container or a batch job) leaves this process."""
+    left = []
     try:
         lines = groups.read_text().splitlines()
     except OSError:
-        return found
+        return left
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if controllers not in ("", "memory"):
             continue
-        # Version 2 has one tree; version 1 one for each controller, with other names for the same.
+        # Version 2 of control groups has one tree. Version 1 has one for each controller, and other file names.
         top = root / controllers
-        limit, used = (
-            ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
-        )
+        limit_file, usage_file = "memory.max", "memory.current"
+        if controllers:
+            limit_file, usage_file = "memory.limit_in_bytes", "memory.usage_in_bytes"
         inner = top / path.lstrip("/")
-        # A limit may stand at any group above: the tightest counts.
+        # Every group above this process's may have a limit; the caller takes the tightest.
         for group in (inner, *inner.parents):
             try:
-                kept = int((group / limit).read_text()) - int((group / used).read_text())
-                stats = (group / "memory.stat").read_text().split()  # long, and only where there is a limit
-                found.append(max(kept + int(stats[stats.index("inactive_file") + 1]), 0))  # a cache that makes room
-            except (OSError, ValueError, IndexError):  # no such file, or "max": no limit here
-                pass
+                unused = int((group / limit_file).read_text()) - int((group / usage_file).read_text())
+                # This file is long, so it is read only where there is a limit.
+                stats = (group / "memory.stat").read_text().split()
+                cache = int(stats[stats.index("inactive_file") + 1])  # The system gives this up when asked for memory.
+                left.append(max(unused + cache, 0))
+            except (OSError, ValueError, IndexError):
+                pass  # The group has no such file, or its limit is "max", which is none.
             if group == top:
                 break
-    return found
+    return left
 
 
 def out_of_memory(failure: BaseException) -> bool:
-    """Whether an error says that a device has no memory left."""
+    """Return whether an error says that a device has no memory left."""
     return isinstance(failure, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(failure)
 
 
 def with_smaller_steps(
     attempt: Callable[[T], R], size: T, halve: Callable[[T], tuple[T, str] | None], device: jax.Device
 ) -> tuple[R, tuple[str, ...]]:
-    """Attempts something, with smaller steps each time the device runs out of memory: the one answer to that, for the
-    job runner and for jobs that need none.
+    """Call a function, and call it again with a smaller size each time the device runs out of memory.
+
+    The job runner uses this, and so do jobs that need no runner.
 
     Args:
-      attempt: of a size.
-      size: to begin with.
-      halve: the next smaller size and what it is in words; ``None`` when there is none.
+      attempt: A function of a size.
+      size: The first size.
+      halve: A function that returns the next smaller size and what it is in words, or ``None`` when there is none.
+      device: The device, which messages name.
 
     Returns:
-      What the attempt gave, and notes.
+      What the function returned, and a note for each smaller size.
 
     Raises:
-      MemoryError: when the smallest steps do not fit.
+      MemoryError: Even the smallest size does not fit.
     """
     notes: tuple[str, ...] = ()
     while True:
@@ -164,7 +202,7 @@ def with_smaller_steps(
         except Exception as failure:
             if not out_of_memory(failure):
                 raise
-            exhausted = failure.with_traceback(None)  # its frames would keep arrays alive
+            exhausted = failure.with_traceback(None)  # The frames of a traceback would keep arrays alive.
         smaller = halve(size)
         if smaller is None:
             raise MemoryError(

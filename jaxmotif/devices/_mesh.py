@@ -1,4 +1,4 @@
-"""The same function on every device of a mesh, each on its own part of the work."""
+"""A mesh of devices, on which every device runs the same function on its own part of the work."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 AXIS = "work"
+"""Name of the mesh's axis."""
 
 
 def device_mesh(devices: Sequence[jax.Device]) -> Mesh:
-    """A one-dimensional mesh over the devices, its axis named :data:`AXIS`."""
+    """Return a one-dimensional mesh over devices, whose axis is named :data:`AXIS`."""
     return Mesh(np.array(devices), (AXIS,), axis_types=(AxisType.Auto,))
 
 
 def everywhere(arrays: Any, mesh: Mesh) -> Any:
-    """The arrays of a pytree, whole on every device of the mesh."""
+    """Return the arrays of a pytree, replicated on every device of a mesh."""
     return jax.device_put(arrays, NamedSharding(mesh, PartitionSpec()))
 
 
 def on_each_device(function: Callable[..., Any], mesh: Mesh, *, split: Sequence[int] = ()) -> Callable[..., Any]:
-    """Run ``function`` on every device; to be called under ``jax.jit``.
+    """Return a function that runs ``function`` on every device of a mesh; call it under ``jax.jit``.
 
     Args:
-      function: of arrays; must give the same on every device (add up with ``lax.psum(x, AXIS)``).
-      split: which positional arguments have a leading axis of one entry a device; each device sees its entry. All
-        others are the same everywhere.
+      function: A function of arrays that returns the same on every device (``lax.psum(x, AXIS)`` adds over devices).
+      mesh: The mesh (see :func:`device_mesh`).
+      split: The positions of arguments that have a leading axis with one entry for each device; each device gets its
+        entry. All other arguments are the same on every device.
 
     Example:
       >>> import jax.numpy as jnp
@@ -39,11 +41,13 @@ def on_each_device(function: Callable[..., Any], mesh: Mesh, *, split: Sequence[
       6
     """
 
-    def entry(*args: Any) -> Any:
+    def on_one_device(*args: Any) -> Any:
         return function(*(jax.tree.map(lambda x: x[0], a) if i in split else a for i, a in enumerate(args)))
 
     def mapped(*args: Any) -> Any:
         specs = tuple(PartitionSpec(AXIS) if i in split else PartitionSpec() for i in range(len(args)))
-        return jax.shard_map(entry, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(), check_vma=False)(*args)
+        return jax.shard_map(on_one_device, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(), check_vma=False)(
+            *args
+        )
 
     return mapped

@@ -1,6 +1,7 @@
-"""Several processes of ``jax.distributed``: joining them, agreeing on the work, and what each found, known to all.
+"""Several processes of ``jax.distributed``: how they join, check that they do the same work, and exchange results.
 
-Whatever goes wrong in one of them, the others end with one line that says what: see :mod:`jaxmotif.devices._channel`.
+When something goes wrong in one of them, the others end with one line that says what (see
+:mod:`jaxmotif.devices._channel`).
 """
 
 from __future__ import annotations
@@ -28,29 +29,34 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 JOIN_SECONDS, SILENCE_SECONDS = 300.0, 20.0
-"""How long to wait for another process to join, and for a sign of life of one that has: both are as many seconds as
-the environment variable JAXMOTIF_CLUSTER_TIMEOUT says where it is set."""
+"""Time to wait for another process to join, and for a sign of life of one that has joined.
+
+The environment variable JAXMOTIF_CLUSTER_TIMEOUT sets both to a number of seconds.
+"""
 
 GRACE_SECONDS = 5.0
-"""How long a process may take to end by itself, and save what it has, when another one has failed."""
+"""Time that a process has to end by itself, and to save its results, when another one has failed."""
 
 _state: dict[str, Channel] = {}
 
 
 def join_processes(text: str) -> None:
-    """Makes this process one of several; from then on it ends, with one line and status 1, when another one does.
+    """Make this process one of several.
+
+    From then on this process ends, with one line and status 1, when another process fails.
 
     Args:
-      text: ``"auto"`` where JAX finds out by itself (Slurm, Open MPI, Kubernetes, TPU pods), or
-        ``"NUMBER/COUNT@HOST:PORT"``: which process of how many, and an address of process 0 that all reach.
+      text: ``"auto"`` where JAX finds the other processes by itself (Slurm, Open MPI, Kubernetes, TPU pods), or
+        ``"NUMBER/COUNT@HOST:PORT"``: the number of this process, the number of processes, and an address of process 0
+        that all can reach.
 
     Raises:
-      ValueError: for anything else.
-      ClusterError: when another process does not come in time, or is none of these.
-      OSError: when the port is in use.
+      ValueError: The text is neither.
+      ClusterError: Another process does not come in time, or does not belong to these.
+      OSError: The port is in use.
     """
     seconds, _ = _time_outs()
-    # JAX would take SIGTERM for itself.
+    # JAX's preemption service would take over SIGTERM.
     jax.config.update("jax_enable_preemption_service", False)
     if text == "auto":
         jax.distributed.initialize(initialization_timeout=math.ceil(seconds))
@@ -65,17 +71,17 @@ def join_processes(text: str) -> None:
         return
     channel = _meet(number, count, [(host, port)], port)
     _end_with_the_others(channel)
-    # JAX's own service goes to a free port of the first process.
+    # JAX's own service listens at a free port of the first process, which the others learn here.
     service = str(_free_port()).encode() if number == 0 else b""
-    to = int(channel.exchange("port", service)[0])
+    service_port = int(channel.exchange("port", service)[0])
     if number:
-        host, to = "localhost", _relay(host, to)
+        host, service_port = "localhost", _relay(host, service_port)
     name = f"[{host}]" if ":" in host else host
-    jax.distributed.initialize(f"{name}:{to}", count, number, heartbeat_timeout_seconds=10**6)
+    jax.distributed.initialize(f"{name}:{service_port}", count, number, heartbeat_timeout_seconds=10**6)
 
 
 def _meet(number: int, count: int, addresses: list[tuple[str, int]], port: int) -> Channel:
-    """The channel of this process, when all have come."""
+    """Return the channel of this process when all processes have come."""
     (seconds, silence), version = _time_outs(), jaxmotif.__version__
     tell = logging.getLogger("jaxmotif").info
     if number == 0:
@@ -93,7 +99,7 @@ def _meet(number: int, count: int, addresses: list[tuple[str, int]], port: int) 
 
 
 def _time_outs() -> tuple[float, float]:
-    """To join, and for a sign of life."""
+    """Return how many seconds to wait for a process to join, and for a sign of life."""
     text = os.environ.get("JAXMOTIF_CLUSTER_TIMEOUT")
     if not text:
         return JOIN_SECONDS, SILENCE_SECONDS
@@ -113,38 +119,41 @@ def _free_port() -> int:
 
 
 def _relay(host: str, port: int) -> int:
-    """A port of this process that stands for one of the first process, and stays open when that one dies: JAX would end
-    this process at once, with a C++ trace and before it has said what happened."""
+    """Open a port of this process that forwards to a port of the first process, and return its number.
+
+    The port stays open when the first process dies. JAX would otherwise end this process at once, with a C++ trace
+    and before it could say what has happened.
+    """
     server = socket.create_server(("localhost", 0))
 
-    def pump(source: socket.socket, to: socket.socket) -> None:
+    def forward(source: socket.socket, target: socket.socket) -> None:
         try:
             while content := source.recv(2**16):
-                to.sendall(content)
+                target.sendall(content)
         except OSError:
             pass
 
     def serve() -> None:
         while True:
-            near = server.accept()[0]
+            local = server.accept()[0]
             try:
-                far = socket.create_connection((host, port))
+                remote = socket.create_connection((host, port))
             except OSError:
-                near.close()  # not there yet: JAX tries again
+                local.close()  # The first process does not listen yet, and JAX will try again.
                 continue
-            for pair in ((near, far), (far, near)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
+            for pair in ((local, remote), (remote, local)):
+                threading.Thread(target=forward, args=pair, daemon=True).start()
 
     threading.Thread(target=serve, daemon=True).start()
     return server.getsockname()[1]
 
 
 def _end_with_the_others(channel: Channel) -> None:
-    """Ends this process soon after another one has failed, also where compiled code runs for long."""
+    """End this process soon after another one has failed, even if compiled code is running."""
 
     def watch() -> None:
         channel.failed.wait()
-        # The main thread may get to it first, and save what it has done.
+        # The main thread has this much time to notice by itself and to save its results.
         threading.Event().wait(GRACE_SECONDS)
         sys.stderr.write(f"jaxmotif: error: {channel.failure}\n")
         sys.stderr.flush()
@@ -154,29 +163,33 @@ def _end_with_the_others(channel: Channel) -> None:
 
 
 def leave_processes(failure: str | None = None) -> bool:
-    """Before this process ends: waits for the others to have ended their work, or tells them why it fails.
+    """Wait for the other processes to end their work, or tell them why this one fails; call this before the end.
+
+    Args:
+      failure: Why this process fails, in words; ``None`` if it does not.
 
     Returns:
-      Whether there are others; then JAX's own farewell would wait for those that are gone.
+      Whether there are other processes. If so, JAX's own shutdown must be skipped, because it would wait for those
+      that are gone.
     """
     channel = _state.get("channel")
     if channel is None:
         return False
     if failure is None:
         channel.exchange("the end", b"")
-    known = failure is None or channel.failure is not None
-    channel.leave(None if known else f"process {channel.number} failed: {failure}")
+    is_news = failure is not None and channel.failure is None
+    channel.leave(f"process {channel.number} failed: {failure}" if is_news else None)
     return True
 
 
 def check_processes() -> None:
-    """Raises ClusterError when another process has failed or ended."""
+    """Raise ClusterError if another process has failed or ended."""
     if channel := _state.get("channel"):
         channel.check()
 
 
 def _channel() -> Channel:
-    """The channel of this process; made on first use where the processes met by JAX alone."""
+    """Return the channel of this process, which is made at the first use where JAX alone joined the processes."""
     if "channel" not in _state:
         number, count, width = jax.process_index(), jax.process_count(), 1024
         server_port = _free_port() if number == 0 else 0
@@ -187,11 +200,12 @@ def _channel() -> Channel:
 
 
 def _own_hosts() -> list[str]:
-    """Names of this machine for others, likely ones first."""
+    """Return names and addresses of this machine by which others may reach it, the most likely first."""
     hosts = [socket.gethostname(), "localhost"]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # sends nothing; finds the address that packets would leave from
+            # Connecting sends nothing; it only finds the address that packets would leave from.
+            probe.connect(("192.0.2.1", 9))
             hosts.insert(0, probe.getsockname()[0])
         except OSError:
             pass
@@ -199,7 +213,7 @@ def _own_hosts() -> list[str]:
 
 
 def _from_the_first(content: np.ndarray) -> np.ndarray:
-    """The bytes of the first process, by a collective of one device each, whatever their numbers."""
+    """Return the bytes that the first process passes in; one device of each process takes part in the exchange."""
     first: dict[int, jax.Device] = {}
     for device in jax.devices():
         first.setdefault(device.process_index, device)
@@ -213,21 +227,21 @@ def _from_the_first(content: np.ndarray) -> np.ndarray:
 
 
 def keep_stdout() -> None:
-    """Leaves standard output to Python: what libraries print there when processes meet goes to standard error."""
+    """Redirect to standard error what libraries print to standard output; Python's own output stays where it was."""
     sys.stdout.flush()
     sys.stdout = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
 
 def check_alike(parts: Mapping[str, object], together: bool) -> None:
-    """Makes sure that all processes were given the same work.
+    """Check that all processes were given the same work.
 
     Args:
-      parts: what they were given, by name; values by their text.
-      together: ``False`` when this process is on its own.
+      parts: What this process was given, by name; values are compared by their text.
+      together: Whether there are other processes.
 
     Raises:
-      ClusterError: in every process, when one was given something else; says which, and what.
+      ClusterError: One was given different work; the error says which process, and what. It is raised in all.
 
     Example:
       >>> check_alike({"size": 3}, together=False)
@@ -235,37 +249,36 @@ def check_alike(parts: Mapping[str, object], together: bool) -> None:
     if not together:
         return
     mine = {name: str(value) for name, value in parts.items()}
-    everything = [json.loads(content) for content in _channel().exchange("options", json.dumps(mine).encode())]
-    for number, theirs in enumerate(everything):
-        names = [name for name in everything[0] | theirs if everything[0].get(name) != theirs.get(name)]
+    processes = [json.loads(content) for content in _channel().exchange("options", json.dumps(mine).encode())]
+    first = processes[0]
+    for number, other in enumerate(processes):
+        names = [name for name in first | other if first.get(name) != other.get(name)]
         if names:
-            what = ", ".join(
-                f"{name} {_short(theirs, name)} and not {_short(everything[0], name)}" for name in names[:3]
-            )
+            what = ", ".join(f"{name} {_shorten(other, name)} and not {_shorten(first, name)}" for name in names[:3])
             raise ClusterError(f"process {number} was given other work than process 0: {what}")
 
 
-def _short(given: Mapping[str, str], name: str) -> str:
-    text = given.get(name, "nothing")
+def _shorten(parts: Mapping[str, str], name: str) -> str:
+    text = parts.get(name, "nothing")
     return text if len(text) <= 40 else f"{text[:12]}..."
 
 
 def in_each_process(
     action: Callable[[], Mapping[str, ArrayLike]], together: bool, label: str = ""
 ) -> list[dict[str, np.ndarray]]:
-    """Does something in this process, and in all others that call this too.
+    """Run a function in this process and in all others that call this, and return what it returned in each.
 
     Args:
-      action: gives named arrays (no Python objects).
-      together: ``False`` when this process is on its own.
-      label: what this is, the same in all processes.
+      action: A function that returns arrays by name (no arrays of Python objects).
+      together: Whether there are other processes.
+      label: What this is about; the same in all processes.
 
     Returns:
-      What the action gave in each process, in their order.
+      The arrays of each process, in the order of their numbers.
 
     Raises:
-      Exception: what the action raised here.
-      ClusterError: what it raised elsewhere, or that another process has ended.
+      Exception: The exception that the function raised in this process.
+      ClusterError: The function raised an exception in another process, or another process has ended.
 
     Example:
       >>> in_each_process(lambda: {"found": np.int64(3)}, together=False)
@@ -278,30 +291,31 @@ def in_each_process(
     try:
         mine = action()
     except ClusterError:
-        raise  # that of another process, which all know of
+        raise  # Another process has failed, and all processes know.
     except Exception as error:
         failure, mine = error, {"failure": f"{type(error).__name__}: {error}"}
-    everything = [_arrays(content) for content in channel.exchange(label, _bytes(mine))]
+    by_process = [_unpack_arrays(content) for content in channel.exchange(label, _pack_arrays(mine))]
     if failure is not None:
         raise failure
-    for number, arrays in enumerate(everything):
+    for number, arrays in enumerate(by_process):
         if "failure" in arrays:
             raise ClusterError(f"process {number} failed: {arrays['failure']}")
-    return everything
+    return by_process
 
 
-def _bytes(named: Mapping[str, ArrayLike]) -> bytes:
-    """Arrays behind a line that describes them."""
+def _pack_arrays(named: Mapping[str, ArrayLike]) -> bytes:
+    """Return the bytes of arrays, after a line of JSON with the name, type and shape of each."""
     arrays = {name: np.asarray(array, order="C") for name, array in named.items()}
     head = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()])
     return b"".join([head.encode(), b"\n", *(array.tobytes() for array in arrays.values())])
 
 
-def _arrays(whole: bytes) -> dict[str, np.ndarray]:
-    first = whole.index(b"\n") + 1
-    found = {}
-    for name, kind, shape in json.loads(whole[:first]):
-        size = np.dtype(kind).itemsize * math.prod(shape)  # the copy is aligned
-        found[name] = np.ndarray(shape, kind, bytearray(whole[first : first + size]))
+def _unpack_arrays(content: bytes) -> dict[str, np.ndarray]:
+    first = content.index(b"\n") + 1
+    arrays = {}
+    for name, dtype, shape in json.loads(content[:first]):
+        size = np.dtype(dtype).itemsize * math.prod(shape)
+        # The copy is there because the bytes of an array must be aligned in memory.
+        arrays[name] = np.ndarray(shape, dtype, bytearray(content[first : first + size]))
         first += size
-    return found
+    return arrays

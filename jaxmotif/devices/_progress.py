@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: done, rate and time left; nothing at all when off."""
+"""Progress meters for long work: what is done, how fast, and the time left, on standard error or in a notebook."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 REDRAW_SECONDS = 0.2
+"""Least time between two drawings of the line on a terminal."""
+
 PLAIN_SECONDS = 10.0
+"""Least time between two lines where the stream is no terminal."""
 
 
 class Progress:
-    """A meter for one stretch of work; made by :func:`progress`, safe to advance from several threads.
+    """A meter for one piece of work, which :func:`progress` makes and several threads may advance.
 
-    On a terminal one line is redrawn at most five times a second; elsewhere a plain line appears every ten
-    seconds. Work that ends before the first of these prints nothing.
+    On a terminal one line is redrawn at most five times a second. Elsewhere a plain line appears every ten seconds.
+    Work that ends before the first line prints nothing.
     """
 
     def __init__(
-        self, total: int | None, unit: str, label: str, note: Callable[[], str], stream: TextIO,
+        self,
+        total: int | None,
+        unit: str,
+        label: str,
+        note: Callable[[], str],
+        stream: TextIO,
         clock: Callable[[], float],
-    ):  # fmt: skip
+    ):
         self.total, self.unit, self.label, self.note = total, unit, label, note
         self.done = 0
         self._stream, self._clock = stream, clock
@@ -31,11 +39,11 @@ class Progress:
         self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
         self._started = clock()
         self._due = self._started + self._interval
-        self._drawn: int | None = None  # what `done` was when last shown
+        self._drawn: int | None = None  # the value of `done` that was shown last
         self._lock = threading.Lock()
 
     def advance(self, amount: int = 1) -> None:
-        """Adds ``amount`` finished units."""
+        """Add finished units."""
         with self._lock:
             self.done += amount
             now = self._clock()
@@ -84,7 +92,7 @@ class Progress:
 
 
 class _Bar:
-    """The meter of a notebook: tqdm's bar."""
+    """A meter in a notebook, which is a bar of tqdm."""
 
     def __init__(self, bar: Any, note: Callable[[], str]):
         self.done = 0
@@ -105,7 +113,7 @@ class _Bar:
 
 
 def _notebook_bar() -> Callable[..., Any] | None:
-    """tqdm's bar where this is a notebook and tqdm is installed."""
+    """Return tqdm's class of bars, or ``None`` if this is no notebook or tqdm is not installed."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is None or "IPKernelApp" not in shell.config:
         return None
@@ -117,7 +125,7 @@ def _notebook_bar() -> Callable[..., Any] | None:
 
 
 class _Off:
-    """The meter that shows nothing."""
+    """A meter that shows nothing."""
 
     done = 0
 
@@ -143,16 +151,16 @@ def progress(
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Progress | _Bar | _Off:
-    """A progress meter, to be used as a context manager; in a notebook tqdm's bar, if that is installed.
+    """Return a progress meter, which is a context manager; in a notebook it is tqdm's bar, if that is installed.
 
     Args:
-      total: units of work in all, or ``None`` when unknown (then no percentage and no time left).
-      unit: what is counted, for example ``"edges"``.
-      label: what is being done, for example ``"4-cycles"``.
-      enabled: ``False`` gives a shared meter that does nothing.
-      note: gives what else to say of the work so far, or nothing; asked when the meter is drawn.
-      stream: where to write; standard error when ``None``.
-      clock: seconds, monotonic.
+      total: The number of units of work in all. With ``None`` the meter shows no percentage and no time left.
+      unit: What is counted, for example ``"edges"``.
+      label: What is being done, for example ``"4-cycles"``.
+      enabled: With ``False`` the meter shows nothing.
+      note: A function that returns what else to say of the work so far; it is called when the meter is drawn.
+      stream: The stream to write to; standard error when ``None``.
+      clock: A function that returns the time in seconds and never goes back.
 
     Returns:
       A meter whose ``advance(k)`` reports ``k`` more finished units.
@@ -169,7 +177,7 @@ def progress(
 
 
 def short_number(value: float) -> str:
-    """A number in about three digits.
+    """Return a number with about three digits and a suffix for its size.
 
     Example:
       >>> [short_number(v) for v in (7, 999, 3_360_000, 8e9, 0.25)]
@@ -183,7 +191,7 @@ def short_number(value: float) -> str:
 
 
 def short_time(seconds: float) -> str:
-    """Seconds as ``m:ss`` or ``h:mm:ss``; with a decimal below ten seconds.
+    """Return a duration as ``m:ss`` or ``h:mm:ss``, or below ten seconds as seconds with one decimal.
 
     Example:
       >>> short_time(4.21), short_time(75), short_time(7384)

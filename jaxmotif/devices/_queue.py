@@ -1,8 +1,8 @@
-"""A double-ended queue of work units that fast and slow devices empty together, each from its own end.
+"""A double-ended queue of work units, which fast and slow devices empty together, each from its own end.
 
-Rossi & Zhou, 4.3 and 4.4: units are ordered by difficulty; CPU workers take few at once from the irregular end, GPU
-workers a larger share from the regular end. When nothing is left there, whoever is free takes from what whoever is
-furthest behind still holds.
+Units are ordered by difficulty. CPU workers take few units at once from the irregular end, GPU workers a larger share
+from the regular end. When the queue is empty, a free worker takes a unit from the worker that has the most left (Rossi
+& Zhou, 4.3 and 4.4).
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any, Literal, NamedTuple
 
 
 class Unit(NamedTuple):
-    """A piece of work: what to do, and how much of it there is (in any unit, the same for all)."""
+    """A piece of work: what to do, and the amount of work, in a unit that is the same for all pieces."""
 
     span: Any
     work: int
 
 
 class Worker(NamedTuple):
-    """A taker of units.
+    """A worker that takes units from the queue, in a thread of its own.
 
     Attributes:
-      step: does what a unit says; called from the worker's own thread, returns when that is done.
-      end: which end of the queue it takes from.
-      share: of all work, taken at once (at least one unit).
-      limit: largest share of all work it may do.
-      last: called from there when no unit is left for it, unless a worker has failed.
-      cut: what of a unit to do first, and the rest, if any.
-      device: where it works.
+      step: A function that does a unit and returns when it is done; called from the worker's thread.
+      end: The end of the queue that the worker takes from.
+      share: The share of all work that it takes at once; at least one unit.
+      limit: The largest share of all work that it may do.
+      last: A function that is called from the worker's thread when no unit is left for it, unless a worker failed.
+      cut: A function that returns the part of a unit to do first, and the rest if there is any.
+      device: The device that it works on.
     """
 
     step: Callable[[Any], None] = lambda span: None
@@ -46,19 +46,19 @@ class Worker(NamedTuple):
 def run_queue(
     units: Sequence[Unit], workers: Sequence[Worker], advance: Callable[[int], None] = lambda work: None
 ) -> list[int]:
-    """Empty the queue.
+    """Have workers do all units.
 
     Args:
-      units: the front of the queue first.
-      workers: at least one without a limit, or work could be left over.
-      advance: told the work of every unit done (from any thread).
+      units: The units, from the front of the queue to its back.
+      workers: The workers. At least one has no limit, or work could be left over.
+      advance: A function that is called with the work of every unit done, from any thread.
 
     Returns:
-      The work each worker did.
+      The work that each worker did.
 
     Raises:
-      Exception: the first that a worker's step raised; KeyboardInterrupt when the user stops the run. Either way
-        no further unit is started.
+      Exception: The first exception that a worker's step raised, or KeyboardInterrupt when the user stops the run. In
+        both cases no further unit is started.
 
     Example:
       >>> seen = []
@@ -70,13 +70,13 @@ def run_queue(
     queue, lock = deque(units), threading.Lock()
     total = sum(unit.work for unit in units)
     done = [0] * len(workers)
-    held: list[deque[Unit]] = [deque() for _ in workers]
+    taken: list[deque[Unit]] = [deque() for _ in workers]
     failures: list[BaseException] = []
     ended = [threading.Event() for _ in workers]
 
     def take(number: int) -> Unit | None:
-        """The next unit of a worker, which alone changes ``done[number]``."""
-        worker, own = workers[number], held[number]
+        """Return the next unit of a worker, which alone changes ``done[number]``."""
+        worker, own = workers[number], taken[number]
 
         def may(unit: Unit, size: int = 0) -> bool:
             return worker.limit >= 1 or done[number] + size + unit.work <= worker.limit * total
@@ -86,7 +86,7 @@ def run_queue(
                 return None
             if not own:
                 size = 0
-                # A share at once, so that a fast device keeps to its own end of the queue.
+                # A fast device takes a whole share at once, so that it keeps to its own end of the queue.
                 while queue and (not own or size < worker.share * total):
                     unit = queue[0] if worker.end == "front" else queue[-1]
                     if not may(unit, size):
@@ -94,13 +94,13 @@ def run_queue(
                     own.append(queue.popleft() if worker.end == "front" else queue.pop())
                     size += unit.work
             if not own and not queue:
-                # Whoever holds most is furthest behind: its last unit, which it would come to last.
-                behind = max(held, key=lambda units: sum(unit.work for unit in units))
-                if behind and may(behind[-1]):
-                    own.append(behind.pop())
+                # The worker that has the most left gives up the unit that it would have come to last.
+                largest = max(taken, key=lambda units: sum(unit.work for unit in units))
+                if largest and may(largest[-1]):
+                    own.append(largest.pop())
             if not own:
                 return None
-            # The piece is counted when it is done; the rest stays first in line.
+            # Only the piece that is done now counts as done; the rest is the worker's next unit.
             unit, rest = worker.cut(own.popleft())
             if rest is not None:
                 own.appendleft(rest)
@@ -110,13 +110,13 @@ def run_queue(
         try:
             while unit := take(number):
                 workers[number].step(unit.span)
-                # Each worker alone writes its own entry.
+                # No lock is needed, because no other worker writes this entry.
                 done[number] += unit.work
                 advance(unit.work)
-            # Not after a failure: the caller sees to what is left.
+            # After a failure the caller decides what becomes of unfinished work.
             if not failures:
                 workers[number].last()
-        except BaseException as failure:  # handed to the caller below
+        except BaseException as failure:  # raised below, in the caller's thread
             failures.append(failure)
         finally:
             ended[number].set()
@@ -124,7 +124,7 @@ def run_queue(
     if len(workers) == 1:
         serve(0)
     else:
-        # Each in a copy of this thread's context.
+        # Each thread runs in a copy of this thread's context.
         threads = [
             threading.Thread(target=contextvars.copy_context().run, args=(serve, number), daemon=True)
             for number in range(len(workers))
@@ -132,15 +132,15 @@ def run_queue(
         try:
             for thread in threads:
                 thread.start()
-            for event in ended:  # not Thread.join, which forgets its thread when Ctrl-C interrupts it (Python < 3.13)
-                # Woken now and then, so that Ctrl-C is heard.
-                while not event.wait(0.1):
+            # Thread.join would not do: before Python 3.13 it forgets its thread when Ctrl-C interrupts it.
+            for event in ended:
+                while not event.wait(0.1):  # It wakes up now and then to notice Ctrl-C.
                     pass
         except KeyboardInterrupt as stop:
             failures.append(stop)
             for thread, event in zip(threads, ended, strict=True):
-                if thread.ident is not None:  # it was started
-                    # Until all have ended: what they hold is collected after.
+                if thread.ident is not None:  # Only a thread that was started ends.
+                    # The caller collects the workers' results after this, so all of them must have ended.
                     event.wait()
     if failures:
         raise failures[0]

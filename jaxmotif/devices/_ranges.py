@@ -1,4 +1,4 @@
-"""Stretches of a row of items: what is done, what is not, and units of about equal work."""
+"""Spans of a row of items: which are done, which are not, and how those are cut into units of about equal work."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from jaxmotif.devices._queue import Unit
 
 
 class Span(NamedTuple):
-    """Items ``first`` to ``stop - 1``."""
+    """The items from ``first`` to ``stop - 1``."""
 
     first: int
     stop: int
 
 
 def as_array(spans: Iterable[Span]) -> np.ndarray:
+    """Return spans as an array, int64 ``[spans, 2]``."""
     return np.array(list(spans), np.int64).reshape(-1, 2)
 
 
 def from_array(array: np.ndarray) -> list[Span]:
+    """Return the spans of an array that :func:`as_array` made."""
     return [Span(*row) for row in array.tolist()]
 
 
 def length(spans: Iterable[Span]) -> int:
+    """Return the number of items in spans that do not overlap."""
     return sum(span.stop - span.first for span in spans)
 
 
 def united(spans: Iterable[Span]) -> list[Span]:
-    """Stretches in order, those that touch made one.
+    """Return spans in ascending order, where spans that touch or overlap have become one.
 
     Example:
       >>> united([Span(4, 6), Span(0, 2), Span(2, 3)])
@@ -47,22 +50,27 @@ def united(spans: Iterable[Span]) -> list[Span]:
 
 
 def gaps(done: Iterable[Span], whole: Span) -> list[Span]:
-    """What of the whole is not done.
+    """Return the spans of ``whole`` that are not in ``done``.
 
     Example:
       >>> gaps([Span(2, 3)], Span(0, 9))
       [Span(first=0, stop=2), Span(first=3, stop=9)]
     """
-    # Begin, then ends and begins by turns, then the end: every other pair is a gap.
-    edges = [whole.first, *(edge for span in united(done) for edge in span), whole.stop]
-    return [Span(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
+    result, first = [], whole.first
+    for span in [*united(done), Span(whole.stop, whole.stop)]:
+        if first < span.first:
+            result.append(Span(first, span.first))
+        first = span.stop
+    return result
 
 
 def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
-    """Cuts what is undone into about so many stretches of about equal work, in order.
+    """Cut the spans that are not done into units of about equal work, in ascending order.
 
     Args:
-      starts: int64 ``[items + 1]``, work before each item.
+      starts: The work before each item, then the work of all, int64 ``[items + 1]``.
+      undone: The spans that are not done.
+      parts: The number of units, approximately.
 
     Example:
       >>> [(tuple(unit.span), unit.work) for unit in cut(np.array([0, 1, 2, 8, 9, 10]), [Span(0, 5)], 3)]
@@ -72,12 +80,12 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
     units = []
     for first, stop in undone:
         begin, work = int(starts[first]), int(starts[stop] - starts[first])
-        # By its share of the work; no more pieces than items.
+        # A span has a number of pieces that is proportional to its work, but no more pieces than items.
         pieces = max(1, min(stop - first, round(work * parts / max(total, 1))))
         marks = [begin + work * piece // pieces for piece in range(1, pieces)]
-        # The item boundary nearest to each mark.
+        # Each piece ends at the boundary of items that is nearest to its mark. Items without work stay with the item
+        # that follows them.
         after = np.searchsorted(starts, marks)
-        # Not between items without work: these stay with what follows them.
         before = np.searchsorted(starts, starts[np.maximum(after - 1, 0)])
         nearest = np.where(np.subtract(marks, starts[before]) < starts[after] - marks, before, after)
         bounds = [first, *np.clip(nearest, first, stop).tolist(), stop]
@@ -88,39 +96,53 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
 
 
 def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
-    """Joins units, ascending or descending, where they touch, to larger ones: as many as three quarters of a worker's
-    share of those left (guided self-scheduling: Polychronopoulos & Kuck 1987).
+    """Join units that touch to larger ones, whose size shrinks towards the end of the queue.
+
+    A joined unit has three quarters of a worker's equal share of the units that are left (guided self-scheduling:
+    Polychronopoulos & Kuck 1987).
+
+    Args:
+      units: The units, in ascending or descending order.
+      workers: The number of workers.
 
     Example:
       >>> [tuple(unit.span) for unit in shrinking(cut(np.arange(17), [Span(0, 16)], 16), 2)]
       [(0, 6), (6, 9), (9, 11), (11, 12), (12, 13), (13, 14), (14, 15), (15, 16)]
     """
     result: list[Unit] = []
-    room = 0
+    to_join = 0  # units that may still join the last one
     for number, unit in enumerate(units):
-        whole = united([result[-1].span, unit.span]) if room else []
-        if len(whole) == 1:
-            unit = Unit(whole[0], result.pop().work + unit.work)
-            room -= 1
+        spans = united([result[-1].span, unit.span]) if to_join else []
+        if len(spans) == 1:
+            unit = Unit(spans[0], result.pop().work + unit.work)
+            to_join -= 1
         else:
-            # Fewer and fewer as the queue empties: three quarters of an equal share, in units.
-            room = max(3 * (len(units) - number) // (4 * workers) - 1, 0)
+            to_join = max(3 * (len(units) - number) // (4 * workers) - 1, 0)
         result.append(unit)
     return result
 
 
 def divide(units: Sequence[Unit], sizes: Sequence[int]) -> list[list[Unit]]:
-    """Divides units among processes by their numbers of devices: the largest first, to where the load is least.
+    """Divide units among processes, each unit, the largest first, to the process with the least load per device.
+
+    Args:
+      units: The units.
+      sizes: The number of devices of each process.
+
+    Returns:
+      The units of each process, in the order in which they were given.
 
     Example:
       >>> [[unit.span for unit in part] for part in divide([Unit(t, w) for t, w in zip("abcd", (1, 4, 2, 1))], [1, 1])]
       [['b'], ['a', 'c', 'd']]
     """
-    loads, owner = [0] * len(sizes), [0] * len(units)
-    able = [number for number, size in enumerate(sizes) if size]
+    loads = [0] * len(sizes)
+    chosen: list[list[int]] = [[] for _ in sizes]  # indices of units, by process
+    with_devices = [process for process, size in enumerate(sizes) if size]
     for index in sorted(range(len(units)), key=lambda index: -units[index].work):
-        # Per device of the process: with more devices more is taken.
-        owner[index] = min(able, key=lambda number: (loads[number] + units[index].work) / sizes[number])
-        # Units without work count too, or all of them would go to one process.
-        loads[owner[index]] += max(1, units[index].work)
-    return [[unit for unit, who in zip(units, owner, strict=True) if who == number] for number in range(len(sizes))]
+        work = units[index].work
+        process = min(with_devices, key=lambda process: (loads[process] + work) / sizes[process])
+        chosen[process].append(index)
+        # A unit without work counts as one, or all of these would go to the same process.
+        loads[process] += max(1, work)
+    return [[units[index] for index in sorted(indices)] for indices in chosen]

@@ -1,4 +1,4 @@
-"""Which devices a job runs on."""
+"""The selection of the devices that a job runs on."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ import jax
 from jaxmotif.arrays._fork import using_jax
 
 Order = Literal["degree", "-degree", "volume", "-volume"]
-"""How a queue of edges is ordered (Rossi & Zhou, 4.3 and Table 4): most difficult first, or ``-`` reversed."""
+"""Order of a queue of edges (Rossi & Zhou, 4.3 and Table 4): the most difficult first, with ``-`` the easiest first."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Hybrid:
-    """How GPUs and the CPU share a job: both empty one queue, the CPU from its difficult end.
+    """A division of a job between GPUs and the CPU, which empty one queue together, the CPU from the difficult end.
 
     Attributes:
-      order: of graphlets of up to four nodes what the queue is ordered by, the mean degree or volume (the degrees of
-        all neighbours) of edges; other jobs have an order of their own. With ``-`` the CPU begins at the other end.
-      alpha: largest share of the work that the CPU may take (0: none, 1: no limit).
-      chunk: share of the work that a GPU takes at once; the CPU takes single units.
-      workers: threads on the CPU, each with memory of its own (default: up to 8; one for a color search).
+      order: The measure of difficulty by which graphlets of up to four nodes order the queue: the mean degree of edges,
+        or their volume (the degrees of all neighbours). Other jobs have an order of their own. With ``-`` the CPU
+        begins at the other end.
+      alpha: The largest share of the work that the CPU may take (0 means none, 1 no limit).
+      chunk: The share of the work that a GPU takes at once; the CPU takes single units.
+      workers: The number of threads on the CPU, each with memory of its own (by default up to 8, and one for a color
+        search).
 
     Raises:
-      ValueError: for shares that are none, another order, or less than one worker.
+      ValueError: A share is not between 0 and 1, the order is unknown, or there is less than one worker.
 
     Example:
       >>> Hybrid(alpha=0.1)  # as jaxmotif.graphlet_counts(graph, devices=Hybrid(alpha=0.1)) takes it
@@ -53,19 +55,26 @@ class Hybrid:
 
 
 Devices = None | str | int | Hybrid | Sequence[jax.Device] | jax.sharding.Mesh
-"""``None`` (JAX's default device), ``"cpu"``, ``"gpu"`` (the first), ``"hybrid"`` (every GPU and the CPU together; a
-:class:`Hybrid` says how they share), how many of the default kind, a list, or a mesh. Under several processes ``None``,
-``"cpu"`` and ``"gpu"`` mean one in each, the others count over all; every process must then make the same call, unless
-it lists devices of its own only."""
+"""Devices that a user asks for.
+
+- ``None`` is JAX's default device, ``"cpu"`` the CPU and ``"gpu"`` the first GPU.
+- ``"hybrid"`` is every GPU together with the CPU; a :class:`Hybrid` says how they share the work.
+- A number is that many devices of the default kind.
+- A list or a mesh names the devices.
+
+With several processes ``None``, ``"cpu"`` and ``"gpu"`` mean one device in each process, and the other forms count over
+all processes. Every process must then make the same call, unless it lists only devices of its own.
+"""
 
 
 class Selection(NamedTuple):
-    """Devices of one kind, and the CPU that helps them (hybrid only).
+    """Devices of one kind and, in a hybrid run, the CPU that helps them.
 
     Attributes:
-      devices: in all processes. helper: in this one.
-      together: whether all processes share the work.
-      hybrid: how the helper shares it.
+      devices: The devices, in all processes.
+      helper: The CPU of this process that helps the GPUs, or ``None``.
+      together: Whether all processes share the work.
+      hybrid: How the CPU shares it.
     """
 
     devices: tuple[jax.Device, ...]
@@ -80,25 +89,25 @@ class Selection(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether there is anybody to share work with."""
+        """Whether there are several devices or processes to share work."""
         return len(self.devices) > 1 or self.helper is not None or self.together
 
     @property
     def main(self) -> jax.Device:
-        """Where this process does what is not shared."""
+        """The device on which this process does what is not shared."""
         return (*self.local, *jax.local_devices(backend=self.devices[0].platform))[0]
 
 
 def select_devices(devices: Devices = None) -> Selection:
-    """The devices the user asked for.
+    """Return the devices that the user asked for.
 
     Returns:
-      One or more different devices of one kind, and the CPU beside GPUs when asked for ``"hybrid"``.
+      One or more different devices of one kind, and for ``"hybrid"`` the CPU with the GPUs.
 
     Raises:
-      ValueError: for devices this machine does not have, an unknown name, or one device twice.
-      TypeError: for anything that names no devices.
-      RuntimeError: in a process forked from one that had used JAX, where JAX would wait for ever.
+      ValueError: The machine does not have the devices, the name is unknown, or a device is listed twice.
+      TypeError: The argument is nothing that names devices.
+      RuntimeError: This process was forked from one that had used JAX, so that JAX would hang.
 
     Example:
       >>> select_devices("cpu").devices[0].platform
@@ -119,15 +128,15 @@ def select_devices(devices: Devices = None) -> Selection:
             return select_devices(Hybrid())
         return Selection(_first_of_each(_gpus(devices)), together=several)
     if isinstance(devices, int):
-        found = jax.devices()
-        if not 1 <= devices <= len(found):
+        available = jax.devices()
+        if not 1 <= devices <= len(available):
             where = "these processes have" if several else "this machine has"
-            raise ValueError(f"devices={devices}, but {where} {len(found)} ({found[0].platform})")
-        return Selection(tuple(found[:devices]), together=several)
-    named = devices.devices.flat if isinstance(devices, jax.sharding.Mesh) else devices
-    given = list(named) if isinstance(named, Iterable) else []
-    listed = tuple(device for device in given if isinstance(device, jax.Device))
-    if not given or len(listed) < len(given):
+            raise ValueError(f"devices={devices}, but {where} {len(available)} ({available[0].platform})")
+        return Selection(tuple(available[:devices]), together=several)
+    items = devices.devices.flat if isinstance(devices, jax.sharding.Mesh) else devices
+    items = list(items) if isinstance(items, Iterable) else []
+    listed = tuple(item for item in items if isinstance(item, jax.Device))
+    if not items or len(listed) < len(items):
         raise TypeError(f"devices must be a name, a number, a list of jax.Device or a Mesh, got {devices!r}")
     if len({device.platform for device in listed}) > 1:
         raise ValueError("devices of several kinds in one list; use devices='hybrid' for GPUs and the CPU together")
@@ -137,7 +146,7 @@ def select_devices(devices: Devices = None) -> Selection:
 
 
 def _first_of_each(devices: Sequence[jax.Device]) -> tuple[jax.Device, ...]:
-    """The first device of each process."""
+    """Return the first device of each process."""
     first: dict[int, jax.Device] = {}
     for device in devices:
         first.setdefault(device.process_index, device)

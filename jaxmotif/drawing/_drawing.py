@@ -1,9 +1,10 @@
-"""A small graph as a picture: where its nodes go, and the lines and heads between them; written as SVG."""
+"""Pictures of small graphs as SVG: the places of the nodes, and the lines and arrow heads between them."""
 
 from __future__ import annotations
 
 import html
 import math
+import operator
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import visible
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIDE = 64.0
-"""Of the square that a picture fills."""
+"""Side of the square that a picture fills."""
 
 MOST_NODES = 40
-"""That are drawn; the lines of more cannot be told apart."""
+"""Most nodes of a picture; with more, its lines could not be told apart."""
 
-_ARRANGED = 12  # nodes whose places are chosen so that few lines cross; more stand in a circle as they come
-_EVERY_ORDER = 5  # nodes of which every order is tried
+_ARRANGED = 12  # most nodes that are arranged so that few lines cross; more nodes stand in a circle in their order
+_EVERY_ORDER = 5  # most nodes of which every order is tried
 _HEAD, _HALF = 7.5, 3.1  # length and half width of an arrow's head
 _NEGATIVE = frozenset(("-", "−", "inhibitory", "inhibition", "inhibits", "repression", "represses", "negative"))
 _POSITIVE = frozenset(("+", "excitatory", "activation", "activates", "positive"))
@@ -37,13 +39,18 @@ Line = tuple[Point, Point]
 
 
 class Drawing(NamedTuple):
-    """A picture in a square of :data:`SIDE`, y downwards.
+    """A picture in a square of side :data:`SIDE`, with y downwards.
 
     Attributes:
-      nodes: the centres. radius: of each. marked: the nodes that stand out.
-      lines: pairs of ends. dashes: the same of what must not be there. heads: triangles.
-      words: node labels, one a node, or none. texts: edge labels, where they stand.
-      title: what it shows, for those who cannot see it.
+      nodes: the centres of the nodes.
+      radius: the radius of a node.
+      marked: the nodes that stand out.
+      lines: pairs of ends.
+      dashes: pairs of ends of edges that must not be there.
+      heads: the triangles of arrow heads.
+      words: the label of each node, or none.
+      texts: edge labels, with their places.
+      title: a description for those who cannot see the picture.
     """
 
     nodes: tuple[Point, ...]
@@ -60,23 +67,23 @@ class Drawing(NamedTuple):
         return self.svg()
 
     def svg(self, width: int | None = None, place: tuple[float, float, float] | None = None) -> str:
-        """An SVG element in the colour of the text around it, marked nodes in the CSS colour ``--accent``.
+        """Return an SVG element in the colour of the surrounding text; marked nodes have the CSS colour ``--accent``.
 
         Args:
-          width: in pixels, for a file of its own; in a page the style sheet says.
-          place: left, top and width within another SVG element.
+          width: the width in pixels, for a file of its own; in a page the style sheet decides.
+          place: left, top and width inside another SVG element.
         """
-        own = f'class="drawing{" worded" * bool(self.words)}"'
+        attributes = f'class="drawing{" worded" * bool(self.words)}"'
         if width is not None:
-            own = f'xmlns="http://www.w3.org/2000/svg" width="{width}" height="{width}"'
+            attributes = f'xmlns="http://www.w3.org/2000/svg" width="{width}" height="{width}"'
         elif place is not None:
             x, y, size = place
-            own = f'x="{x:.1f}" y="{y:.1f}" width="{size:.1f}" height="{size:.1f}"'
+            attributes = f'x="{x:.1f}" y="{y:.1f}" width="{size:.1f}" height="{size:.1f}"'
         solid, dashed = ("".join(f"M{_xy(a)}L{_xy(b)}" for a, b in lines) for lines in (self.lines, self.dashes))
         pen = 'fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"'
         heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
         parts = [
-            f'<svg {own} viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
+            f'<svg {attributes} viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
             f"<title>{as_text(self.title)}</title>",
             f'<path d="{solid}" {pen}/>' * bool(solid),
             f'<path d="{dashed}" {pen} stroke-dasharray="1.5 4"/>' * bool(dashed),
@@ -89,20 +96,43 @@ class Drawing(NamedTuple):
         return "".join(parts) + "</svg>"
 
     def document(self) -> str:
-        """What an SVG file of it holds."""
+        """Return the text of an SVG file with the picture."""
         return self.svg(width=256) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an SVG file."""
-        Path(path).write_text(self.document(), encoding="utf-8")
+        """Write an SVG file.
+
+        Raises:
+          OSError: for a file that cannot be written, with its name.
+        """
+        try:
+            Path(path).write_text(self.document(), encoding="utf-8")
+        except OSError as error:  # the error of a full disk does not name the file
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The same in matplotlib (extra ``plot``), on given axes or new ones."""
-        from jaxmotif.drawing._plots import plot_drawing
+        """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
+        from jaxmotif.graph._plot import ACCENT, INK, new_axes
 
-        return plot_drawing(self, ax)
+        ax = new_axes(ax, (2, 2))
+        for style, lines in (("-", self.lines), (":", self.dashes)):
+            for (x1, y1), (x2, y2) in lines:
+                ax.plot([x1, x2], [y1, y2], style, color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
+        for head in self.heads:
+            ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
+        from matplotlib.patches import Circle
+
+        for i, place in enumerate(self.nodes):
+            colour = ACCENT if i in self.marked else INK
+            ax.add_patch(Circle(place, self.radius, fill=not self.words, color=colour, linewidth=1.6, zorder=3))
+        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
+            ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4, parse_math=False)
+        ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
+        ax.axis("off")
+        return ax
 
     def _circles(self) -> Iterator[str]:
+        """Yield an SVG element for each node."""
         for i, (x, y) in enumerate(self.nodes):
             colour = "var(--accent, #c2410c)" if i in self.marked else "currentColor"
             radius = self.radius + 1 * (i in self.marked and not self.words)
@@ -111,21 +141,26 @@ class Drawing(NamedTuple):
 
 
 def draw_pattern(
-    pattern: Pattern, node_words: Words = None, edge_words: Words = None, marked: Collection[int] = (), title: str = "",
+    pattern: Pattern,
+    node_words: Words = None,
+    edge_words: Words = None,
+    marked: Collection[int] = (),
+    title: str = "",
     names: Sequence[str] = (),
-) -> Drawing:  # fmt: skip
-    """The picture of a pattern: arrows for arcs, a bar at the end of a negative one, dashes for what must not be there.
+) -> Drawing:
+    """Draw a pattern: arcs are arrows, negative arcs end in a bar, and edges that must not be there are dashes.
 
     Args:
-      pattern: of at most :data:`MOST_NODES` nodes.
-      node_words, edge_words: what labels stand for. Of arcs, a word such as ``-`` or ``inhibitory`` becomes a bar,
-        ``+`` or ``excitatory`` an arrow; any other is a text beside the line.
-      marked: nodes to stand out.
-      title: for those who cannot see the picture.
-      names: of the nodes, which they show where they have no labels.
+      pattern: a pattern of at most :data:`MOST_NODES` nodes.
+      node_words: the words that node labels stand for.
+      edge_words: likewise for edge labels. For an arc a word such as ``-`` or ``inhibitory`` becomes a bar, ``+`` or
+        ``excitatory`` an arrow; any other word is a text beside the line.
+      marked: nodes that stand out.
+      title: a description for those who cannot see the picture.
+      names: the names of the nodes, which are shown where nodes have no labels.
 
     Raises:
-      ValueError: too many nodes.
+      ValueError: for too many nodes.
 
     Example:
       >>> from jaxmotif.patterns import named_pattern
@@ -149,17 +184,15 @@ def draw_pattern(
         if not pattern.directed or len(set(kinds)) == 1:
             for a, b in ways[:1]:
                 strokes.add((at[a], at[b]), kinds[0], both=len(ways) == 2)
-        else:  # arcs of unlike labels go side by side
+        else:  # two arcs with different labels are drawn side by side
             for (a, b), kind in zip(ways, kinds, strict=True):
                 strokes.add((at[a], at[b]), kind, aside=3.2)
-    return Drawing(
-        tuple(at), radius, frozenset(marked), tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads), words,
-        tuple(strokes.texts), title or str(pattern),
-    )  # fmt: skip
+    shapes = tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads)
+    return Drawing(tuple(at), radius, frozenset(marked), *shapes, words, tuple(strokes.texts), title or str(pattern))
 
 
 def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
-    """What an edge's label says: of arcs ``+`` or ``-``, or a word, or nothing."""
+    """Return the kind of an edge from its label: ``+`` or ``-`` for arcs, or a word, or nothing."""
     if pattern.edge_labels is None:
         return ""
     label = int(pattern.edge_labels[a, b])
@@ -169,7 +202,7 @@ def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
 
 
 class _Strokes:
-    """The lines of a drawing, as they are added."""
+    """The lines, heads and texts of a drawing, to which edges are added one by one."""
 
     def __init__(self, directed: bool, radius: float):
         self._directed, self._radius = directed, radius
@@ -179,15 +212,17 @@ class _Strokes:
         self.texts: list[tuple[Point, str]] = []
 
     def add(self, ends: Sequence[Point], kind: str | None, both: bool = False, aside: float = 0.0) -> None:
-        """An edge or arc between two centres; of a forbidden one the kind is ``None``."""
-        start, end = _between(ends[0], ends[1], self._radius, aside)
+        """Add an edge or arc between two centres; the kind ``None`` stands for a forbidden one."""
+        start, end = _line_ends(ends[0], ends[1], self._radius, aside)
         if kind not in (None, "", "+", "-"):
-            self.texts.append((_beside(start, end), kind))
-        tips = (self._tip(end, start, kind) if both else start, self._tip(start, end, kind)) if self._directed else ()
-        (self.dashes if kind is None else self.lines).append(tips or (start, end))
+            self.texts.append((_text_place(start, end), kind))
+        line = start, end
+        if self._directed:
+            line = self._add_tip(end, start, kind) if both else start, self._add_tip(start, end, kind)
+        (self.dashes if kind is None else self.lines).append(line)
 
-    def _tip(self, start: Point, end: Point, kind: str | None) -> Point:
-        """Adds the head of an arrow, or the bar of a negative arc, at an end; where the line is to stop."""
+    def _add_tip(self, start: Point, end: Point, kind: str | None) -> Point:
+        """Add an arrow head, or the bar of a negative arc, at an end, and return the point where the line stops."""
         dx, dy = _direction(start, end)
         gap = 2.6 if kind == "-" else 1.2
         end = (end[0] - gap * dx, end[1] - gap * dy)
@@ -201,19 +236,20 @@ class _Strokes:
 
 
 def _direction(a: Point, b: Point) -> Point:
+    """Return the unit vector from a to b."""
     length = math.hypot(b[0] - a[0], b[1] - a[1]) or 1.0
     return (b[0] - a[0]) / length, (b[1] - a[1]) / length
 
 
-def _between(a: Point, b: Point, gap: float, aside: float) -> tuple[Point, Point]:
-    """The ends of a line between two nodes that leaves a gap at both, moved to its right."""
+def _line_ends(a: Point, b: Point, gap: float, aside: float) -> tuple[Point, Point]:
+    """Return the ends of a line between two nodes that leaves a gap at both, and is moved to its right."""
     dx, dy = _direction(a, b)
     x, y = -dy * aside, dx * aside
     return (a[0] + dx * gap + x, a[1] + dy * gap + y), (b[0] - dx * gap + x, b[1] - dy * gap + y)
 
 
-def _beside(a: Point, b: Point) -> Point:
-    """Where a text stands: beside the middle of a line, on the side away from the middle of the picture."""
+def _text_place(a: Point, b: Point) -> Point:
+    """Return the place of a text next to the middle of a line, on the side away from the middle of the picture."""
     dx, dy = _direction(a, b)
     x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
     out = 6.0 if (x - SIDE / 2) * dy - (y - SIDE / 2) * dx >= 0 else -6.0
@@ -225,26 +261,26 @@ def _xy(point: Point) -> str:
 
 
 def as_text(value: object) -> str:
-    """What came from a file or a user, as text of a page or a drawing; characters that cannot be written are replaced.
+    """Escape a value from a file or a user for a page or a drawing; control characters become visible escapes.
 
     Example:
       >>> as_text("<b>\\x00")
-      '&lt;b&gt;\ufffd'
+      '&lt;b&gt;\\\\x00'
     """
-    return html.escape("".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in str(value)))
+    return html.escape(visible(str(value)))
 
 
 def _short(word: str) -> str:
     return word if len(word) <= 4 else word[:3] + "…"
 
 
-# ---- where the nodes go
+# ---- the places of the nodes
 
 
 def arrange(pattern: Pattern) -> np.ndarray:
-    """Places of the nodes, float64 ``[k, 2]`` within the square from -1 to 1, y downwards.
+    """Place the nodes in the square from -1 to 1, with y downwards, float64 ``[k, 2]``.
 
-    Arcs lead downwards and lines do not cross, as far as that can be.
+    As far as possible, arcs lead downwards and lines do not cross.
 
     Example:
       >>> star = Pattern.from_edges([(0, 1), (0, 2), (0, 3)])
@@ -258,18 +294,19 @@ def arrange(pattern: Pattern) -> np.ndarray:
     if hub and (star or k >= 5):
         sites.append(np.concatenate([np.zeros((1, 2)), _circle(k - 1)]))
     if k == 1 or k > _ARRANGED:
-        return _filled(_circle(k))
-    best = min((_placed(pattern, places) for places in sites), key=lambda found: found[0])
-    return _filled(best[1])
+        return _fill_square(_circle(k))
+    _, best = min((_best_places(pattern, places) for places in sites), key=operator.itemgetter(0))
+    return _fill_square(best)
 
 
 @cache
 def _orders(k: int) -> np.ndarray:
+    """Return all orders of k nodes."""
     return np.array(list(permutations(range(k))))
 
 
 def _circle(k: int) -> np.ndarray:
-    """Corners of a regular polygon that stands on a side; one node in the middle, two side by side."""
+    """Return the corners of a regular polygon that stands on a side; one is in the middle, two are side by side."""
     if k == 1:
         return np.zeros((1, 2))
     turn = math.pi / 2 + math.pi / k if k > 2 else math.pi
@@ -277,14 +314,17 @@ def _circle(k: int) -> np.ndarray:
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
-def _filled(places: np.ndarray) -> np.ndarray:
-    """The places moved and stretched alike in both directions until they fill the square."""
+def _fill_square(places: np.ndarray) -> np.ndarray:
+    """Move and stretch places, equally in both directions, until they fill the square."""
     low, high = places.min(axis=0), places.max(axis=0)
     return (places - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-9) if len(places) > 1 else places
 
 
-def _placed(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:
-    """The best order of the nodes on some sites, by every order of few nodes, by exchanges of more; and its cost."""
+def _best_places(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:
+    """Place the nodes on some sites in the best order, and return its cost and the places.
+
+    Every order of a few nodes is tried; with more nodes pairs are exchanged as long as the cost falls.
+    """
     cost = _Cost(pattern, sites)
     if pattern.num_nodes <= _EVERY_ORDER:
         orders = _orders(pattern.num_nodes)
@@ -293,22 +333,23 @@ def _placed(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:
         return float(costs[best]), sites[orders[best]]
     order, least = np.arange(pattern.num_nodes), math.inf
     while True:
-        near = np.array([order, *(_exchanged(order, i, j) for i, j in combinations(range(len(order)), 2))])
-        costs = cost(near).round(6)
+        pairs = list(combinations(range(len(order)), 2))
+        orders = np.tile(order, (len(pairs) + 1, 1))
+        for new, (i, j) in zip(orders[1:], pairs, strict=True):
+            new[[i, j]] = order[[j, i]]
+        costs = cost(orders).round(6)
         best = int(np.argmin(costs))
         if costs[best] >= least:
             return least, sites[order]
-        order, least = near[best], float(costs[best])
-
-
-def _exchanged(order: np.ndarray, i: int, j: int) -> np.ndarray:
-    new = order.copy()
-    new[[i, j]] = order[[j, i]]
-    return new
+        order, least = orders[best], float(costs[best])
 
 
 class _Cost:
-    """What a placement costs: crossings of lines, lines through nodes, arcs that lead up, length, a side preferred."""
+    """The cost of orders of the nodes on some sites.
+
+    Crossings of lines, lines through nodes, arcs that lead up, and long lines cost; so does a picture that leans to one
+    side.
+    """
 
     def __init__(self, pattern: Pattern, sites: np.ndarray):
         arcs = np.argwhere(pattern.adjacency)
@@ -316,13 +357,14 @@ class _Cost:
         one_way = [(a, b) for a, b in arcs if pattern.directed and not pattern.adjacency[b, a]]
         self._arcs = np.array(one_way, np.int64).reshape(-1, 2)
         self._down = 0.5 * np.sign((sites[:, 1][None] - sites[:, 1][:, None]).round(6))
-        self._down += 0.01 * np.sign((sites[:, 0][None] - sites[:, 0][:, None]).round(6))  # else to the right
+        self._down += 0.01 * np.sign((sites[:, 0][None] - sites[:, 0][:, None]).round(6))  # or to the right
         self._length = 0.1 * np.linalg.norm(sites[:, None] - sites[None], axis=2)
         self._middle = 0.03 * (sites[:, 0][:, None] + sites[:, 0][None])
-        self._through = _through(sites)
+        self._through = _passing_cost(sites)
         self._cross = _crossings(tuple(map(tuple, sites.tolist())))
 
     def __call__(self, orders: np.ndarray) -> np.ndarray:
+        """Return the cost of each order."""
         a, b = orders[:, self._lines[:, 0]], orders[:, self._lines[:, 1]]
         cost = self._length[a, b].sum(axis=1) + np.abs(self._middle[a, b].sum(axis=1)) + self._through[a, b].sum(axis=1)
         cost -= self._down[orders[:, self._arcs[:, 0]], orders[:, self._arcs[:, 1]]].sum(axis=1)
@@ -330,8 +372,8 @@ class _Cost:
         return cost + self._cross[a[:, i], b[:, i], a[:, j], b[:, j]].sum(axis=1)
 
 
-def _through(sites: np.ndarray) -> np.ndarray:
-    """Much, for the line between two sites that leads through a third, ``[a, b]``."""
+def _passing_cost(sites: np.ndarray) -> np.ndarray:
+    """Return a high cost for each line between two sites that leads through a third, ``[a, b]``."""
     step, to = sites[None] - sites[:, None], sites[None, None] - sites[:, None, None]
     aside = np.abs(step[:, :, None, 0] * to[..., 1] - step[:, :, None, 1] * to[..., 0])
     along = (step[:, :, None] * to).sum(axis=-1)
@@ -341,7 +383,7 @@ def _through(sites: np.ndarray) -> np.ndarray:
 
 @cache
 def _crossings(sites: tuple[tuple[float, float], ...]) -> np.ndarray:
-    """Whether the lines between sites a, b and c, d meet elsewhere than in an end: ``[a, b, c, d]``."""
+    """Return 1 where the lines between sites a, b and c, d meet, but not in a common end, else 0: ``[a, b, c, d]``."""
     at = np.array(sites)
 
     def side(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -351,7 +393,7 @@ def _crossings(sites: tuple[tuple[float, float], ...]) -> np.ndarray:
     k = len(at)
     numbers = np.meshgrid(*[np.arange(k)] * 4, indexing="ij")
     a, b, c, d = (at[number] for number in numbers)
-    apart = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
+    meet = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
     A, B, C, D = numbers
     shared = (A == C) | (A == D) | (B == C) | (B == D)
-    return np.where(shared, 0.0, apart.astype(float))
+    return np.where(shared, 0.0, meet.astype(float))

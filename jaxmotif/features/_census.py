@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.census._pair_states import check_size
 from jaxmotif.census._roles import role_counts
 from jaxmotif.devices._select import Devices
@@ -18,7 +19,7 @@ def census_orbits(
     graph: GraphLike, size: int, *, per: Literal["node", "edge"] = "node", devices: Devices = None,
     memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
 ) -> Features:  # fmt: skip
-    """In how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
+    """Count in how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
 
     What :func:`jaxmotif.pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for
     directed and labelled graphs too, where a class has roles that no table lists.
@@ -48,6 +49,5 @@ def census_orbits(
         raise ValueError(f"per must be 'node' or 'edge', got {per!r}")
     check_size(graph, size)
     columns, values = role_counts(graph, size, per, devices, memory, checkpoint, progress)
-    return Features(
-        columns, values, per, np.zeros(len(values), np.int64), graph.edge_list() if per == "edge" else None
-    )  # fmt: skip
+    edges = graph.edge_list() if per == "edge" else None
+    return Features(columns, with_exact_sums(values), per, np.zeros(len(values), np.int64), edges)

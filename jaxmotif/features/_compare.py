@@ -79,7 +79,7 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray | None = None) -> jax.Array:
-    """How alike the surroundings of nodes are: the similarity of their graphlet degree vectors, on the device.
+    """Return how alike the surroundings of nodes are: the similarity of their graphlet degree vectors, on the device.
 
     Args:
       first, second: undirected graphs, or their orbits, integers ``[n, 73]``; ``second`` is ``first`` when not given.
@@ -100,8 +100,8 @@ def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray
       Milenković & Pržulj, "Uncovering biological network function via graphlet degree signatures", Cancer Informatics
       2008.
     """
-    one = _orbits(first, 5)
-    other = one if second is None else _orbits(second, 5)
+    one = _orbits(first, 5).astype(np.float64)
+    other = one if second is None else _orbits(second, 5).astype(np.float64)
     weights = 1 - np.log(AFFECTED) / np.log(len(AFFECTED))
     scale = [(np.log1p(x.T), np.log(x.T + 2.0)) for x in (one, other)]
     given = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), (scale, weights / weights.sum()))
@@ -110,7 +110,7 @@ def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray
 
 @jax.jit
 def _similarity(scale: list[tuple[jax.Array, jax.Array]], weights: jax.Array) -> jax.Array:
-    """An orbit at a time: a table of all pairs is held once."""
+    """Add up orbit by orbit, so that only one table of all pairs takes memory."""
     (one, below), (other, beside) = scale
 
     def add(i: jax.Array, total: jax.Array) -> jax.Array:
@@ -182,15 +182,15 @@ def _matrix(x: GraphLike | np.ndarray) -> np.ndarray:
 
 
 def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:
-    """The orbits of a graph's nodes, or those given in its place."""
+    """Return the orbits of the nodes of a graph, or an array of orbits as it is."""
     columns = {4: 15, 5: 73}[size]
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] in (columns, 73):
         return graph
-    return np.asarray(node_orbits(graph, size=size), np.int64)
+    return node_orbits(graph, size=size).values
 
 
 def _ranks(values: ArrayLike) -> np.ndarray:
-    """Ranks from 1, equal values at the mean of theirs, float64."""
+    """Return ranks from 1, float64; equal values share the mean of their ranks."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[place]

@@ -152,8 +152,7 @@ def _columns(
     found = []
     if table.shape[1]:
         orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size)
-        values = lax.bitcast_convert_type(orbits.words, jnp.int64)
-        sums = (values[:, :, None] * table[None]).sum(axis=1)
+        sums = (orbits.int64[:, :, None] * table[None]).sum(axis=1)
         found.append(sums.sum(axis=0) // sharing if per == "graph" else sums)
     if searches is not None:
         found.append(search_roles(searches, graph, number, per, induced, lanes=32, max_steps=2**31 - 1).values)

@@ -1,4 +1,4 @@
-"""How often each graph, node or edge takes part in small patterns."""
+"""Counts of the occurrences of small patterns in which each graph, node or edge takes part."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, cast
 import jax
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.devices._select import Devices, select_devices
@@ -42,7 +43,8 @@ class Features(Presented):
 
     Attributes:
       columns: one name a column.
-      values: int64 ``[rows, columns]``, float64 with ``log`` or ``normalize``.
+      values: ``[rows, columns]``: int64, or Python integers (dtype ``object``) where a count, or the sum of all, needs
+        more than 63 bits; float64 with ``log`` or ``normalize``.
       per: what a row is: a graph, a node or an edge; those of the first graph come first.
       graph: int64 ``[rows]``, the graph of each row.
       edges: int64 ``[rows, 2]`` with ``per="edge"``, the ends of each edge in its graph, else ``None``.
@@ -69,7 +71,7 @@ def pattern_features(
     graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], *, per: Per = "graph",
     induced: bool = True, log: bool = False, normalize: Normalize = None, devices: Devices = None,
 ) -> Features:  # fmt: skip
-    """Counts, exactly, in how many occurrences of each pattern each graph, node or edge lies, by its role there.
+    """Count exactly in how many occurrences of each pattern each graph, node or edge lies, by its role there.
 
     An occurrence is a set of nodes (``induced=False``: a subgraph) that looks like the pattern. A role is what
     automorphisms exchange: the two ends of a path are one role and share a column. Connected undirected patterns of up
@@ -110,6 +112,9 @@ def pattern_features(
     given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
     roles = all_roles(given, patterns, per)
     values = _counts(source, given, roles, induced, devices)
+    values = with_exact_sums(values)
+    if log or normalize:
+        values = values.astype(np.float64)
     if normalize == "density":
         sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
         values = values / source.sets(sizes)
@@ -121,13 +126,13 @@ def pattern_features(
 
 
 def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
-    """The columns of :func:`pattern_features` of whole graphs, for graphs of one's kind."""
+    """Return the columns that :func:`pattern_features` has for whole graphs of the same kind as one graph."""
     given = [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
     return tuple(role.name for found in all_roles(given, patterns, "graph") for role in found)
 
 
 def all_patterns(size: int, directed: bool = False) -> list[str]:
-    """The connected patterns of a size, for :func:`pattern_features`: names, or the strings of classes without one.
+    """Return the connected patterns of a size for :func:`pattern_features`: names, or strings of unnamed classes.
 
     Args:
       size: 2 to 5 nodes; directed 2 to 4.
@@ -145,7 +150,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
 
 
 class _Source(NamedTuple):
-    """Graphs side by side, and rows of the result: ``rows`` int64 ``[B]``, of each graph."""
+    """The graphs and the shape of the result: ``rows``, int64 ``[B]``, how many rows each graph has."""
 
     graphs: Graphs
     per: Per
@@ -158,17 +163,17 @@ class _Source(NamedTuple):
 
     @property
     def graph(self) -> np.ndarray:
-        """The graph of each row."""
+        """The number of the graph of each row, int64 ``[rows]``."""
         return np.repeat(np.arange(len(self.graphs)), self.rows)
 
     def edges(self) -> np.ndarray | None:
-        """The ends, in its graph, of the edge of each row."""
+        """Return the ends of the edge of each row, as numbered in its graph, int64 ``[rows, 2]``, or ``None``."""
         if self.per != "edge":
             return None
         return self.graphs.union(pad=None).edge_list() - self.graphs.node_starts[self.graph][:, None]
 
     def sets(self, sizes: list[int]) -> np.ndarray:
-        """Sets of so many nodes that hold what a row stands for, at least 1, float64 ``[rows, sizes]``."""
+        """Return how many node sets of a size hold the node or edge of a row, or 1: float64 ``[rows, sizes]``."""
         held = {"graph": 0, "node": 1, "edge": 2}[self.per]
         orders, which = np.unique(self.graphs.n, return_inverse=True)
         table = [[max(comb(n - held, size - held), 1) for size in sizes] for n in orders.tolist()]
@@ -178,18 +183,18 @@ class _Source(NamedTuple):
 def _counts(
     source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
 ) -> np.ndarray:
-    """int64 ``[rows, roles]``: from orbits where a pattern has them, else from its occurrences."""
+    """Return integers ``[rows, roles]``: from orbits where these tell a pattern, else from its occurrences."""
     weights = known_weights(patterns, roles, induced)
     known = [i for i, found in enumerate(weights) if found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
-    parts = []
+    parts: list[np.ndarray] = []
     if known:
         parts.append(_weighed(source, [weights[i] for i in known], devices))
     if rest:
         parts.append(_searched(source, [patterns[i] for i in rest], [roles[i] for i in rest], induced, devices))
     if len(parts) == 1:
         return parts[0]
-    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
+    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.result_type(np.int64, *parts))
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     for which, columns in zip([x for x in (known, rest) if x], parts, strict=True):
         values[:, np.isin(owner, which)] = columns
@@ -197,18 +202,20 @@ def _counts(
 
 
 def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
-    """Sums of orbit counts, int64 ``[rows, weights]``."""
+    """Return sums of orbit counts, integers ``[rows, weights]``: Python's where int64 might wrap."""
     flat = [w for found in weights for w in found]
     size, table = weight_table(flat, source.per)
     count = edge_graphlets if source.per == "edge" else node_orbits
     given = source.graphs if len(source.graphs) > 1 else source.graphs[0]
-    orbits = np.asarray(count(given, size=size, devices=devices))
-    # As floats, of which BLAS makes short work: exact below 2^53, since nothing is negative.
+    orbits = count(given, size=size, devices=devices).values
+    # In floats first, which BLAS multiplies fast: exact below 2^53, since nothing is negative.
     near = orbits.astype(np.float64) @ table.astype(np.float64)
     most = near.max(initial=0)
-    if most >= _TOO_MANY:
-        raise OverflowError("counts of subgraphs that are not induced pass 64 bits here; use induced=True")
-    sums = near.astype(np.int64) if most < 2.0**53 else orbits.astype(np.int64) @ table
+    if most < 2.0**53:
+        sums = near.astype(np.int64)
+    else:
+        kind = np.int64 if most < _INT64_ROOM else object
+        sums = orbits.astype(kind) @ table.astype(kind)
     if source.per != "graph":
         return sums
     return _added_up(sums, source.graphs.n) // np.array([w.sharing for w in flat], np.int64)
@@ -217,7 +224,7 @@ def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Device
 def _searched(
     source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
 ) -> np.ndarray:
-    """Occurrences, int64 ``[rows, roles]``: of small patterns in stacks of small graphs; what is not done there, by a
+    """Return occurrences, integers ``[rows, roles]``: of small patterns in stacks of small graphs, of the others by a
     search for each pattern."""
     graphs, starts = source.graphs, np.cumsum(source.rows) - source.rows
     values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
@@ -230,14 +237,16 @@ def _searched(
             left[some[done]] = False
     if (which := np.flatnonzero(left)).size:
         found = [_searched_alone(source, which, *one, induced, devices) for one in zip(patterns, roles, strict=True)]
-        values[row_numbers(starts[which], source.rows[which])] = np.concatenate(found, axis=1)
+        alone = np.concatenate(found, axis=1)
+        values = values.astype(np.result_type(values, alone), copy=False)
+        values[row_numbers(starts[which], source.rows[which])] = alone
     return values
 
 
 def _searched_alone(
     source: _Source, which: np.ndarray, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices
 ) -> np.ndarray:
-    """A column a role: the occurrences that a search adds up at each node or edge of some graphs."""
+    """Return a column for each role: occurrences that a search adds up at each node or edge of some graphs."""
     of: Literal["node", "edge"] = "edge" if source.per == "edge" else "node"
     first = [role.places[0] or (0,) for role in roles]
     columns = [places_of(pattern, of).index(place) for place in first]
@@ -255,16 +264,16 @@ def _searched_alone(
 
 
 def _added_up(at_nodes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Sums over the nodes of each graph, int64 ``[graphs, columns]``."""
-    sums, filled = np.zeros((nodes.size, at_nodes.shape[1]), np.int64), nodes > 0
+    """Return sums over the nodes of each graph, ``[graphs, columns]``: Python integers where int64 might wrap."""
+    filled = nodes > 0
+    starts = (np.cumsum(nodes) - nodes)[filled]
+    most = np.add.reduceat(at_nodes.astype(np.float64), starts).max(initial=0) if filled.any() else 0.0
+    kind = at_nodes.dtype if most < _INT64_ROOM else np.dtype(object)
+    sums = np.zeros((nodes.size, at_nodes.shape[1]), kind)
     if filled.any():
-        starts = (np.cumsum(nodes) - nodes)[filled]
-        if np.add.reduceat(at_nodes.astype(np.float64), starts).max(initial=0) >= _TOO_MANY:
-            raise OverflowError(
-                "counts of a whole graph pass 64 bits here; jaxmotif.graphlet_counts has larger integers"
-            )
-        sums[filled] = np.add.reduceat(at_nodes, starts)
+        sums[filled] = np.add.reduceat(at_nodes.astype(kind, copy=False), starts)
     return sums
 
 
-_TOO_MANY = 2.0**62
+_INT64_ROOM = 2.0**62
+"""Counts below this, known as floats, are below 2^63 before they were rounded."""

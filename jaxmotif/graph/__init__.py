@@ -1,11 +1,11 @@
 """The graph container, and the ways to make one.
 
-The names below load on first use: the command's help names the file formats, and must not wait for JAX.
+The names below load on first use, so that who needs one of them waits for no other.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # importing typing takes most of the time of ``import jaxmotif``
 if TYPE_CHECKING:
     from jaxmotif.arrays._sizes import bucket_size as bucket_size
     from jaxmotif.graph._batch import Graphs as Graphs
@@ -18,22 +18,34 @@ if TYPE_CHECKING:
     from jaxmotif.graph._coerce import as_graphs as as_graphs
     from jaxmotif.graph._container import Graph as Graph
     from jaxmotif.graph._fields import BuildReport as BuildReport
-    from jaxmotif.graph._formats import format_table as format_table
-    from jaxmotif.graph._read import read_graph as read_graph
-    from jaxmotif.graph._textscan import GraphFileError as GraphFileError
+    from jaxmotif.graph._saved import GraphFileError as GraphFileError
 
 _HOMES = {
-    "BuildReport": "graph._fields", "Graph": "graph._container", "GraphFileError": "graph._textscan",
+    "BuildReport": "graph._fields", "Graph": "graph._container", "GraphFileError": "graph._saved",
     "GraphLike": "graph._coerce", "Graphs": "graph._batch", "GraphsLike": "graph._coerce", "as_graph": "graph._coerce",
     "as_graphs": "graph._coerce", "bucket_size": "arrays._sizes",
-    "disjoint_union": "graph._batch", "format_table": "graph._formats", "read_graph": "graph._read",
+    "disjoint_union": "graph._batch",
     "stack_graphs": "graph._batch", "unstack": "graph._batch",
 }  # fmt: skip
 
 __all__ = [*_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
+_lent: dict[str, str] = {}
+
+
+def lend(homes: dict[str, str]) -> None:
+    """Let names of rooms above be asked for here, too, where users knew them.
+
+    Args:
+      homes: the module of each name, without the package.
+    """
+    _lent.update(homes)
+
+
 def __getattr__(name: str):
+    if name in _lent:
+        return getattr(import_module(f"jaxmotif.{_lent[name]}"), name)
     if name not in _HOMES:
         raise AttributeError(f"module 'jaxmotif.graph' has no attribute {name!r}")
     value = getattr(import_module(f"jaxmotif.{_HOMES[name]}"), name)

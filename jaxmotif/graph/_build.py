@@ -115,6 +115,19 @@ def build(
     return Built(fields, report, node_names)
 
 
+class LabelConflict(ValueError):
+    """Two rows that are one edge and have two labels.
+
+    Attributes:
+      rows: the numbers of the two rows.
+      labels: their labels.
+    """
+
+    def __init__(self, message: str, rows: tuple[int, int], labels: tuple[int, int]):
+        super().__init__(message)
+        self.rows, self.labels = rows, labels
+
+
 def _check_built(
     built: Rows, given: np.ndarray, labels: np.ndarray | None, directed: bool, duplicates: str, reverse: str
 ) -> None:
@@ -132,10 +145,11 @@ def _check_built(
     if labels is not None and built.conflict:
         pairs = _rows_again(given if directed else np.sort(given, axis=1))
         earlier, row = next(pair for pair in pairs if labels[pair[0]] != labels[pair[1]])
-        raise ValueError(
+        message = (
             f"edge_labels disagree on one edge: {labels[earlier]} for edges[{earlier}] = {_row(given, earlier)}, "
             f"{labels[row]} for edges[{row}] = {_row(given, row)}; give each edge one label"
         )
+        raise LabelConflict(message, (earlier, row), (int(labels[earlier]), int(labels[row])))
 
 
 def host_rows(

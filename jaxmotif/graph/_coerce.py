@@ -19,7 +19,7 @@ from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._build import refuse_traced
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import EdgesLike
-from jaxmotif.graph._read import read_graph
+from jaxmotif.graph._files import read_path
 
 if TYPE_CHECKING:
     import networkx
@@ -52,11 +52,11 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     | scipy.sparse array | undirected if its entries are symmetric, else arcs from row to column | values but 0 and 1 |
     | pandas DataFrame | columns source and target (from, to; src, dst; u, v), or its only two | other columns |
     | integers ``[m, 2]``: NumPy, JAX, anything with dlpack, or pairs | rows | |
-    | path | as :func:`read_graph` reads the file | as that says |
+    | path | as :func:`jaxmotif.read_graph` reads the file | as that says |
 
     Nodes of a DataFrame are the values that occur, in ascending order, and its ``node_names``. To keep labels, weights
     as labels, or other columns, build the graph by name: :meth:`Graph.from_networkx`, :meth:`Graph.from_scipy`,
-    :meth:`Graph.from_edges`, :func:`read_graph`.
+    :meth:`Graph.from_edges`, :func:`jaxmotif.read_graph`.
 
     Args:
       thing: one of these.
@@ -82,7 +82,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
         refuse_traced(thing.num_nodes)
         return thing
     if isinstance(thing, str | os.PathLike):
-        return read_graph(thing, directed, attributes=attributes)
+        return read_path(thing, directed, attributes)
     # An object of a library that was never imported cannot be here: none of them is imported to look.
     if _is(thing, "networkx", "Graph"):
         return _from_networkx(thing, name, attributes)

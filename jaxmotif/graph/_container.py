@@ -31,7 +31,6 @@ from jaxmotif.graph._fields import (
     capacities,
     pad_fields,
 )
-from jaxmotif.graph._textscan import GraphFileError
 
 if TYPE_CHECKING:
     import networkx
@@ -88,6 +87,7 @@ class Graph:
     node_label_names: Mapping[int, str] | None = dataclasses.field(init=False, default=None, repr=False)
     edge_label_names: Mapping[int, str] | None = dataclasses.field(init=False, default=None, repr=False)
     attributes: Attributes | None = dataclasses.field(init=False, default=None, repr=False)
+    _last_padded: Graph | None = dataclasses.field(init=False, default=None, repr=False)
 
     @classmethod
     def from_edges(
@@ -412,7 +412,7 @@ class Graph:
         Raises:
           ValueError: too many nodes, or a name that no node has.
         """
-        from jaxmotif.drawing._plots import plot_graph
+        from jaxmotif.graph._plot import plot_graph
 
         return plot_graph(self, ax, highlight)
 
@@ -460,7 +460,7 @@ class Graph:
             words = given.node_label_names, given.edge_label_names
             return graph._with_host_fields(graph.report, graph.node_names, *words)
         except (TypeError, ValueError) as error:
-            raise GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+            raise saved.GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
 
     def _labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Labels of the nodes ``[n]``, and of the rows of the edge list ``[m]``."""
@@ -489,9 +489,14 @@ class Graph:
         N, S = capacities(pad, self.n, self.num_slots)
         if (self.node_capacity, self.slot_capacity) == (N, S):
             return self
-        padded = Graph(*pad_fields(self.fields, self.n, self.num_slots, N, S), directed=self.directed)
-        padded = jax.device_put(padded, self.out_offsets.sharding)
-        return padded._with_host_fields(*self._host_fields())
+        last = self._last_padded
+        if last is None or (last.node_capacity, last.slot_capacity) != (N, S):
+            padded = Graph(*pad_fields(self.fields, self.n, self.num_slots, N, S), directed=self.directed)
+            padded = jax.device_put(padded, self.out_offsets.sharding)
+            last = padded._with_host_fields(*self._host_fields())
+            # A graph is often counted several times. The dataclass is frozen for users.
+            object.__setattr__(self, "_last_padded", last)
+        return last
 
     @property
     def fields(self) -> Fields:

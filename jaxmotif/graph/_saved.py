@@ -11,11 +11,23 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
-from jaxmotif.graph._textscan import GraphFileError
-
 FORMAT, VERSION = "jaxmotif graph", 1
 _HEADER, _NAMES = "jaxmotif", "node_names"
 _WORDS = ("node_label_names", "edge_label_names")
+
+
+class GraphFileError(ValueError):
+    """A graph file that cannot be read.
+
+    Attributes:
+      path: the file.
+      line: the number of the offending line, from 1; ``None`` when the file as a whole is at fault.
+    """
+
+    def __init__(self, message: str, path: str | None = None, line: int | None = None):
+        super().__init__(message)
+        self.path = path
+        self.line = line
 
 
 LabelNames: TypeAlias = Mapping[int, str] | None
@@ -55,10 +67,11 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
         with open(partial, "xb") as file:
             np.savez(file, **{_HEADER: _json(header)}, **given)
         os.replace(partial, path)
-    except BaseException:
+    except OSError as error:  # a full disk does not say of which file
+        raise OSError(error.errno, error.strerror, path) from error
+    finally:
         if os.path.exists(partial):
             os.unlink(partial)
-        raise
 
 
 def read(path: str | os.PathLike[str]) -> Saved:

@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._compile import compiling_within, jit64
-from jaxmotif.arrays._held import NARROW, HeldTable, narrowed
+from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
-from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
@@ -28,7 +28,6 @@ from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
 from jaxmotif.graphlets._run import Detail, Outcome, run
-from jaxmotif.graphlets._tuning import run_sizes
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
@@ -82,7 +81,7 @@ InGraph = dict[str, int] | Callable[[], dict[str, int]]
 """Counts in the whole graph by name, or what finds them."""
 
 
-class _Counted(HeldTable):
+class _Counted(CountTable):
     """A table at edges or nodes, and what there is in the graph."""
 
     in_graph: InGraph
@@ -99,12 +98,13 @@ def _found(counts: InGraph) -> dict[str, int]:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class EdgeGraphlets(_Counted):
-    """Counts at each edge, on the device that counted; ``np.asarray`` of them is the table in host memory.
+    """Counts at each edge. ``values``, ``to_numpy()`` and ``np.asarray`` give them in host memory, ``[m, 17]``, one row
+    an edge in the order of ``edges``: int64, or Python integers where a count, or the sum of all, needs more than 63
+    bits. ``on_device()`` gives them as :class:`jaxmotif.arrays.Int64` on the device that counted.
 
     Attributes:
       columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
-      held: uint32 where every count fits (``dtype`` says), else int64, ``[m or more, 17]``, a row an edge in the order
-        of ``edges``: ``values`` on the device, ``to_numpy()`` on the host.
+      raw_counts: what the engine counted, in the narrowest dtype; see ``values``.
       rows: m.
       graph: whose edges they are.
       in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
@@ -112,7 +112,7 @@ class EdgeGraphlets(_Counted):
     """
 
     columns: tuple[str, ...]
-    held: jax.Array | np.ndarray
+    raw_counts: jax.Array | np.ndarray
     rows: int
     graph: Graph
     in_graph: InGraph
@@ -124,7 +124,7 @@ class EdgeGraphlets(_Counted):
         return self.graph.edge_list()
 
     def _line(self) -> str:
-        return f"{counted(self.rows, 'edge')} x {counted(len(self.columns), 'column')}, {self.dtype}"
+        return f"{counted(self.rows, 'edge')} x {counted(len(self.columns), 'column')}"
 
     def table(self) -> dict[str, Column]:
         u, v = self.edges.T
@@ -133,25 +133,26 @@ class EdgeGraphlets(_Counted):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class NodeOrbits(_Counted):
-    """Counts at each node, on the device that counted; ``np.asarray`` of them is the table in host memory.
+    """Counts at each node. ``values``, ``to_numpy()`` and ``np.asarray`` give them in host memory, ``[n, 15]``, one row
+    a node: int64, or Python integers where a count, or the sum of all, needs more than 63 bits. ``on_device()`` gives
+    them as :class:`jaxmotif.arrays.Int64` on the device that counted.
 
     Attributes:
       columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
-      held: uint32 where every count fits (``dtype`` says), else int64, ``[n or more, 15]``, a row a node: ``values`` on
-        the device, ``to_numpy()`` on the host.
+      raw_counts: what the engine counted, in the narrowest dtype; see ``values``.
       rows: n.
       in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
       notes: as in :class:`GraphletCounts`.
     """
 
     columns: tuple[str, ...]
-    held: jax.Array | np.ndarray
+    raw_counts: jax.Array | np.ndarray
     rows: int
     in_graph: InGraph
     notes: tuple[str, ...] = ()
 
     def _line(self) -> str:
-        return f"{counted(self.rows, 'node')} x {counted(len(self.columns), 'orbit')}, {self.dtype}"
+        return f"{counted(self.rows, 'node')} x {counted(len(self.columns), 'orbit')}"
 
     def table(self) -> dict[str, Column]:
         return dict(zip(self.columns, self.to_numpy().T, strict=True))
@@ -189,8 +190,7 @@ def graphlet_counts(
       ValueError: for a directed graph (unless ``typed``), another size, devices that are not there, a memory limit too
         small, or a checkpoint that is damaged or of other work; with ``typed``, for labels too many for a census.
       OverflowError: with ``size=5``, for hubs around which counts may pass 2^90 (a degree of about 10 million);
-        with ``typed``, for counts that may pass 64 bits (a degree of about 2 million); without ``induced``, for counts
-        at a node or edge that may pass 2^62.
+        with ``typed``, for counts that may pass 64 bits (a degree of about 2 million).
 
     Example:
       >>> import jaxmotif
@@ -240,7 +240,7 @@ def edge_graphlets(
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
-      device until they are asked for, as uint32 where no count can be larger. With ``size=5`` ORCA's 68 edge orbits
+      device until ``values`` fetches them. With ``size=5`` ORCA's 68 edge orbits
       instead, of connected subgraphs of 3 to 5 nodes; with ``typed`` a column for each role of an edge (of an arc) in
       the graphlets that occur, of 2 nodes on. For many graphs, the rows of all side by side.
 
@@ -331,7 +331,7 @@ def _typed_at(
     _check_typed(induced)
     counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
     columns, values = typed_roles(graph, size, at, devices, memory, checkpoint, progress)
-    return columns, narrowed(values), counts
+    return columns, values, counts
 
 
 def _all_in_graph(counts: InGraph) -> dict[str, int]:
@@ -346,9 +346,9 @@ def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, 
     if values.dtype == object:
         return values[:rows] @ copies(at, columns).T.astype(object)
     found, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
-    if (most := float(largest)) >= 2.0**62:
-        raise OverflowError(f"subgraphs at one {at}: up to {most:.2g}, which may pass 64 bits; use induced=True")
-    return found if most >= 2.0**32 else jnp.asarray(found, NARROW)
+    if (most := float(largest)) >= 2.0**62:  # a count may have wrapped
+        return np.asarray(values)[:rows].astype(object) @ copies(at, columns).T.astype(object)
+    return found if most >= 2.0**32 else jnp.asarray(found, jnp.uint32)
 
 
 @jit64(static_argnames=("at", "columns"))
@@ -385,7 +385,7 @@ def _many(
     if detail == "graph":
         return found._replace(counts=counts, values=counts)
     values = _all_at(detail, columns, found.values, len(found.values))
-    return found._replace(counts=counts, values=np.asarray(values, np.int64))
+    return found._replace(counts=counts, values=np.asarray(values))
 
 
 def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[GraphletCounts]:
@@ -420,7 +420,7 @@ def _many_typed(
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(graphs.n if detail == "node" else graphs.m)])
 
     def at_each(i: int) -> NodeOrbits | EdgeGraphlets:
-        held = narrowed(values[starts[i] : starts[i + 1]])
+        held = values[starts[i] : starts[i + 1]]
         if detail == "node":
             return NodeOrbits(columns, held, len(held), by_name(i))
         return EdgeGraphlets(columns, held, len(held), graphs[i], by_name(i))
@@ -441,7 +441,7 @@ def _many_edges(graphs: Graphs, size: int = 4, typed: bool = False, **options: A
     found = _many(graphs, "edge", edge_graphlets, columns, size, **options)
 
     def single(i: int) -> EdgeGraphlets:
-        values = narrowed(found.rows(i))
+        values = found.rows(i)
         return EdgeGraphlets(columns, values, len(values), graphs[i], _by_name(found, i), found.notes)
 
     return PerGraph(columns, found.values, found.starts, found.notes, single, partial(_ends, graphs))
@@ -454,7 +454,7 @@ def _many_nodes(graphs: Graphs, size: int = 4, typed: bool = False, **options: A
     found = _many(graphs, "node", node_orbits, columns, size, **options)
 
     def single(i: int) -> NodeOrbits:
-        values = narrowed(found.rows(i))
+        values = found.rows(i)
         return NodeOrbits(columns, values, len(values), _by_name(found, i), found.notes)
 
     return PerGraph(columns, found.values, found.starts, found.notes, single)
@@ -487,15 +487,13 @@ def _five(
     from jaxmotif.graphlets.five import orbits as five
 
     selection, ignored = select_devices(devices), ignored_labels(graph)
-    none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), NARROW)
+    none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), np.int64)
     if not graph.m:
         counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
         return none, _named_counts(counts), ignored
     store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
-    if memory is None:  # a budget is for the graph as it is; all small graphs share two dozen programs
-        padded = graph.with_padding((max(bucket_size(graph.n), 64), max(bucket_size(graph.num_slots), 1024)))
-    else:
-        padded = graph
+    # A budget is for the graph as it is.
+    padded = _padded(graph, selection.main) if memory is None else graph
 
     def counted() -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
         if detail == "graph":
@@ -507,8 +505,7 @@ def _five(
         return orbits, partial(_summed_up, graph.n, orbits), found.notes
 
     programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
-    with compiling_within(memory):
-        values, counts, notes = rehearsed(counted, selection.main, programs)
+    values, counts, notes = rehearsed(counted, selection.main, programs)
     return values, counts, (*ignored, *notes)
 
 
@@ -552,15 +549,19 @@ def _run(
     selection = select_devices(devices)
     if not graph.m:
         shape = {"graph": (0, 0), "edge": (0, len(EDGE_COLUMN_NAMES)), "node": (graph.n, len(NODE_ORBIT_NAMES))}[detail]
-        return Outcome(np.zeros((len(equations.TERMS), 2), np.int64), np.zeros(shape, NARROW), ignored)
+        return Outcome(np.zeros((len(equations.TERMS), 2), np.int64), np.zeros(shape, np.int64), ignored)
     store = store_for(
         checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
     )
     if memory is None:  # a budget is for the graph as it is
-        graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
-    with compiling_within(memory):
-        outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
+        graph = _padded(graph, selection.main)
+    outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
     return outcome._replace(notes=(*ignored, *outcome.notes))
+
+
+def _padded(graph: Graph, device: jax.Device) -> Graph:
+    """Pad a graph to the capacities of its class, so that it shares programs with the others of the class."""
+    return graph.with_padding(graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator))
 
 
 def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._select import select_devices
 from jaxmotif.graph import Graph
@@ -15,7 +16,7 @@ from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._run import prepare, smaller
 from jaxmotif.graphlets._sparse import FirstSums, Plan
-from jaxmotif.graphlets._tuning import Tuning, choose_tuning, run_sizes
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 
 
 class EdgeCycles(NamedTuple):
@@ -37,7 +38,7 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
     if not graph.m:
         return EdgeCycles(empty, empty if squares else None)
     device, m = select_devices().main, graph.m
-    graph = graph.with_padding(run_sizes(graph.n, graph.num_slots))
+    graph = graph.with_padding(graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator))
     edges = graph.slot_capacity // 2
 
     def attempt(tuning: Tuning) -> tuple[Any, FirstSums]:

@@ -14,7 +14,7 @@ from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._present import integers
 from jaxmotif.arrays._rows import places_of
-from jaxmotif.arrays._sizes import power_of_two
+from jaxmotif.arrays._sizes import graph_class, power_of_two
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._batch import owners
@@ -25,7 +25,7 @@ from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._dense import dense_five, dense_graphlet_counts, orbit_columns, slot_columns
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
-from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning, run_sizes
+from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
 from jaxmotif.patterns._totals import NAMES_5, all_counts
@@ -47,7 +47,7 @@ class Many(NamedTuple):
     Attributes:
       counts: the 17 global counts of each graph (51 with five nodes), ``[B, 17]``; int64, or Python integers where one
         is larger.
-      values: int64 ``[rows, columns]`` by edge or node, all graphs side by side.
+      values: int64 ``[rows, columns]`` by edge or node, all graphs side by side; Python integers where one is larger.
       starts: int64 ``[B + 1]``, the first row of each graph.
       notes: in words.
     """
@@ -117,6 +117,7 @@ def _together(
         counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
         counts[i] = number
         if found is not None:
+            values = values.astype(np.promote_types(found.dtype, values.dtype), copy=False)
             values[starts[i] : starts[i + 1]] = found
         advance(1)
     if detail == "graph":
@@ -246,7 +247,7 @@ def _joined(
     room = 2**23 if target_of(devices[0]).is_accelerator else 2**21
     if memory is not None:
         room = min(room, memory // 512)
-    parts, sizes = _unions(graphs, which, np.maximum(graphs.slots, graphs.n), room)
+    parts, sizes = _unions(graphs, which, np.maximum(graphs.slots, graphs.n), room, devices[0])
     most = power_of_two(max((part.size for part in parts), default=0), 16)
     for turn, part in enumerate(parts):
         device = devices[turn % len(devices)]
@@ -261,13 +262,15 @@ def _joined(
         yield Found(part, *_of_union(graphs, part, detail, found))
 
 
-def _unions(graphs: Graphs, which: np.ndarray, load: np.ndarray, room: int) -> tuple[list[np.ndarray], tuple[int, int]]:
+def _unions(
+    graphs: Graphs, which: np.ndarray, load: np.ndarray, room: int, device: jax.Device
+) -> tuple[list[np.ndarray], tuple[int, int]]:
     """Parts of some graphs to be joined, whose load is the room or little more, and capacities for each of them."""
     total = np.cumsum(load[which])
     cuts = np.searchsorted(total, np.arange(room, total[-1] if total.size else 0, room))
     parts = [part for part in np.split(which, np.unique(cuts)) if part.size]
     n, slots = (max((int(x[part].sum()) for part in parts), default=0) for x in (graphs.n, graphs.slots))
-    return parts, run_sizes(n, slots)
+    return parts, graph_class(n, slots, target_of(device).is_accelerator)
 
 
 def _of_union(

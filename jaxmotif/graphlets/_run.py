@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._programs import Brief
+from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
@@ -64,9 +63,24 @@ def run(
     store: Store | None = None,
 ) -> Outcome:
     """Count, in an undirected graph that has edges."""
-    device, count, narrow = selection.main, len(selection.devices), fits_narrow(graph, detail)
+    outcome = _run(graph, detail, selection, memory, show, store)
+    if outcome.values is None or outcome.values.dtype == jnp.uint32 or not fits_narrow(graph, detail, selection.main):
+        return outcome
+    # A small program of its own, so that the large ones are the same for graphs of all degrees.
+    return outcome._replace(values=_narrowed(outcome.values))
+
+
+@jit64
+def _narrowed(values: jax.Array) -> jax.Array:
+    return values.astype(jnp.uint32)
+
+
+def _run(
+    graph: Graph, detail: Detail, selection: Selection, memory: int | None, show: bool, store: Store | None
+) -> Outcome:
+    device, count = selection.main, len(selection.devices)
     if selection.helper is None and (sizes := products.choose(graph, detail, device, memory)) is not None:
-        return _run_products(graph, detail, selection, sizes, show, store, narrow)
+        return _run_products(graph, detail, selection, sizes, show, store)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     tuning = choose_tuning(nodes, edges, device, memory, detail)
     tunings = dict.fromkeys(selection.local, tuning)
@@ -81,25 +95,22 @@ def run(
     if count > 1 and not by_units and int(_most_work(jax.device_put(graph, device))) <= long:
         mesh = device_mesh(selection.devices)
         near = everywhere(graph, mesh)
-        return _with_tuning(
-            lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail, narrow=narrow), tuning, edges, device
-        )
-    # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, all is
-    # one program, and nobody waits for the plan's sizes.
+        return _with_tuning(lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail), tuning, edges, device)
+    # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, nobody
+    # waits for the plan's sizes.
     if target_of(device).is_accelerator and count == 1 and not by_units and _pairs_of_edges(graph) <= long:
-        near = jax.device_put(graph, device)
-        return _with_tuning(lambda t: _run_graph(near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
+        near, narrow = jax.device_put(graph, device), detail != "graph" and fits_narrow(graph, detail, device)
+        return _with_tuning(lambda t: _run_graph(near, t, detail, narrow), tuning, edges, device)
     order, plan = prepare(graph, tuning, device)
     if by_units or count > 1 or int(plan.work) > long:
-        return run_units(order, plan, detail, tunings, show, selection, store, narrow)[0]
+        return run_units(order, plan, detail, tunings, show, selection, store)[0]
     near = put64((order, plan), device)
-    return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail, narrow=narrow), tuning, edges, device)
+    return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail), tuning, edges, device)
 
 
 def _run_products(
-    graph: Graph, detail: Detail, selection: Selection, sizes: products.Sizes, show: bool, store: Store | None,
-    narrow: bool,
-) -> Outcome:  # fmt: skip
+    graph: Graph, detail: Detail, selection: Selection, sizes: products.Sizes, show: bool, store: Store | None
+) -> Outcome:
     """A dense graph; its 4-cliques are the work that takes long, and a job where it does."""
     device, per_edge = selection.main, detail != "graph"
     order = put64(_order_for(graph, device), device)
@@ -131,12 +142,12 @@ def _run_products(
         padding = order.edge_capacity - int(order.num_edges)
         K, notes = put64(np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"], device), done.notes
     pairs = products.pair_sums(order, cliques.X, rows=sizes.rows, per_edge=per_edge)
-    return _with_products(order, pairs, K, detail=detail, narrow=narrow)._replace(notes=notes)
+    return _with_products(order, pairs, K, detail=detail)._replace(notes=notes)
 
 
-@jit64(static_argnames=("detail", "narrow"))
-def _with_products(order: DegreeOrder, pairs: products.PairSums, K: jax.Array, detail: Detail, narrow: bool) -> Outcome:
-    return _outcome(order, products.statistics(pairs, K), detail, narrow)
+@jit64(static_argnames="detail")
+def _with_products(order: DegreeOrder, pairs: products.PairSums, K: jax.Array, detail: Detail) -> Outcome:
+    return _outcome(order, products.statistics(pairs, K), detail)
 
 
 def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
@@ -219,28 +230,50 @@ def _pairs_of_edges(graph: Graph) -> int:
     return int((graph.degrees**2).sum())
 
 
-def fits_narrow(graph: Graph, detail: Detail) -> bool:
-    """Whether no count can pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each
-    way to walk on from it along three edges, a tree that spans the graphlet."""
+def fits_narrow(graph: Graph, detail: Detail, device: jax.Device) -> bool:
+    """Say whether counts are handed over as uint32, which halves the memory and the way to the host.
+
+    No count may pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each way to walk
+    on from it along three edges, a tree that spans the graphlet. On a CPU users get the array itself, as int64: a
+    narrow one would have to be copied.
+    """
+    if device.platform == "cpu":
+        return False
     if detail == "node":
         return int(graph.degrees.max(initial=0)) ** 3 < 2**32
     return graph.n * (graph.n - 1) // 2 < 2**32
 
 
-@jit64(brief=Brief(unoptimised=2**21), static_argnames=("tuning", "detail", "narrow"))
-def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail, narrow: bool = False) -> Outcome:
+@jit64(quick=QuickLimits(unoptimised=2**21), static_argnames=("tuning", "detail"))
+def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail) -> Outcome:
     stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, detail != "graph")
-    return _outcome(order, stats, detail, narrow)
+    return _outcome(order, stats, detail)
 
 
-@jit64(static_argnames=("tuning", "detail", "narrow"))
 def _run_graph(graph: Graph, tuning: Tuning, detail: Detail, narrow: bool) -> Outcome:
+    """Run both passes and the equations on a device, as two programs that follow each other without a wait.
+
+    The first one, which takes seconds to compile, is the same for counts at edges and at nodes.
+    """
+    order, stats = _order_and_statistics(graph, tuning=tuning, per_edge=detail != "graph")
+    return _outcome_of(order, stats, detail=detail, narrow=narrow)
+
+
+@jit64(static_argnames=("tuning", "per_edge"))
+def _order_and_statistics(graph: Graph, tuning: Tuning, per_edge: bool) -> tuple[DegreeOrder, Statistics]:
     order = degree_order(graph)
-    return _run_whole(order, sparse.make_plan(jnp, order, tuning), tuning, detail, narrow)
+    plan = sparse.make_plan(jnp, order, tuning)
+    return order, sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge)
 
 
-@jit64(static_argnames=("tuning", "mesh", "detail", "narrow"))
-def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail, narrow: bool = False) -> Outcome:
+@jit64(static_argnames=("detail", "narrow"))
+def _outcome_of(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: bool) -> Outcome:
+    outcome = _outcome(order, stats, detail)
+    return outcome._replace(values=outcome.values.astype(jnp.uint32)) if narrow else outcome
+
+
+@jit64(static_argnames=("tuning", "mesh", "detail"))
+def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outcome:
     """Every device takes an equal share of the work; sums are added up between the passes."""
 
     # All of it device by device: XLA is left nothing to shard (a sharded prefix sum takes minutes).
@@ -250,23 +283,22 @@ def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail, narrow: 
         every = split_ranges(jnp, Starts.of(plan), mesh.size)
         mine: Ranges = jax.tree.map(lambda x: x[lax.axis_index(AXIS)], every)
         stats = sparse.statistics(order, plan, mine, tuning, detail != "graph", lambda sums: lax.psum(sums, AXIS))
-        return _outcome(order, stats, detail, narrow)
+        return _outcome(order, stats, detail)
 
     return on_each_device(part, mesh)(graph)
 
 
-def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: bool) -> Outcome:
+def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
     found = sparse.graph_sums(order, stats)
     sums = jnp.stack([jnp.stack(found[name]) for name in equations.TERMS])
     if detail == "graph":
         return Outcome(sums, None)
-    kind = jnp.uint32 if narrow else jnp.int64
     if detail == "node":
-        return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)).astype(kind))
+        return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)))
     # The arc of each edge, so that rows come in the order of the edge list.
     arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
     columns = sparse.edge_columns(order, stats, arcs=arcs)
-    return Outcome(sums, jnp.stack([column.astype(kind) for column in columns.values()], axis=-1))
+    return Outcome(sums, jnp.stack(list(columns.values()), axis=-1))
 
 
 Pass = Literal["first", "second"]
@@ -335,7 +367,6 @@ def run_units(
     show: bool,
     selection: Selection,
     store: Store | None = None,
-    narrow: bool = False,
 ) -> tuple[Outcome, list[int]]:
     """Two jobs of units, the 4-cliques after the triangles, then the equations.
 
@@ -373,11 +404,11 @@ def run_units(
     # 4-cliques need the triangles of all arcs, whoever found them.
     second = whole_pass("second", work.second, "4-cliques", t)
     totals = (t, cycles), tuple(padded(second.found, "second"))
-    outcome = _finish(*put64((order, *totals), selection.main), detail=detail, narrow=narrow)
+    outcome = _finish(*put64((order, *totals), selection.main), detail=detail)
     done = [a + b for a, b in zip(first.work, second.work, strict=True)]
     return outcome._replace(notes=(*first.notes, *second.notes)), done
 
 
-@jit64(static_argnames=("detail", "narrow"))
-def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail, narrow: bool) -> Outcome:
-    return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail, narrow)
+@jit64(static_argnames="detail")
+def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail) -> Outcome:
+    return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail)

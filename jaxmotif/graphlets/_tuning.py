@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 import jax
 
 from jaxmotif.arrays._compile import default_device, target_of
-from jaxmotif.arrays._sizes import bucket_size, power_of_four
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.kernels._cliques import most_row_words, words_bound
 
@@ -65,36 +64,18 @@ def choose_tuning(
         block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
         heavy_block = light_block = block
         table, slots, fill, most_words = 2**20, 8 * block, 8, 2**22
-    else:  # large enough to fill the device, no larger than a small graph needs
-        # 512 bytes of arrays for each position, at most.
-        most = min(2**24, free // 512)
+    else:  # large enough to fill the device, no larger than a graph of this class needs
+        # A position takes at most 512 bytes of arrays: all of them together 1 GiB for the smallest class.
+        most = min(2**21 if edges <= 2**19 else 2**24, free // 512)
         block = heavy_block = _power(min(max(2**16, 16 * edges), most))
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
-        table, slots, fill, most_words = min(2**28, free // 16), 4 * light_block, 64, 2**26
+        most_cells = 2**27 if edges <= 2**19 else 2**28
+        table, slots, fill, most_words = min(most_cells, free // 16), 4 * light_block, 64, 2**26
     # As many dense rows as the table has room for: one at least.
     rows = max(1, min(nodes, table // nodes))
     # At least what the largest node takes, twice; never more than the whole graph would.
     words = min(words_bound(edges), max(2 * most_row_words(edges), min(most_words, free // 16)))
     return Tuning(block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
-
-
-def run_sizes(nodes: int, slots: int) -> tuple[int, int]:
-    """Capacities for a run over so many nodes and slots, few different ones where padding costs next to nothing.
-
-    Small graphs share one series of pairs, middling ones steps of two in their slots; from 2^14 nodes or 2^18 slots on
-    both are rounded up as anywhere else.
-
-    Example:
-      >>> run_sizes(34, 156), run_sizes(50, 2000), run_sizes(5000, 20_000), run_sizes(10**5, 10**6)
-      ((64, 1024), (256, 4096), (16384, 32768), (106496, 1048576))
-    """
-    if nodes <= 1024 and slots <= 2**14:
-        # One series of pairs: nodes and slots grow together, so that small graphs share their programs.
-        size = max(power_of_four(nodes, 64), power_of_four(slots, 1024) // 16)
-        return size, 16 * size
-    if nodes <= 2**14 and slots <= 2**18:
-        return power_of_four(nodes, 1024), max(2**14, 1 << (slots - 1).bit_length())
-    return bucket_size(nodes), bucket_size(slots)
 
 
 def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:

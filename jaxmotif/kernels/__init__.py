@@ -1,1 +1,10 @@
-"""The array mechanisms (internal)."""
+"""The array mechanisms that the jobs share (internal).
+
+Importing this room registers with :mod:`jaxmotif.arrays._compile`, which lies below it, how to find out in which form
+kernels run on a device.
+"""
+
+from jaxmotif.arrays._compile import register_kernels
+from jaxmotif.kernels._launch import first_that_works
+
+register_kernels(first_that_works)

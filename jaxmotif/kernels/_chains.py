@@ -1,4 +1,4 @@
-"""Chains of degree-preserving moves: all moves of :mod:`_switching` and :mod:`_walking`, step after step."""
+"""Chains of degree-preserving moves, which take all moves of :mod:`_switching` and :mod:`_walking` step by step."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.kernels._switching import (
+    FOCUS_EVERY,
     TRIPLES_EVERY,
     Accepted,
     Ends,
@@ -45,42 +46,56 @@ def run_chains(
       step: static, how pair switches are decided; walks: static, whether chains walk.
 
     Returns:
-      The states ``[lanes]``, and how many moves each chain made.
+      The states ``[lanes]``, and the numbers of moves.
     """
     chains = which.shape[0]
     where = lanes_of(fixed, lanes, used)
-    # Chains that begin are all at the one state given; those that go on each at its own.
+    # Chains that begin may all start at the same state; those that go on have states of their own.
     start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
     ends = Ends(*(take(x, start) for x in ends))
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def salts_of(index: Array) -> Array:
-        # By a step's own number: the same words however a run is divided into calls.
+        # The words depend on the number of the step alone, and not on how a run is divided into calls.
         return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
 
     def switched(index: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
         ends, switches = carry
-        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], step)
+        # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
+        # distribution, and so does whatever sequence of them.
+        focused = fixed.focus & (index % FOCUS_EVERY == 0)
+        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], focused, step)
         return ends, switches + made.astype(jnp.int32)
 
-    # A round's steps are a loop of known length, which a GPU runs without asking the host; a branch taken every fourth
-    # step would copy the states in the three others.
-    def round_(number: Array, carry: tuple[Ends, Array, Array, Array]) -> tuple[Ends, Array, Array, Array]:
-        ends, switches, triples, walked = carry
+    # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
+    # every fourth step would copy the states in the three other steps.
+    def round_(
+        number: Array, carry: tuple[Ends, Array, Array, Array, Array]
+    ) -> tuple[Ends, Array, Array, Array, Array]:
+        ends, switches, others, triples, walked = carry
         begin = number * TRIPLES_EVERY
         ends, switches = lax.fori_loop(0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, carry), (ends, switches))
         salts = salts_of(begin + TRIPLES_EVERY - 1)
-        # Word 2 salts the hashes of both; each other word serves one kind of move.
+        # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
+        before = ends
         ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
+        others = others + (ends.head != before.head).astype(jnp.int32)
         if not walks:
-            return ends, switches, triples + turns, walked
+            return ends, switches, others, triples + turns, walked
+        before = ends
         ends, moves = walk(fixed, where, ends, salts[:, 4:], used)
-        return ends, switches, triples + turns, walked + moves
+        changed = (ends.tail != before.tail) | (ends.head != before.head)
+        return ends, switches, others + changed.astype(jnp.int32), triples + turns, walked + moves
 
     none = jnp.zeros(chains, jnp.int32)
-    begin = ends, jnp.zeros(lanes, jnp.int32), none, none
+    begin = ends, jnp.zeros(lanes, jnp.int32), jnp.zeros(lanes, jnp.int32), none, jnp.zeros((2, chains), jnp.int32)
     first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
-    ends, switches, triples, walked = lax.fori_loop(first, stop, round_, begin)
-    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves.
-    begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
-    return ends, Accepted(sum_between(switches, begins) // 2, triples, walked)
+    ends, switches, others, triples, walked = lax.fori_loop(first, stop, round_, begin)
+    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves. The arcs of a
+    # chain stand before its pairs.
+    base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
+    inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
+    begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
+    end = used * (fixed.arcs + fixed.pairs)
+    of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, end)) // 2).reshape(chains, 2).T
+    return ends, Accepted(of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1], switches + others)

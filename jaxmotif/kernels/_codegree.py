@@ -1,8 +1,9 @@
-"""4-cycles through every edge, by codegree: L(v, w) wedges v - u - w close L - 1 cycles over each of their edges.
+"""4-cycles through every edge, by codegree: each of the L(v, w) wedges v - u - w is in L - 1 of them.
 
-The wedges come grouped by v. Where v has many of them (heavy), L is counted in a dense row of N counters. Where it
-has few (light), whole blocks of nodes v share a small hash table: each pair writes its key into its slot, the pairs
-whose key survived are counted exactly, the others try again with another salt. Memory is bounded for any graph.
+The wedges come grouped by v. A node v with many wedges is heavy, and its L are counted in a dense row of N counters.
+Other nodes are light, and whole blocks of them share a small hash table. Each pair (v, w) writes its key into a slot of
+the table. The pairs whose keys are then in their slots are counted exactly, and the others try again with another salt.
+Memory is bounded for any graph.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ _FIELDS = ("heavy", "light", "heavy_row", "heavy_starts", "light_starts", "heavy
 @partial(jax.tree_util.register_dataclass, data_fields=_FIELDS, meta_fields=())
 @dataclasses.dataclass(frozen=True, eq=False)
 class CodegreePlan:
-    """How the wedges are counted.
+    """The wedges of heavy and of light nodes, laid out.
 
     Attributes:
-      heavy, light: the wedges of heavy and of light nodes v.
-      heavy_row: int32 ``[N]``, running number of each heavy node.
-      heavy_starts: int64 ``[N + 1]``, first heavy wedge of each heavy node by running number (then the total).
-      light_starts: int64 ``[N + 1]``, first light wedge of each node (then the total).
-      heavy_count: int32, how many nodes are heavy.
+      heavy: The wedges of heavy nodes v.
+      light: The wedges of light nodes v.
+      heavy_row: The running number of each heavy node, int32 ``[N]``.
+      heavy_starts: The first heavy wedge of each heavy node by running number, then the total; int64 ``[N + 1]``.
+      light_starts: The first light wedge of each node, then the total; int64 ``[N + 1]``.
+      heavy_count: The number of heavy nodes, int32.
     """
 
     heavy: FlatWork
@@ -47,19 +49,23 @@ class CodegreePlan:
 
 
 def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int) -> CodegreePlan:
-    """Split the wedges into heavy and light ones (``xp`` as in :func:`flat_work`).
+    """Divide the wedges into those of heavy and those of light nodes.
 
-    A node is heavy when its wedges fill one part in ``fill`` of a dense row, or number more than ``most_light``.
+    Args:
+      xp: NumPy, or jax.numpy in its 64-bit mode.
+      order: The graph.
+      most_light: The number of wedges of a light node at most.
+      fill: A node is heavy, too, if it has at least one wedge for every ``fill`` counters of a dense row.
     """
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
-    # Positions of `in_arc` are grouped by head: differences of one running sum are the wedges of each v.
+    # Positions of `in_arc` are grouped by head, so that differences of one running sum are the wedges of each v.
     ends = _starts(xp, lengths.astype(np.int64))
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
     heavy = (per_node * fill >= nodes) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
     none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
-    # By a sort, which keeps the size as it is (a compiled program has no other).
+    # A sort brings heavy nodes to the front. Selecting them would change the array's size, which a program cannot.
     heavy_nodes = xp.sort(xp.where(heavy, xp.arange(nodes, dtype=np.int32), np.int32(nodes)))
     real = heavy_nodes < nodes
     return CodegreePlan(
@@ -77,20 +83,30 @@ def _starts(xp: ModuleType, lengths: np.ndarray | jax.Array) -> Any:
 
 
 def light_cycles(
-    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: jax.Array, stop: jax.Array,
-    *, block: int, slots: int, most_light: int,
-) -> jax.Array:  # fmt: skip
+    order: DegreeOrder,
+    plan: CodegreePlan,
+    cycles: jax.Array,
+    first: jax.Array,
+    stop: jax.Array,
+    *,
+    block: int,
+    slots: int,
+    most_light: int,
+) -> jax.Array:
     """Add the 4-cycles whose highest node is light and in a range of ranks, block by block.
 
     Args:
-      cycles: int64 accumulator over arcs, or an int64 scalar for the total over arcs.
-      first, stop: int32 scalars, ranks.
-      block, slots: static; positions a block (more than ``most_light``), and hash slots (a power of two, several
-        times ``block``).
-      most_light: static, as the plan was made with.
+      order: The graph.
+      plan: The wedges.
+      cycles: The counts to add to: an int64 accumulator over arcs, or an int64 scalar for the total over arcs.
+      first: The first rank, an int32 scalar.
+      stop: The rank to stop before, an int32 scalar.
+      block: The number of wedges of a block, static, more than ``most_light``.
+      slots: The number of slots of the hash table, static, a power of two and several times ``block``.
+      most_light: The number with which the plan was made, static.
     """
-    # A block ends at the first node boundary past a multiple of `step`, so it never holds more than `block` wedges.
-    step, shift = block - most_light, 33 - slots.bit_length()  # a product's highest log2(slots) bits
+    # A block ends at the first node boundary past a multiple of `step`, so that it has at most `block` wedges.
+    step, shift = block - most_light, 33 - slots.bit_length()  # The shift leaves the highest log2(slots) bits.
     spare = slots | WHOLE_LINES
     start, end = take(plan.light_starts, first), take(plan.light_starts, stop)
 
@@ -101,51 +117,63 @@ def light_cycles(
 
     def one_block(number, state):
         owner, count, cycles = state
-        found = wedge_block(order, plan.light, cut(number), cut(number + 1), block=block)
-        found = found._replace(v=jnp.where(found.valid, found.v, 0), w=jnp.where(found.valid, found.w, 0))
-        key = (found.v.astype(jnp.int64) << 32) | found.w.astype(jnp.int64)
-        # Mixed once (odd primes of xxHash); an attempt only multiplies by its salt.
-        mixed = found.v.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
-        mixed = mixed ^ (found.w.astype(jnp.uint32) * jnp.uint32(0x85EBCA77))
+        wedges = wedge_block(order, plan.light, cut(number), cut(number + 1), block=block)
+        wedges = wedges._replace(v=jnp.where(wedges.valid, wedges.v, 0), w=jnp.where(wedges.valid, wedges.w, 0))
+        key = (wedges.v.astype(jnp.int64) << 32) | wedges.w.astype(jnp.int64)
+        # The keys are mixed once, with odd primes of xxHash; each attempt then only multiplies by its salt.
+        mixed = wedges.v.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
+        mixed = mixed ^ (wedges.w.astype(jnp.uint32) * jnp.uint32(0x85EBCA77))
         mixed = mixed ^ (mixed >> jnp.uint32(15))
 
         def attempt(state):
             owner, count, waiting, codegree, salt = state
             slot = (mixed * salt >> jnp.uint32(shift)).astype(jnp.int32)
             slot = jnp.where(waiting, slot, spare)
-            # One of a slot's keys wins whole, and all wedges of its pair are in that slot: they have all won.
+            # One key of a slot is written whole. All wedges of its pair have the same slot, and have won together.
             owner = put_at(owner, slot, key)
             won = waiting & (take(owner, slot) == key)
             slot = jnp.where(won, slot, spare)
-            # So the winners' counts are exact codegrees, with no other pair's wedges among them.
+            # Hence the counts are exact codegrees of the winners, without wedges of other pairs.
             count = add_at(count, slot, jnp.int32(1))
             codegree = jnp.where(won, take(count, slot), codegree)
-            # Only winners' slots were raised: putting those back is less than clearing the table. Where to is made to
-            # depend on what was read, or XLA keeps two copies of the table, for fear of writing before reading.
+            # Only the winners' slots are not 0, and resetting those is less work than clearing the table. The slots
+            # to reset depend on what was read, or XLA would keep two copies of the table for fear of writing before
+            # reading.
             count = put_at(count, jnp.where(codegree > 0, slot, spare), jnp.int32(0))
             return owner, count, waiting & ~won, codegree, salt * jnp.uint32(0x2C1B3C6D) + jnp.uint32(0x3C6EF372)
 
-        # Salts stay odd: an odd multiplier permutes, so two pairs that clash once are apart before long.
-        start = (owner, count, found.valid, jnp.ones(block, jnp.int32), jnp.uint32(0x297A2D39))
+        # Salts stay odd, and multiplying by an odd number is a permutation, so that pairs with the same slot soon have
+        # different ones.
+        start = (owner, count, wedges.valid, jnp.ones(block, jnp.int32), jnp.uint32(0x297A2D39))
         owner, count, _, codegree, _ = lax.while_loop(lambda state: jnp.any(state[2]), attempt, start)
-        return owner, count, _close(cycles, found, codegree)
+        return owner, count, _close(cycles, wedges, codegree)
 
-    # Never cleared: a slot is read only after a key of the same attempt was written to it.
+    # The owners need not be cleared, as a slot is read only after a key of the same attempt was written to it.
     owner = accumulator(spare, jnp.int64)
     count = accumulator(spare, jnp.int32)
     return lax.fori_loop(jnp.int32(0), _steps(end - start, step), one_block, (owner, count, cycles))[2]
 
 
 def heavy_cycles(
-    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, first: jax.Array, stop: jax.Array,
-    *, block: int, rows: int,
-) -> jax.Array:  # fmt: skip
-    """Add the 4-cycles whose highest node is in a range of heavy nodes, ``rows`` dense rows of N counters at a time.
+    order: DegreeOrder,
+    plan: CodegreePlan,
+    cycles: jax.Array,
+    first: jax.Array,
+    stop: jax.Array,
+    *,
+    block: int,
+    rows: int,
+) -> jax.Array:
+    """Add the 4-cycles whose highest node is in a range of heavy nodes.
 
     Args:
-      cycles: int64 accumulator over arcs, or an int64 scalar for the total over arcs.
-      first, stop: int32 scalars, running numbers of heavy nodes.
-      block, rows: static.
+      order: The graph.
+      plan: The wedges.
+      cycles: The counts to add to: an int64 accumulator over arcs, or an int64 scalar for the total over arcs.
+      first: The running number of the first heavy node, an int32 scalar.
+      stop: The running number to stop before, an int32 scalar.
+      block: The number of wedges of a block, static.
+      rows: The number of dense rows of N counters that are in use at a time, static.
     """
     nodes = order.node_capacity
     spare = rows * nodes | WHOLE_LINES
@@ -154,37 +182,43 @@ def heavy_cycles(
         row = first + group * rows
         start, end = take(plan.heavy_starts, row), take(plan.heavy_starts, jnp.minimum(row + rows, stop))
 
-        def wedges(number):
+        def wedges_and_cells(number):
             here = start + long(number) * block
-            found = wedge_block(order, plan.heavy, here, end, block=block)
-            v, w = jnp.where(found.valid, found.v, 0), jnp.where(found.valid, found.w, 0)
-            return found, jnp.where(found.valid, (take(plan.heavy_row, v) - row) * nodes + w, spare)
+            wedges = wedge_block(order, plan.heavy, here, end, block=block)
+            v, w = jnp.where(wedges.valid, wedges.v, 0), jnp.where(wedges.valid, wedges.w, 0)
+            return wedges, jnp.where(wedges.valid, (take(plan.heavy_row, v) - row) * nodes + w, spare)
 
         def count(number, table):
-            return add_at(table, wedges(number)[1], jnp.int32(1))
+            return add_at(table, wedges_and_cells(number)[1], jnp.int32(1))
 
         def close(number, cycles):
-            found, cell = wedges(number)
-            return _close(cycles, found, take(table, cell))
+            wedges, cell = wedges_and_cells(number)
+            return _close(cycles, wedges, take(table, cell))
 
         blocks = _steps(end - start, block)
         table = lax.fori_loop(jnp.int32(0), blocks, count, accumulator(spare, jnp.int32))
-        if cycles.ndim == 0:  # the counters say it without the wedges
+        if cycles.ndim == 0:  # The total follows from the counters alone.
             cells = jnp.minimum(rows, stop - row) * nodes
-            return cycles + 2 * _closed(table, rows * nodes, cells, min(4 * block, rows * nodes))
-        # The wedges are found twice, to count and to close: to keep them would take memory by their number.
+            return cycles + 2 * _sum_closed(table, rows * nodes, cells, min(4 * block, rows * nodes))
+        # The wedges are found twice, to count and to close, because keeping them would take memory for all of them.
         return lax.fori_loop(jnp.int32(0), blocks, close, cycles)
 
     return lax.fori_loop(jnp.int32(0), _steps(stop - first, rows), one_group, cycles)
 
 
-def _closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax.Array:
-    """The sum of L (L - 1), which L wedges of one pair close, over the first ``cells`` counters of ``size`` (static),
-    ``part`` (static) at a time; those past them are 0."""
+def _sum_closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax.Array:
+    """Add L (L - 1), the number of cycles that L wedges of a pair close, over counters.
+
+    Args:
+      table: The counters.
+      size: The number of counters, static.
+      cells: The number of counters in use; those past them are 0.
+      part: The number of counters that are added at a time, static.
+    """
 
     def step(number: jax.Array, total: jax.Array) -> jax.Array:
         first = number * part
-        # The last part may have to begin before its time: what was read already is left out.
+        # The last part must begin earlier where it would pass the end, and leaves out what was read already.
         start = jnp.minimum(first, size - part)
         here = lax.dynamic_slice(table, (start,), (part,))
         codegree = jnp.where(start + jnp.arange(part, dtype=jnp.int32) >= first, here, 0).astype(jnp.int64)
@@ -197,12 +231,12 @@ def _steps(work: jax.Array, step: int) -> jax.Array:
     return (-(-jnp.maximum(work, 0) // step)).astype(jnp.int32)
 
 
-def _close(cycles: jax.Array, found: WedgeBlock, codegree: jax.Array) -> jax.Array:
-    """Each wedge of a pair of codegree L lies in L - 1 4-cycles, with both its arcs."""
+def _close(cycles: jax.Array, wedges: WedgeBlock, codegree: jax.Array) -> jax.Array:
+    """Add the L - 1 4-cycles of each wedge, whose pair has codegree L, to both its arcs."""
     closed = (codegree - 1).astype(jnp.int64)
     if cycles.ndim == 0:
-        return cycles + 2 * jnp.where(found.valid, closed, 0).sum()  # each with both its arcs
+        return cycles + 2 * jnp.where(wedges.valid, closed, 0).sum()
     none = jnp.int32(cycles.shape[0] - 1)
-    for arc in (found.uv, found.uw):
-        cycles = add_at(cycles, jnp.where(found.valid, arc, none), closed)
+    for arc in (wedges.uv, wedges.uw):
+        cycles = add_at(cycles, jnp.where(wedges.valid, arc, none), closed)
     return cycles

@@ -1,7 +1,7 @@
-"""Segmented expansion: flat positions of concatenated lists, back to (which list, where in it).
+"""Segmented expansion: for flat positions of concatenated lists, which list each lies in, and where in the list.
 
-Lists of very different lengths are laid end to end and cut into blocks of equal size, so every block is the same
-amount of work whatever the degrees.
+Lists of very different lengths are laid end to end and cut into blocks of equal size, so that every block is the same
+amount of work whatever the degrees of the nodes.
 """
 
 from __future__ import annotations
@@ -19,28 +19,35 @@ from jax import lax
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import running_sum
 
-SHORT = 2**16  # entries of an array that is searched in a loop
+SHORT = 2**16
+"""Length of an array below which a CPU searches it in a loop (see :func:`find`)."""
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("items", "starts"), meta_fields=())
 @dataclasses.dataclass(frozen=True, eq=False)
 class FlatWork:
-    """Lists laid end to end: ``items`` int32 ``[L]`` names the nonempty ones in order (then padding), ``starts``
-    int64 ``[L + 1]`` are their first flat positions (then the total)."""
+    """Lists laid end to end.
+
+    Attributes:
+      items: The numbers of the lists that are not empty, in ascending order, then padding; int32 ``[L]``.
+      starts: The first flat position of each of them, then the number of all positions; int64 ``[L + 1]``.
+    """
 
     items: Any
     starts: Any
 
     @property
     def total(self) -> Any:
+        """The number of all positions."""
         return self.starts[-1]
 
 
 def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
-    """Lay lists out end to end (``xp``: NumPy, or jax.numpy in its 64-bit mode).
+    """Lay lists end to end.
 
     Args:
-      lengths: integers ``[L]``.
+      xp: NumPy, or jax.numpy in its 64-bit mode.
+      lengths: The length of each list, integers ``[L]``.
 
     Example:
       >>> work = flat_work(np, np.array([2, 0, 3]))
@@ -48,48 +55,57 @@ def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
       ([0, 2], [0, 2, 5, 5])
     """
     size = lengths.shape[0]
-    # The nonempty to the front by a sort, which keeps the size as it is: a compiled program has no other.
+    # A sort brings the lists that are not empty to the front. Selecting them would change the size of the array, which
+    # a compiled program cannot.
     items = xp.sort(xp.where(lengths > 0, xp.arange(size, dtype=np.int32), np.int32(size)))
     real = items < size
-    # Padding is list 0 without a position: safe to gather with, never met.
+    # Padding names list 0, which is a safe index, and has no positions.
     items = xp.where(real, items, np.int32(0))
     lengths = xp.where(real, lengths[items], xp.zeros_like(lengths)).astype(np.int64)
     return FlatWork(items, xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)]))
 
 
 def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax.Array]:
-    """The lists that the positions ``first .. first + block`` can lie in: int32 items ``[w]`` and their starts
-    relative to ``first``, int32 ``[w]``, clipped at ``block`` (and at -2^30: shorter lists only, see below)."""
+    """Return the lists that the positions ``first .. first + block`` can lie in.
+
+    Returns:
+      The items of the lists, int32 ``[w]``, and their starts relative to ``first``, int32 ``[w]``, clipped to
+      -2^30 .. ``block``.
+    """
     size = min(block, work.items.shape[0])
-    # The last list that starts at or before the first position. Nonempty lists: `size` of them cover a block.
+    # The window begins with the last list that starts at or before the first position. No list in it is empty, so that
+    # `size` lists cover the block.
     at = jnp.int32(0)
     if size < work.items.shape[0]:
         at = jnp.searchsorted(work.starts, first, side="right", method=search_method()).astype(jnp.int32) - 1
-        # `starts` has an entry more than `items`: past the end the two slices would be clamped differently.
+        # `starts` is longer than `items` by one, so that past the end the two slices would be clamped differently.
         at = jnp.clip(at, 0, work.items.shape[0] - size)
     starts = lax.dynamic_slice(work.starts, (at,), (size,)) - first
-    # Clipped to fit int32. Offsets count from a list's start: this is why no list may be longer than 2^30.
+    # The starts are clipped to fit int32. Offsets count from a list's start, so no list may be longer than 2^30.
     return lax.dynamic_slice(work.items, (at,), (size,)), jnp.clip(starts, -(2**30), block).astype(jnp.int32)
 
 
 def expand(work: FlatWork, first: jax.Array, stop: jax.Array, block: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The list and the offset in it of each flat position ``first .. min(first + block, stop)``.
+    """Return the list of each flat position ``first .. min(first + block, stop)``, and the offset in the list.
 
     Args:
-      work: the lists; none may be longer than 2^30.
-      first, stop: int64 scalars.
-      block: static.
+      work: The lists; none may be longer than 2^30.
+      first: The first position, an int64 scalar.
+      stop: The position to stop before, an int64 scalar.
+      block: The number of positions of the result, static.
 
     Returns:
-      Int32 ``[block]`` items, int32 ``[block]`` offsets (both arbitrary but safe to gather with where not
-      valid), and which positions are valid.
+      Items, int32 ``[block]``, offsets, int32 ``[block]``, and which positions are valid. Where a position is not
+      valid, item and offset are arbitrary but safe indices.
     """
     items, starts = window(work, first, block)
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
-    # Lists begun before, and padding, all lie at one place: on a GPU, writing there takes longer than all the rest.
+    # Lists that begin before the block, and padding, are not marked. Their marks would all fall on one position, and on
+    # a GPU writing there takes longer than everything else.
     inside = (starts > 0) & (starts < count)
     marks = jnp.zeros(block, jnp.int32).at[jnp.where(inside, starts, block)].add(1, mode="drop")
-    # A position's list has the number of those begun by then, less one; starts differ, as no list is empty.
+    # The number of lists that begin at or before a position, less one, is the index of its list. No list is empty, so
+    # that no two begin at the same position.
     index = running_sum(marks) + ((starts <= 0).sum(dtype=jnp.int32) - 1)
     position = jnp.arange(block, dtype=jnp.int32)
     valid = position < count
@@ -98,55 +114,61 @@ def expand(work: FlatWork, first: jax.Array, stop: jax.Array, block: int) -> tup
 
 
 def search_method() -> str:
-    """How ``jnp.searchsorted`` searches for a scalar: on a CPU in a loop, since steps spelt out are compiled, and done
-    in every lane, anew in each operation that is made of the result."""
+    """Return the method by which ``jnp.searchsorted`` should search for a scalar.
+
+    On a CPU this is a loop. Unrolled steps would be compiled again, and done again in every lane, in each operation
+    that XLA fuses with the result.
+    """
     return "scan" if target().platform == "cpu" else "scan_unrolled"
 
 
 def take(array: jax.Array, index: jax.Array) -> jax.Array:
-    """Gather with indices the caller guarantees."""
+    """Gather with indices that the caller guarantees to be in bounds."""
     return array.at[index].get(mode="promise_in_bounds")
 
 
 def long(number: jax.Array) -> jax.Array:
-    """A loop's int32 counter as int64 (a Python integer where JAX runs loops without compiling them)."""
+    """Return a loop's int32 counter as int64; it is a Python integer where JAX runs loops without compiling them."""
     return jnp.asarray(number).astype(jnp.int64)
 
 
 def first_ones(keys: jax.Array) -> jax.Array:
-    """Which entries differ from the one before."""
+    """Return which entries differ from the entry before them, as the first entry does."""
     return jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
 
 
 def half(x: jax.Array) -> Any:
-    """Logically halved: no sign, no overflow below 2^32."""
+    """Halve by a logical shift, so that a sum below 2^32 in an int32 is halved rightly."""
     return lax.shift_right_logical(x, jnp.ones_like(x))
 
 
 def lists_at(starts: jax.Array, positions: jax.Array) -> jax.Array:
-    """The list that each flat position is in, int32 ``[P]``; of lists that start at one place the last."""
-    # From the right: an empty list starts where the next does, and holds nothing.
-    found = jnp.searchsorted(starts, positions, side="right", method="scan_unrolled")
-    return jnp.maximum(found.astype(jnp.int32) - 1, 0)
+    """Return the list of each flat position, int32 ``[P]``; of lists with the same start this is the last."""
+    # An empty list starts where the next one does and has no positions, hence the search from the right.
+    after = jnp.searchsorted(starts, positions, side="right", method="scan_unrolled")
+    return jnp.maximum(after.astype(jnp.int32) - 1, 0)
 
 
 def find(
     values: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, steps: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Binary search for ``wanted`` in the sorted ``values[low:high]``, shorter than ``2 ** steps``: its position, and
-    whether it is there."""
+    """Find ``wanted`` by binary search in the ascending ``values[low:high]``, which is shorter than ``2 ** steps``.
+
+    Returns:
+      The position, and whether the value is there.
+    """
     end, last = high, values.shape[0] - 1
 
     def halve(_: Any, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         low, high = bounds
         middle = half(low + high)
         active = low < high
-        # A lane that is done may stand past the array: it reads the last entry, and makes no use of it.
+        # A lane that is done may point past the array. It reads the last entry, and the value has no effect.
         less = take(values, jnp.minimum(middle, last)) < wanted
         return jnp.where(active & less, middle + 1, low), jnp.where(active & ~less, middle, high)
 
-    # A loop on a CPU: spelt out, each step is compiled anew in all that is made of it. In long arrays that is worth it:
-    # only then are there operations large enough for several threads.
+    # A CPU searches short arrays in a loop, because XLA compiles unrolled steps again in each operation that uses their
+    # result. For long arrays unrolling is worth it, because only then are operations large enough for several threads.
     if target().platform == "cpu" and last < SHORT:
         low, high = lax.fori_loop(jnp.int32(0), jnp.int32(steps), halve, (low, high))
     else:

@@ -1,9 +1,9 @@
-"""One body, two forms: what a kernel does in each lane, run by plain XLA on a whole block or by a GPU in tiles.
+"""Bodies of kernels that run in two forms: by plain XLA on a whole block of lanes, or by a GPU in tiles of lanes.
 
-A body is a function of lanes. It reads arrays through its :class:`Read` alone and returns one int32 value per output.
-:func:`each_position` runs it at flat positions of lists laid end to end, :func:`each_lane` on lanes that are given.
-What the program is compiled for (:func:`jaxmotif.arrays._compile.target`) decides the form; :mod:`_launch` knows how a
-GPU is given one.
+A body is a function of lanes. It reads arrays only through a :class:`Read` and returns one int32 value for each output.
+:func:`each_position` runs a body at flat positions of concatenated lists, :func:`each_lane` on lanes with values of
+their own. The target of the program (:func:`jaxmotif.arrays._compile.target`) decides the form, and :mod:`_launch`
+knows how a GPU runs it.
 """
 
 from __future__ import annotations
@@ -21,34 +21,42 @@ from jaxmotif.kernels._expand import FlatWork, take
 from jaxmotif.kernels._launch import each_alone, kernel_call, load, whole
 
 LANES = 1024
+"""Number of lanes of a tile, unless a kernel says otherwise."""
+
 _INTERPRETED_LANES = 16
 
-Arrays = TypeVar("Arrays")  # a pytree of arrays (a NamedTuple, mostly); absent ones are None
+Arrays = TypeVar("Arrays")  # a pytree of arrays, mostly a NamedTuple, where None stands for an absent array
 Outputs = tuple[jax.Array, ...]
 
 
 class Read(Protocol):
-    """How a body reads. ``where``: the lanes that ask; the others read nothing and get an arbitrary value. Without it
-    all lanes ask, which plain XLA does faster: right wherever the index is in bounds in every lane."""
+    """The operations by which a body reads arrays.
+
+    The argument ``where`` says which lanes read; the others read nothing and get an arbitrary value. Without it all
+    lanes read, which is faster in plain XLA. This is right wherever the index is in bounds in every lane.
+    """
 
     def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
-        """One entry a lane."""
+        """Read one entry for each lane."""
         ...
 
     def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
-        """One entry for all lanes: ``index`` is a scalar."""
+        """Read one entry for all lanes, at an index that is a scalar."""
         ...
 
     def find(
         self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
     ) -> tuple[jax.Array, jax.Array]:
-        """The place of ``wanted`` in the ascending ``array[low:high]``, shorter than ``2 ** steps``, and whether it is
-        there (never where a lane does not ask)."""
+        """Find ``wanted`` in the ascending ``array[low:high]``, which is shorter than ``2 ** steps``.
+
+        Returns:
+          The position, and whether the value is there; it is not where a lane does not read.
+        """
         ...
 
 
 class _Plain:
-    """Reading arrays, in plain XLA."""
+    """The operations in plain XLA."""
 
     def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
         return take(array, index if where is None else jnp.where(where, index, 0))
@@ -64,7 +72,7 @@ class _Plain:
 
 
 class _Fused:
-    """Reading whole operands of a GPU kernel; a lane that does not ask gets 0."""
+    """The operations of a GPU's kernel on operands that it sees whole; a lane that does not read gets 0."""
 
     def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
         return load(array, index, where)
@@ -75,7 +83,7 @@ class _Fused:
     def find(
         self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
     ) -> tuple[jax.Array, jax.Array]:
-        del steps  # a tile ends its search when its own ranges are empty
+        del steps  # A tile ends its search when the ranges of all its lanes are empty.
         return find_lanes(array, low, high, wanted, where)
 
 
@@ -85,20 +93,30 @@ FUSED: Read = _Fused()
 
 def each_position(
     body: Callable[[Read, Arrays, jax.Array, jax.Array, jax.Array], Outputs],
-    arrays: Arrays, work: FlatWork, first: jax.Array, stop: jax.Array,
-    *, block: int, fill: tuple[int | None, ...], name: str,
-) -> tuple[Outputs, jax.Array]:  # fmt: skip
-    """Run ``body(read, arrays, item, offset, valid)`` at the positions ``first .. min(first + block, stop)``.
+    arrays: Arrays,
+    work: FlatWork,
+    first: jax.Array,
+    stop: jax.Array,
+    *,
+    block: int,
+    fill: tuple[int | None, ...],
+    name: str,
+) -> tuple[Outputs, jax.Array]:
+    """Run a body at the flat positions ``first .. min(first + block, stop)`` of concatenated lists.
 
-    In every lane the item is one of the work's, so that it indexes safely; the offset is arbitrary where not valid.
+    The body is called as ``body(read, arrays, item, offset, valid)``. In every lane the item is one of the lists', so
+    that it is a safe index. The offset is arbitrary in lanes that are not valid.
 
     Args:
-      arrays: what the body reads.
-      work: the lists; a position is an offset in one of its items.
-      first, stop: int64 scalars. block: static, a power of two or a multiple of 1024.
-      fill: what an output may hold wherever no position is valid, one value an output; ``None`` for anything at all,
-        which saves writing it: whoever reads the output must then look at the valid positions alone.
-      name: of the kernel, in profiles.
+      body: The body.
+      arrays: The arrays that the body reads.
+      work: The lists; a position is an offset in one of them.
+      first: The first position, an int64 scalar.
+      stop: The position to stop before, an int64 scalar.
+      block: The number of lanes, static, a power of two or a multiple of 1024.
+      fill: For each output the value that it has where no position is valid. With ``None`` the output is not written
+        there, which saves time, and its reader must look at valid positions only.
+      name: The name of the kernel in profiles.
 
     Returns:
       The outputs, int32 ``[block]`` each, and which positions are valid.
@@ -109,18 +127,18 @@ def each_position(
 
     from jax.experimental import pallas as pl
 
-    # XLA cuts the block's own lists out of all of them: a kernel then searches few, and in 32 bits.
+    # XLA first takes out the lists of this block, so that a kernel searches few lists, and in 32 bits.
     items, starts = ex.window(work, first, block)
     count = jnp.clip(stop - first, 0, block).astype(jnp.int32)
     lanes = min(tile_lanes(), block)
-    # Sizes are data, so that the kernel is the same one whatever they are.
+    # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([count, *(jnp.asarray(0 if x is None else x, jnp.int32) for x in (items.shape[0], *fill))])
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
         numbers, items, starts, arrays = inputs
         count, lists, number = numbers[0], numbers[1], pl.program_id(0)
 
-        # Tiles past the last position write what stands for none, and read nothing.
+        # A tile past the last position only writes the fill values.
         @pl.when(number * lanes >= count)
         def _() -> None:
             for place, (ref, value) in enumerate(zip(outputs, fill, strict=True)):
@@ -133,8 +151,8 @@ def each_position(
 
             @each_alone
             def _() -> None:
-                index, position, valid = between(starts, low, high, count, lanes, number)
-                # Invalid lanes get item 0, which is one of the work's, and so indexes safely.
+                index, position, valid = locate_lanes(starts, low, high, count, lanes, number)
+                # Lanes that are not valid get item 0, which is a safe index.
                 item, offset = load(items, index, valid), position - load(starts, index, valid)
                 _write(outputs, body(FUSED, arrays, item, offset, valid))
 
@@ -145,58 +163,73 @@ def each_position(
 def each_lane(
     body: Callable[..., Outputs], arrays: Any, *per_lane: jax.Array, outputs: int, name: str, lanes: int = LANES
 ) -> Outputs:
-    """Run ``body(read, arrays, *per_lane)`` on lanes, whose own int32 values ``[B]`` it is given.
+    """Run ``body(read, arrays, *per_lane)`` on ``B`` lanes.
 
     Args:
-      arrays: what the body reads.
-      outputs: how many int32 ``[B]`` it returns.
-      lanes: in a tile of the fused form; B is a multiple of it, or smaller and a power of two.
+      body: The body.
+      arrays: The arrays that the body reads.
+      per_lane: Arrays with a value for each lane, int32 ``[B]``.
+      outputs: How many arrays, int32 ``[B]``, the body returns.
+      name: The name of the kernel in profiles.
+      lanes: The number of lanes of a tile on a GPU. B is a multiple of it, or smaller and a power of two.
     """
     if not target().fused:
         return body(PLAIN, arrays, *per_lane)
     lanes = min(tile_lanes(lanes), per_lane[0].shape[0])
 
     def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
-        arrays, *mine = inputs
+        arrays, *values = inputs
 
         @each_alone
         def _() -> None:
-            # The operands of the tile's own lanes follow those that it sees whole.
-            _write(outputs, body(FUSED, arrays, *(ref[...] for ref in mine)))
+            _write(outputs, body(FUSED, arrays, *(ref[...] for ref in values)))
 
     return _tiles(tile, (arrays,), per_lane, per_lane[0].shape[0], lanes, outputs, name)
 
 
-# ---- the fused form
+# ---- the form of a GPU
 
 
 def tile_lanes(lanes: int = LANES) -> int:
-    """Lanes of a tile; few where a kernel is interpreted."""
+    """Return the number of lanes of a tile, which is small where kernels are interpreted."""
     return min(lanes, _INTERPRETED_LANES) if target().kernels == "interpreted" else lanes
 
 
 def _tiles(
-    tile: Callable[[Any, Any], None], inputs: tuple[Any, ...], per_lane: tuple[jax.Array, ...], size: int,
-    lanes: int, outputs: int, name: str,
-) -> Outputs:  # fmt: skip
-    """A kernel over tiles of ``size`` lanes: ``tile((*inputs, *per_lane), outputs)`` of operands' references, where
-    those of ``per_lane`` and of the outputs hold the tile's own lanes."""
+    tile: Callable[[Any, Any], None],
+    inputs: tuple[Any, ...],
+    per_lane: tuple[jax.Array, ...],
+    size: int,
+    lanes: int,
+    outputs: int,
+    name: str,
+) -> Outputs:
+    """Run ``tile((*inputs, *per_lane), outputs)`` on all tiles of ``size`` lanes, as one kernel.
+
+    The arguments of ``tile`` are references to operands. Those of ``inputs`` are whole; those of ``per_lane`` and
+    of the outputs hold the lanes of the tile.
+    """
     from jax.experimental import pallas as pl
 
     if not size or size % lanes:
         raise ValueError(f"{name}: {size} lanes are not whole tiles of {lanes}")
-    mine = pl.BlockSpec((lanes,), lambda number: (number,))
-    # One tree of operands, as one argument: a body's arrays reach it as the NamedTuple that they were.
+    of_tile = pl.BlockSpec((lanes,), lambda number: (number,))
+    # All operands are one argument, a tree, so that a body gets its arrays as the NamedTuple that they were.
     operands = (*inputs, *per_lane)
-    specs = (*jax.tree.map(lambda _: whole(), inputs), *(mine for _ in per_lane))
+    specs = (*jax.tree.map(lambda _: whole(), inputs), *(of_tile for _ in per_lane))
 
     def kernel(inputs: tuple[jax.Array, ...], *outputs: jax.Array) -> None:
         tile(inputs, outputs)
 
     call = kernel_call(
-        kernel, lanes=lanes, grid=(size // lanes,), out_shape=[jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs,
-        in_specs=(specs,), out_specs=[mine] * outputs, name=name,
-    )  # fmt: skip
+        kernel,
+        lanes=lanes,
+        grid=(size // lanes,),
+        out_shape=[jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs,
+        in_specs=(specs,),
+        out_specs=[of_tile] * outputs,
+        name=name,
+    )
     return tuple(call(operands))
 
 
@@ -205,53 +238,69 @@ def _write(outputs: tuple[jax.Array, ...], values: Outputs) -> None:
         ref[...] = value
 
 
-# ---- inside a GPU's kernel
+# ---- parts of bodies on a GPU
 
 
 def tile_lists(
     starts: jax.Array, lists: jax.Array, count: jax.Array, lanes: int, tile: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The lists that a tile's first and last position lie in, int32 scalars.
+    """Find the lists that the first and the last position of a tile lie in, int32 scalars.
 
     Args:
-      starts: operand, the window's relative starts; lists: int32 scalar, how many it holds.
-      count: int32 scalar, valid positions in the block.
-      lanes: positions in a tile; tile: which one.
+      starts: The starts of the lists of a block, relative to the block's first position; an operand.
+      lists: The number of lists, an int32 scalar.
+      count: The number of valid positions in the block, an int32 scalar.
+      lanes: The number of positions in a tile.
+      tile: The number of the tile.
     """
     first = tile * lanes
     last = jnp.minimum(first + lanes, count) - 1
 
-    def halve(_, bounds):  # the lists of the first and of the last lane, side by side
+    def halve(_, bounds):  # Both binary searches, that of the first lane and that of the last, take a step together.
         a, b, c, d = bounds
         x, y = ex.half(a + b), ex.half(c + d)
         below, above = starts[x] <= first, starts[y] <= last
         ab, cd = b - a > 1, d - c > 1
         return (
-            jnp.where(ab & below, x, a), jnp.where(ab & ~below, x, b),
-            jnp.where(cd & above, y, c), jnp.where(cd & ~above, y, d),
-        )  # fmt: skip
+            jnp.where(ab & below, x, a),
+            jnp.where(ab & ~below, x, b),
+            jnp.where(cd & above, y, c),
+            jnp.where(cd & ~above, y, d),
+        )
 
     zero = jnp.int32(0)
-    # As many halvings as the number of lists has bits.
+    # The number of lists has as many bits as the searches have steps.
     low, _, high, _ = lax.fori_loop(0, 32 - lax.clz(lists), halve, (zero, lists, zero, lists))
     return low, high
 
 
-def between(
+def locate_lanes(
     starts: jax.Array, low: jax.Array, high: jax.Array, count: jax.Array, lanes: int, tile: jax.Array
 ) -> tuple[Any, Any, Any]:
-    """For one tile of lanes whose lists are the ones from low to high: int32 ``[lanes]`` index into the window and flat
-    position, and which lanes are valid."""
+    """Find the list of each lane of a tile.
+
+    Args:
+      starts: The starts of the lists of a block, relative to the block's first position; an operand.
+      low: The list of the tile's first position (see :func:`tile_lists`).
+      high: The list of the tile's last position.
+      count: The number of valid positions in the block, an int32 scalar.
+      lanes: The number of positions in a tile.
+      tile: The number of the tile.
+
+    Returns:
+      The index of each lane's list and the lane's position in the block, int32 ``[lanes]`` each, and which lanes are
+      valid.
+    """
     position = tile * lanes + jnp.arange(lanes, dtype=jnp.int32)
     valid = position < count
 
     def reach(_, bounds):
         index, step = bounds
-        # As far as the step leads and lists go: beyond the last one is not looked.
+        # A step never goes past the last list.
         x = jnp.minimum(index + step, high)
         return jnp.where(load(starts, x) <= position, x, index), ex.half(step)
 
-    # Steps that halve, from the highest power of two in what low and high are apart: as many as that has bits.
+    # The step begins with the highest power of two in the difference of low and high, and is halved each time.
     bits = 32 - lax.clz(high - low)
     first = lax.shift_right_logical(lax.shift_left(jnp.int32(1), bits), jnp.int32(1))
     index, _ = lax.fori_loop(0, bits, reach, (jnp.zeros((lanes,), jnp.int32) + low, first))
@@ -261,7 +310,7 @@ def between(
 def find_lanes(
     values: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, valid: jax.Array
 ) -> tuple[Any, Any]:
-    """Binary search per lane for ``wanted`` in the sorted ``values[low:high]``: position, and whether it is there."""
+    """Find ``wanted`` in the ascending ``values[low:high]`` of each lane: its position, and whether it is there."""
 
     def step(bounds):
         a, b = bounds
@@ -270,7 +319,7 @@ def find_lanes(
         less = load(values, x, active) < wanted
         return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
 
-    # Until the longest range of the tile is empty; a lane that is done stays as it is.
+    # The loop ends when the longest range of the tile is empty; a lane that is done does not change any more.
     low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
     there = valid & (low < high)
     return low, there & (load(values, low, there) == wanted)

@@ -1,8 +1,8 @@
-"""How a GPU is given a kernel: a Pallas body through Triton, as PTX of our own, or interpreted.
+"""The ways in which a GPU runs a kernel: a Pallas body through Triton, as PTX of our own, or interpreted.
 
-This file alone knows these forms; each is imported where a program takes it, and only there. Beside what Pallas allows
-a body on any backend, it may use the operations below. Each is a small compiled function whose own body says what it
-means, which is how it is interpreted; the forms for a GPU know it by its name.
+This file alone knows these forms, and imports each only where a program takes it. A kernel's body may use what Pallas
+allows on every backend, and the operations at the end of this file. Some of these are small compiled functions whose
+own body is their meaning. An interpreted kernel runs that body; the translation to PTX recognises them by their names.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ from jaxmotif.arrays._compile import PREFERRED, Kernels, Target, compiling_for, 
 
 
 def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **options: Any) -> Callable[..., Any]:
-    """``pl.pallas_call``, in 32-bit mode, for what the program is compiled for.
+    """Return a function that calls a kernel, as ``pl.pallas_call`` does, in the form that the target takes.
+
+    The kernel is traced in 32-bit mode.
 
     Args:
-      lanes: of the kernel's vectors, whose shape is ``(lanes,)``; all other values are the same in all of them.
-      warps: of a program, for Triton.
-      options: of ``pl.pallas_call``.
+      kernel: The body of the kernel.
+      lanes: The length of the kernel's vectors, whose shape is ``(lanes,)``. All other values are the same in all
+        lanes.
+      warps: The number of warps of a program, for Triton.
+      options: Options of ``pl.pallas_call``.
     """
     now = target()
 
@@ -39,11 +43,11 @@ def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **op
             from jax.experimental.pallas import triton
 
             more["compiler_params"] = triton.CompilerParams(num_warps=warps, num_stages=1)
-        # A function of its own: Pallas keeps what it has traced, whatever the form.
+        # Pallas caches traces by the function and not by the form, so each form has a function of its own.
         return pl.pallas_call(lambda *refs: kernel(*refs), interpret=form == "interpreted", **more, **options)
 
     def call(*operands: Any) -> Any:
-        # In 64-bit mode the Python integers of a body, such as its loops' bounds, would be int64.
+        # In 64-bit mode the Python integers of a body, such as the bounds of its loops, would be int64.
         with jax.enable_x64(False):
             if now.kernels in ("triton", "interpreted"):
                 return by_pallas(now.kernels)(*operands)
@@ -62,7 +66,7 @@ def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **op
 
 
 def _without_ptx(name: str, error: RuntimeError) -> Kernels:
-    """The form that is left for one kernel whose PTX is not shipped and could not be made, with a warning."""
+    """Return the form for a kernel whose PTX is not shipped and could not be made, and warn the user."""
     form: Kernels = "interpreted" if _error(default_device(), "triton") else "triton"
     warnings.warn(
         f"kernel {name} runs {'through Triton' if form == 'triton' else 'interpreted, which is slow'}: no PTX of it is "
@@ -74,7 +78,7 @@ def _without_ptx(name: str, error: RuntimeError) -> Kernels:
 
 
 def whole() -> Any:
-    """An operand that a kernel sees whole, not in blocks."""
+    """Return the specification of an operand that a kernel sees as a whole and not in blocks."""
     from jax.experimental import pallas as pl
 
     return pl.BlockSpec()
@@ -85,7 +89,10 @@ def whole() -> Any:
 
 @functools.cache
 def first_that_works(device: jax.Device, forms: tuple[Kernels, ...]) -> Kernels:
-    """The first form in which a tiny kernel runs, with the right result; if there is none ``"xla"``, with a warning."""
+    """Return the first form in which a tiny kernel runs and gives the right result.
+
+    If there is none the result is ``"xla"``, and the user is warned.
+    """
     errors = []
     for form in forms:
         error = _error(device, form)
@@ -102,27 +109,29 @@ def first_that_works(device: jax.Device, forms: tuple[Kernels, ...]) -> Kernels:
 
 
 def _error(device: jax.Device, form: Kernels) -> str | None:
+    """Return why a tiny kernel does not run in this form on this device, or ``None`` if it does."""
     if not isinstance(device, jax.Device):
-        return None  # the description of one: nothing can run there
+        return None  # This is the description of a device, on which nothing can run.
     if device.process_index != jax.process_index():
-        device = jax.local_devices(backend=device.platform)[0]  # another process's: of the same kind, as a rule
+        # Another process's device is in general of the same kind as this process's.
+        device = jax.local_devices(backend=device.platform)[0]
 
     def run() -> str | None:
         with compiling_for(Target("tpu" if form == "mosaic" else "cuda", form)):
-            # A function of its own: jax.jit shares what it traced between equal ones.
-            found = jax.jit(lambda numbers: probe(numbers))(jax.device_put(np.arange(64, dtype=np.int32), device))
-            return None if np.array_equal(found, 63 - np.arange(64)) else "a kernel gave a wrong result"
+            # jax.jit shares traces between equal functions, so each form needs a function of its own.
+            result = jax.jit(lambda numbers: probe(numbers))(jax.device_put(np.arange(64, dtype=np.int32), device))
+            return None if np.array_equal(result, 63 - np.arange(64)) else "a kernel gave a wrong result"
 
     try:
-        # Whoever asks may be tracing, which is a thread's own: in another one this is run now.
-        with ThreadPoolExecutor(1) as other:
-            return other.submit(run).result()
-    except Exception as error:  # whatever it is, there is another way
+        # The caller may be tracing a function. Tracing belongs to a thread, so that in another one the kernel runs.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(run).result()
+    except Exception as error:  # Any failure means that another form is taken.
         return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
 
 
 def probe(numbers: jax.Array) -> jax.Array:
-    """Int32 ``[64]`` from 0 on in falling order, by a kernel."""
+    """Return the reverse of the numbers 0 to 63 (int32 ``[64]``), by a kernel of the target's form."""
     if target().kernels == "mosaic":
         from jaxmotif.kernels import _sieve_tpu
 
@@ -136,11 +145,11 @@ def probe(numbers: jax.Array) -> jax.Array:
     return kernel_call(kernel, lanes=64, out_shape=shape, in_specs=[whole()], out_specs=whole(), name="probe")(numbers)
 
 
-# ---- what a kernel's body may do
+# ---- operations that a kernel's body may use
 
 
 def load(ref: Any, index: Any, mask: jax.Array | None = None) -> Any:
-    """Gather from a whole operand; masked lanes read nothing and give 0."""
+    """Gather from an operand that the kernel sees whole; lanes outside the mask read nothing and get 0."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
 
@@ -149,7 +158,7 @@ def load(ref: Any, index: Any, mask: jax.Array | None = None) -> Any:
 
 
 def store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> None:
-    """Scatter to a whole operand; masked lanes write nothing."""
+    """Scatter to an operand that the kernel sees whole; lanes outside the mask write nothing."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
 
@@ -159,21 +168,26 @@ def store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> Non
 
 
 def fetch_add(ref: Any, value: jax.Array) -> Any:
-    """Add a scalar to the only entry of an operand, programs one after another; what it held before."""
+    """Add a scalar to the only entry of an operand, one program after another, and return the value before."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
 
-        return triton.atomic_add(ref, (value * 0,), value)  # a literal index fails in some versions
+        return triton.atomic_add(ref, (value * 0,), value)  # Some versions fail for an index that is a literal.
     return add_and_fetch(ref, value)
 
 
 def sign_of_byte(words: jax.Array, byte: int) -> jax.Array:
-    """All ones where the highest bit of a byte (0: the lowest) of int32 words is set, else 0: one instruction."""
+    """Return all ones where the highest bit of a byte of int32 words is set, else 0, by one instruction.
+
+    Args:
+      words: The words, int32.
+      byte: Which byte, where 0 is the lowest.
+    """
     if target().kernels != "triton":
         return spread_sign(words, np.int32(byte))
     from jax.experimental.pallas import triton
 
-    # A selector's nibble 8 + byte repeats that byte's sign.
+    # A nibble 8 + byte of the selector repeats the sign of that byte.
     (mask,) = triton.elementwise_inline_asm(
         f"prmt.b32 $0, $1, 0, 0x{0x8888 + 0x1111 * byte:x};",
         args=[words],
@@ -185,8 +199,11 @@ def sign_of_byte(words: jax.Array, byte: int) -> jax.Array:
 
 
 def each_alone(work: Callable[[], None]) -> None:
-    """Do what is decorated, whose lanes have nothing to do with each other, so that each may run by itself: a ``max``
-    over lanes in it, as the bound of a loop, may be that of some of them."""
+    """Run a function whose lanes are independent, so that a thread may take one lane after another.
+
+    This is a decorator that calls the function at once. A ``max`` over lanes in the function, as a bound of a loop, may
+    be the maximum of some of the lanes only.
+    """
     if target().kernels == "triton":
         work()
         return
@@ -205,7 +222,7 @@ def masked_load(ref: Any, index: jax.Array, mask: jax.Array) -> Any:
 
 @jax.jit
 def masked_store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> None:
-    ref[jnp.where(mask, index, ref.shape[0])] = values  # past the end, where nothing is written
+    ref[jnp.where(mask, index, ref.shape[0])] = values  # An index past the end writes nothing.
 
 
 @jax.jit

@@ -1,9 +1,9 @@
-"""The sieve's recurrence as Pallas kernels for NVIDIA GPUs; the functions of :mod:`jaxmotif.kernels._sieve_round`.
+"""The sieve's recurrence as Pallas kernels for NVIDIA GPUs, with the functions of :mod:`jaxmotif.kernels._sieve_round`.
 
-One program (one warp) serves one vertex and one block of words. It sums over the vertex's neighbours for several
-weights at once, in registers and in the 27-term domain, and attaches the sums to the vertex's rows at once. Programs
-that run together share a block of words, so that the rows they gather stay in the L2 cache. The round is data, not
-code: one kernel serves all rounds.
+One program (one warp) works on one vertex and one block of words. It sums over the vertex's neighbours for several
+weights at once, in registers and in the 27-term domain, and attaches the sums to the vertex's rows immediately.
+Programs that run at the same time share a block of words, so that the rows that they gather stay in the L2 cache. The
+number of the round is data, so that one kernel serves all rounds.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from jaxmotif.kernels._launch import kernel_call, sign_of_byte, whole
 from jaxmotif.kernels._sieve_rows import Rows
 
 BLOCK_WORDS = 64
-"""Words a program works on: two a lane, which share the cost of preparing a scalar."""
+"""Number of words that a program works on: two for each lane, which share the cost of preparing a scalar."""
 
 WIDTHS = (2, 1)
-"""Neighbour sums taken at once, largest first; each takes 27 registers a word."""
+"""Numbers of neighbour sums that are taken at once, the largest first; each sum takes 27 registers for each word."""
 
 
 def _block(words: int) -> int:
@@ -35,7 +35,7 @@ def _block(words: int) -> int:
 
 
 def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words: int, live: jax.Array) -> jax.Array:
-    """:func:`jaxmotif.kernels._sieve_round.start` as one kernel."""
+    """Run :func:`jaxmotif.kernels._sieve_round.start` as one kernel."""
     vertices, total, block = labels.shape[0], forms.shape[0] + 1, _block(num_words)
 
     def kernel(numbers_ref, labels_ref, forms_ref, out_ref):
@@ -44,9 +44,10 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
         lanes = jnp.arange(block, dtype=jnp.int32).astype(jnp.uint32)
 
         def sums(plane):
-            # The first word is a multiple of the block, so a word's sum is its own share on top of the first one's.
+            # The first word is a multiple of the block, so that a word's sum is that of the first word plus a part
+            # that depends on the lane alone. The number of a lane has at most 6 bits (BLOCK_WORDS), so that three
+            # shifts give its parity.
             own = (plane >> jnp.uint32(5)) & lanes
-            # A lane's number has 6 bits at most (BLOCK_WORDS): three shifts give its parity.
             for shift in (4, 2, 1):
                 own = own ^ (own >> jnp.uint32(shift))
             return label_sums(plane, first_word) ^ gf256.selection(own, 0)
@@ -63,7 +64,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
             put(s, grown)
             return tuple(grown)
 
-        # Nobody reads further rows of the others.
+        # Nothing reads further rows of vertices that are not live.
         lax.fori_loop(1, jnp.where(vertex < numbers_ref[2], numbers_ref[1], 1), grow, tuple(first))
 
     return kernel_call(
@@ -75,7 +76,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
         out_specs=whole(),
         out_shape=jax.ShapeDtypeStruct((total, vertices, PLANES, num_words), jnp.uint32),
         name="sieve_start",
-        # For a motif of one vertex no form is read: any operand that is not empty will do.
+        # For a motif of one vertex no form is read, but the operand must not be empty.
     )(
         jnp.stack([first_word, jnp.int32(total), jnp.asarray(live, jnp.int32)]),
         labels,
@@ -84,9 +85,9 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
 
 
 def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
-    """:func:`jaxmotif.kernels._sieve_round.label_forms`: one lane a form, and the labels' bits in the words."""
+    """Run :func:`jaxmotif.kernels._sieve_round.label_forms` with a lane for each form, and labels as bits of words."""
     vertices, forms = labels.shape[0], scalars.shape[1]
-    # Triton's arrays have powers of two of lanes; weights of 0 fill up.
+    # The number of lanes of Triton's arrays is a power of two; the lanes that are added have weights of 0.
     lanes, num_pieces = pl.next_power_of_2(forms), rows.pieces
     scalars = jnp.pad(scalars, ((0, 0), (0, lanes - forms)))
     call = partial(kernel_call, lanes=lanes, warps=1, out_specs=whole())
@@ -121,7 +122,7 @@ def _label_forms_kernel(lanes, cut, targets_ref, scalars_ref, labels_ref, *refs)
 
     sums = lax.fori_loop(starts_ref[run], stops_ref[run], step, (jnp.zeros(lanes, jnp.uint32),) * PLANES)
     if cut:
-        # A cut row's own run is empty: its sums are those of its pieces.
+        # A row that is cut has an empty run of its own, and its sums are those of its pieces.
         offsets_ref, pieces_ref = cut_refs
 
         def add(piece, sums):
@@ -133,18 +134,18 @@ def _label_forms_kernel(lanes, cut, targets_ref, scalars_ref, labels_ref, *refs)
 
 
 def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Array, rows: Rows) -> jax.Array:
-    """:func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
+    """Run :func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
     block = _block(words)
     call = partial(kernel_call, lanes=block, warps=1, out_specs=whole())
-    # Sizes are data, so that the kernel is the same one whatever they are.
+    # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([size, first_form, jnp.int32(total), jnp.int32(rows.targets.shape[0] - 1)])
     inputs = [numbers, rows.targets, weights]
     if rows.pieces:
         pieces = call(
             partial(_pieces_kernel, block),
             grid=(rows.pieces, words // block),
-            # Round 2 takes the most forms of those that get here: (k - 1) // 2.
+            # Round 2 has the most forms of all rounds that come here, (k - 1) // 2.
             in_specs=[whole()] * 6,
             out_shape=jax.ShapeDtypeStruct(((total - 1) // 2, rows.pieces, PLANES, words), jnp.uint32),
             name="sieve_pieces",
@@ -156,14 +157,14 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
         grid=(vertices, words // block),
         in_specs=[whole()] * len(inputs),
         out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
-        # In place: P is most of the memory.
+        # P is most of the memory, so it is written in place.
         input_output_aliases={len(inputs) - 1: 0},
         name="sieve_round",
     )(*inputs)
 
 
 def _pieces_kernel(block, numbers_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
-    """Neighbour sums over one piece of a long row."""
+    """Sum over the neighbours in one piece of a long row."""
     piece, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
     size, first_form, total, last_slot = (numbers_ref[place] for place in range(4))
 
@@ -181,7 +182,7 @@ def _pieces_kernel(block, numbers_ref, targets_ref, weights_ref, starts_ref, sto
 
 
 def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
-    """Neighbour sums of one vertex, attached to its rows; loads run one step ahead of their use."""
+    """Sum over the neighbours of one vertex and attach the sums to its rows; loads run one step ahead of their use."""
     *cut_refs, starts_ref, stops_ref, rows_ref, out_ref = refs
     vertex, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
     size, first_form, total, last_slot = (numbers_ref[place] for place in range(4))
@@ -193,7 +194,7 @@ def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
         live = live | (last_piece > first_piece)
 
     def value(neighbour):
-        # Row t is only read in round t, which writes rows above it: programs need not wait for each other.
+        # Round t reads row t and writes rows above it, so that programs need not wait for each other.
         return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
 
     run_sums = _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref)
@@ -217,7 +218,8 @@ def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
 
             def update(s, loaded, planes=planes, high=high):
                 old, smaller = loaded
-                # Loaded before this row is written: none of them is it, since t is at least 2 (round 1 is `start`).
+                # The next rows are loaded before this one is written. They are not this row, because t is at least 2
+                # (round 1 is `start`).
                 after = jnp.minimum(s + 1, high)
                 loaded = load(after), load(after - size)
                 for b, plane in enumerate(gf256.multiply_add(old, planes, smaller)):
@@ -230,9 +232,9 @@ def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
 
 
 def _by_width(count, work):
-    """``work(first, width)`` over 0..count - 1 in runs of the widths in ``WIDTHS``, widest first."""
+    """Call ``work(first, width)`` for all of 0..count - 1, in runs of the widths in ``WIDTHS``, the widest first."""
     done = jnp.int32(0)
-    # A wide run expands each neighbour's planes once for all its sums; the rest is left to narrower ones.
+    # A wide run expands each neighbour's planes once for all its sums. Narrower runs do the rest.
     for width in WIDTHS:
         runs = (count - done) // width
 
@@ -244,11 +246,11 @@ def _by_width(count, work):
 
 
 def _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref):
-    """Weighted sums over a run of neighbours: a function from forms ``(first, width)`` to 8 planes for each.
+    """Return a function of forms ``(first, width)`` that returns weighted sums over a run of neighbours, 8 planes each.
 
-    ``value(neighbour)`` loads 8 planes.
+    The function ``value(neighbour)`` loads the 8 planes of a neighbour.
     """
-    # An empty run may begin behind the last slot, and its first scalar is loaded all the same.
+    # An empty run may begin after the last slot, but its first scalar is loaded all the same.
     start_ = jnp.minimum(first, last_slot)
 
     def sums(form, width):
@@ -258,7 +260,7 @@ def _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref):
         def step(slot, state):
             totals, (neighbour, words) = state
             terms = gf256.expand(value(neighbour))
-            # Loaded a step ahead of use; the last step loads its own again.
+            # The scalars are loaded one step before they are used; the last step loads its own again.
             ahead = scalars(jnp.minimum(slot + 1, stop - 1))
             totals = tuple(_select(total, terms, word) for total, word in zip(totals, words, strict=True))
             return totals, ahead
@@ -271,10 +273,10 @@ def _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref):
 
 
 def _select(totals, terms, word):
-    """Adds the terms that the bits of a scalar select, with one instruction a mask (two shifts otherwise)."""
+    """Add the terms that the bits of a scalar select, where a mask takes one instruction instead of two shifts."""
     shape = totals[0].shape
     word = lax.bitcast_convert_type(jnp.broadcast_to(word, shape), jnp.int32)
-    # Bit r goes to the top of its byte r // 8.
+    # Bit r is shifted to the highest bit of its byte r // 8.
     shifted = [word << jnp.int32(places) for places in range(8)]
     masks = (lax.bitcast_convert_type(sign_of_byte(shifted[7 - r % 8], r // 8), jnp.uint32) for r in range(TERMS))
     return tuple(total ^ (term & mask) for total, term, mask in zip(totals, terms, masks, strict=True))

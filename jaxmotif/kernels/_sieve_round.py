@@ -1,19 +1,21 @@
-"""The sieve's recurrence over a block of subsets: plain XLA here, Pallas in :mod:`jaxmotif.kernels._sieve_pallas` for
-GPUs, and its rounds in :mod:`jaxmotif.kernels._sieve_tpu` for TPUs.
+"""The sieve's recurrence over a block of subsets, in plain XLA.
 
-``P[s]`` holds for every vertex ``i`` and every subset ``L`` of the block, bit-sliced, the sum over all rooted trees
-of ``s`` vertices at ``i`` (branching walks, [1, section 2 (d)]) of their labels and random weights. A tree is grown
-from its root by attaching child trees in order of size: round ``t`` attaches children of ``t`` vertices, any number
-of them, in place and for rising ``s``,
+Kernels for GPUs are in :mod:`jaxmotif.kernels._sieve_pallas`, and a kernel for the rounds on TPUs is in
+:mod:`jaxmotif.kernels._sieve_tpu`.
+
+For every vertex ``i`` and every subset ``L`` of the block, ``P[s]`` is the bit-sliced sum, over all rooted trees of
+``s`` vertices at ``i`` (branching walks, [1, section 2 (d)]), of the products of their labels and random weights. A
+tree grows from its root by child trees that are attached in order of size. Round ``t`` attaches any number of children
+of ``t`` vertices, in place and for rising ``s``,
 
     A[t, x](i) = sum over neighbours j of alpha[t, x, (i, j)] P[t](j),      x = 1 .. (k - 1) // t
     P[s](i)   += A[t, (s - 1) // t](i) P[s - t](i),                         s = t + 1 .. k
 
-so that ``P[t + 1]`` is complete after round ``t``. Successive children of one size meet successive ``x``: the c! orders
-of c children sum to a c x c determinant of independent weights, which is no zero polynomial, and every tree keeps a
-monomial of its own (its arcs). This is all that the sieve asks of equation (5), at (k - 1) // 1 + (k - 1) // 2 + ...
-neighbour sums, about k ln k, instead of k (k - 1) / 2. In round 1 the neighbour sums are linear in the labels and are
-taken before the subsets come in (see :func:`start`).
+so that ``P[t + 1]`` is complete after round ``t``. Successive children of one size meet successive ``x``. The c! orders
+of c children then sum to a c x c determinant of independent weights, which is not the zero polynomial, and every tree
+keeps a monomial of its own (its arcs). The sieve demands nothing else of equation (5). The number of neighbour sums is
+(k - 1) // 1 + (k - 1) // 2 + ..., about k ln k, instead of k (k - 1) / 2. In round 1 the neighbour sums are linear in
+the labels, and are taken before the subsets come in (see :func:`start`).
 
 [1] Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018.
 """
@@ -33,7 +35,7 @@ from jaxmotif.kernels._sieve_rows import TILE, Rows
 
 
 def num_forms(size: int) -> list[int]:
-    """How many neighbour sums round ``t`` takes for a motif of ``size`` vertices, at index ``t`` (0 below 2).
+    """Return how many neighbour sums each round takes for a motif, at the index of the round, with 0 below round 2.
 
     Example:
       >>> num_forms(7)
@@ -43,18 +45,19 @@ def num_forms(size: int) -> list[int]:
 
 
 def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live) -> jax.Array:
-    """Rows after round 1, where every child is a single vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
+    """Return the rows after round 1, in which every child is a vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
 
     Args:
-      labels: uint32 ``[V, 8]``: bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{i,l}``.
-      forms: uint32 ``[k - 1, V, 8]``, the weighted neighbour sums of ``labels``.
-      first_word: first word of the block of subsets.
-      num_words: words in the block (static).
-      live: int32, vertices that have neighbours or are one (:class:`~jaxmotif.kernels._sieve_rows.Rows`).
+      labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{i,l}``.
+      forms: The weighted neighbour sums of ``labels``, uint32 ``[k - 1, V, 8]``.
+      first_word: The number of the first word of the block of subsets.
+      num_words: The number of words of the block, static.
+      live: The number of vertices that have neighbours or are neighbours, int32 (see
+        :class:`~jaxmotif.kernels._sieve_rows.Rows`).
 
     Returns:
-      uint32 ``[k, V, 8, num_words]``; index ``s - 1`` holds ``P[s]``, past ``P[1]`` of live vertices alone. For a TPU's
-      kernel ``[k, V, 8, num_words / 128, 128]``.
+      The rows, uint32 ``[k, V, 8, num_words]``; for a TPU's kernel ``[k, V, 8, num_words / 128, 128]``. Index ``s - 1``
+      holds ``P[s]``. Rows past ``P[1]`` are those of live vertices alone.
     """
     first_word = jnp.asarray(first_word, jnp.int32)
     if target().fused:
@@ -89,14 +92,16 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
 
 
 def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> jax.Array:
-    """Round ``t`` of the recurrence: attaches child trees of ``t`` vertices.
+    """Attach child trees of ``t`` vertices, which is round ``t`` of the recurrence.
 
     Args:
-      P: uint32 ``[k, V, 8, W]`` after round ``t - 1``, or for a TPU's kernel as :func:`start` gives it.
-      size: ``t``, int32, may be traced.
-      first_form: where the weights of round ``t`` start.
-      weights: uint32 ``[forms, S]``, :func:`~jaxmotif.kernels._gf256.expand_scalars` of the random weights.
-      rows: the adjacency.
+      P: The rows after round ``t - 1``, uint32 ``[k, V, 8, W]``; for a TPU's kernel in the shape that :func:`start`
+        returns.
+      size: The number ``t``, int32, which may be traced.
+      first_form: The number of the first form of round ``t`` in ``weights``.
+      weights: The random weights by form and slot, uint32 ``[forms, S]``, as
+        :func:`~jaxmotif.kernels._gf256.expand_scalars` returns them.
+      rows: The adjacency rows.
 
     Returns:
       ``P`` after round ``t``, in the same memory where XLA allows it.
@@ -112,7 +117,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
         return on_tpu.extend(P, size, first_form, weights, rows)
     total, words = P.shape[0], P.shape[-1]
     tiles = _tiles(rows.live)
-    # Expanded once for all forms and all neighbours: sums stay in the 27-term domain.
+    # Rows are expanded once for all forms and all neighbours, and the sums stay in the 27-term domain.
     terms = _expand(P, size - 1, tiles)
     places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
 
@@ -120,9 +125,9 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
         chosen = weights[first_form + form - 1]
 
         def selected(slots, live):
-            # Weight 0 selects no term: a slot past the run adds nothing.
+            # A slot past the run has weight 0, which selects no term.
             word = jnp.where(live, chosen.at[slots].get(mode="clip"), jnp.uint32(0))
-            # 0 - 1 is all ones.
+            # The difference 0 - 1 is all ones.
             masks = jnp.uint32(0) - ((word[:, None] >> places) & jnp.uint32(1))
             values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
             return values & masks[:, :, None]
@@ -136,7 +141,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
             sums = neighbour_sums(index)
 
             def update(s, P):
-                # For these s, (s - 1) // t is `form`.
+                # For all s of this loop, (s - 1) // t is `form`.
                 grown = _rows_of(P, s - 1, index) ^ _multiply(sums, _rows_of(P, s - size - 1, index))
                 return lax.dynamic_update_slice(P, grown[None], _indices(s - 1, index * TILE, 0, 0))
 
@@ -144,20 +149,20 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
 
         return lax.fori_loop(0, tiles, tile, P)
 
-    # In rising order: P[s - t] must have had its own form, which is the one before.
+    # Forms are taken in rising order, because P[s - t] must have its own form, the one before, already.
     return lax.fori_loop(1, (total - 1) // size + 1, attach, P)
 
 
 def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
-    """Weighted neighbour sums of the labels: ``sum over neighbours j of scalar[(i, j), x] zeta_{j, l}``.
+    """Return weighted neighbour sums of the labels: ``sum over neighbours j of scalar[(i, j), x] zeta_{j, l}``.
 
     Args:
-      labels: uint32 ``[V, 8]``: bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{j,l}``.
-      scalars: uint8 ``[S, X]``, one weight a slot and form.
-      rows: the adjacency.
+      labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{j,l}``.
+      scalars: A weight for each slot and form, uint8 ``[S, X]``.
+      rows: The adjacency rows.
 
     Returns:
-      uint32 ``[X, V, 8]``.
+      The sums, uint32 ``[X, V, 8]``.
     """
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
@@ -168,7 +173,7 @@ def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
         elements = scalars.at[slots].get(mode="clip").astype(jnp.uint32)
         values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
         values = jnp.where(live[:, None], values, jnp.uint32(0))
-        # One weight for all labels of a word: its planes are all ones or all zeros.
+        # All labels of a word have the same weight, whose planes are all ones or all zeros.
         masks = [gf256.selection(elements, b) for b in range(PLANES)]
         spread = [jnp.broadcast_to(values[:, b, None], elements.shape) for b in range(PLANES)]
         return jnp.stack(gf256.multiply(spread, masks), axis=1)
@@ -187,17 +192,17 @@ def _tiles(count):
 
 
 def _indices(*indices) -> tuple:
-    """Start indices of one dtype, also where Python integers are 64-bit."""
+    """Return start indices as int32, also where Python integers are 64-bit."""
     return tuple(jnp.asarray(index, jnp.int32) for index in indices)
 
 
 def _rows_of(P: jax.Array, s, tile) -> jax.Array:
-    """Row ``s`` of the vertices of a tile: ``[TILE, 8, ...]``."""
+    """Return row ``s`` of the vertices of a tile, ``[TILE, 8, ...]``."""
     return lax.dynamic_slice(P, _indices(s, tile * TILE, *[0] * (P.ndim - 2)), (1, TILE, *P.shape[2:]))[0]
 
 
 def _expand(P: jax.Array, s, tiles) -> jax.Array:
-    """Row ``s`` of the first vertices in the 27-term domain: ``[V, 27, W]``."""
+    """Return row ``s`` of the vertices of the first tiles in the 27-term domain, ``[V, 27, W]``."""
 
     def tile(index, terms):
         planes = _rows_of(P, s, index)
@@ -212,17 +217,17 @@ def _multiply(x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable, rows: Rows, unroll: int) -> Callable:
-    """XORs over the slots of vertices, a tile of vertices at a time.
+    """Return a function that sums contributions over the slots of each vertex, by XOR, for a tile of vertices.
 
     Args:
-      contributions: ``(slots [TILE], live [TILE]) -> [TILE, *shape]``, zero where not live.
-      shape: of one contribution.
-      finish: ``[TILE, *shape] -> [TILE, ...]``, linear, taken once a run.
-      rows: the adjacency.
-      unroll: neighbours a step; the sums go to memory and back once a step.
+      contributions: A function ``(slots [TILE], live [TILE]) -> [TILE, *shape]``, zero where a slot is not live.
+      shape: The shape of one contribution.
+      finish: A linear function ``[TILE, *shape] -> [TILE, ...]``, which is applied once to each run.
+      rows: The adjacency rows.
+      unroll: The number of neighbours of a step. The sums go to memory and back once in each step.
 
     Returns:
-      A function from the number of a tile to the sums at its vertices.
+      A function of the number of a tile, which returns the sums at its vertices.
     """
 
     def runs(starts, stops, index):
@@ -235,19 +240,20 @@ def _row_sums(contributions: Callable, shape: tuple[int, int], finish: Callable,
                 total = total ^ contributions(slots, slots < last)
             return total
 
-        # In steps until the tile's longest run ends: rows are ordered by degree, so that its runs are about as long.
+        # The longest run of the tile decides the number of steps. Rows are ordered by degree, so that the runs of a
+        # tile are about equally long.
         steps = (jnp.max(last - first) + (unroll - 1)) // unroll
         return finish(lax.fori_loop(0, steps, step, jnp.zeros((TILE, *shape), jnp.uint32)))
 
     if not rows.pieces:
         return lambda index: runs(rows.starts, rows.stops, index)
-    # The shape alone: what is summed of pieces is summed after `finish`, which is linear.
+    # Only the shape is needed. Since `finish` is linear, the sums of pieces can be added after it.
     sample = jax.eval_shape(finish, jax.ShapeDtypeStruct((TILE, *shape), jnp.uint32))
 
     def add_tile(index, cut):
         pieces = runs(rows.piece_starts, rows.piece_stops, index)
 
-        # One after another: pieces may share an owner, and no scatter combines by XOR.
+        # Pieces may share an owner, and no scatter combines by XOR, so that they are added one after another.
         def add(piece, cut):
             owner = rows.piece_owners[index * TILE + piece]
             return cut.at[owner].set(cut[owner] ^ pieces[piece])

@@ -1,13 +1,12 @@
-"""The sieve's round as a Pallas kernel for TPUs; the function of :mod:`jaxmotif.kernels._sieve_round`.
+"""The sieve's round as a Pallas kernel for TPUs, with the function of :mod:`jaxmotif.kernels._sieve_round`.
 
-A TPU runs the programs of a grid one after another, so that rows need not be cut: the slots of all rows are taken in
-the order in which they lie, a block of them a program, and the sums of a row go on in the next block where it does. A
-slot is a neighbour's row, copied from the memory of the device (a few ahead of their use), and added to the sums of all
-forms, in the 27-term domain. Where a row of slots ends, the sums are attached to its vertex, whose own rows have been
-copied meanwhile.
+A TPU runs the programs of a grid one after another, so that rows need not be cut. Each program takes the next block of
+slots, of whatever rows, and a row that goes on in the next block keeps its sums. For each slot the neighbour's rows are
+copied from the memory of the device, a few slots ahead of their use, and added to the sums of all forms in the 27-term
+domain. Where a row of slots ends, the sums are attached to its vertex, whose own rows have been copied meanwhile.
 
-A plane of words is a matrix ``[W / 128, 128]``, whole tiles of the vector unit where there are 1024 words: ``start`` of
-the other module gives rows of that shape.
+A plane of words is a matrix ``[W / 128, 128]``, which are whole tiles of the vector unit where there are 1024 words.
+The function ``start`` of the other module returns rows of that shape.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from jaxmotif.kernels._sieve_rows import Rows
 
 LANES, SUBLANES = 128, 8
 SLOTS = 256
-"""Of a block: their weights are scalars, which have a small memory of their own (1 MB on a v5e, for two blocks)."""
+"""Number of slots of a block. Their weights are scalars, whose memory is small (1 MB on a v5e, for two blocks)."""
 
 AHEAD = 8
-"""Neighbours' rows that are copied at a time."""
+"""Number of neighbours whose rows are being copied at a time."""
 
 
 def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Array, rows: Rows) -> jax.Array:
-    """:func:`jaxmotif.kernels._sieve_round.extend` as one kernel, on uint32 ``[k, V, 8, W / 128, 128]``."""
+    """Run :func:`jaxmotif.kernels._sieve_round.extend` as one kernel, on rows uint32 ``[k, V, 8, W / 128, 128]``."""
     stop, begins, ends = _row_ends(rows)
-    # One table of scalars by slot: the neighbour, whose row begins and ends here, and the weights.
+    # A table has scalars for each slot: the neighbour, the vertices whose rows begin and end here, and the weights.
     table = jnp.stack([rows.targets, begins, ends])
     table = jnp.concatenate([table, lax.bitcast_convert_type(weights, jnp.int32)])
     table = jnp.pad(table, ((0, 0), (0, -table.shape[1] % SLOTS)))
@@ -46,25 +45,28 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
 
 
 def in_tiles(words: jax.Array) -> jax.Array:
-    """What is said of each of ``[W]`` words, by the lines of tiles; as it is where there are too few for one."""
+    """Return values ``[W]`` of words in the shape of tiles, or unchanged where there are too few for a tile."""
     return words if words.shape[0] % LANES else words.reshape(-1, LANES)
 
 
 def probe(numbers: jax.Array) -> jax.Array:
-    """Int32 ``[64]`` in the opposite order, by a round for two vertices, which each get what the other had."""
+    """Return int32 ``[64]`` in reverse order, by a round of two vertices, each of which gets what the other had."""
     each, none = jnp.arange(2, dtype=jnp.int32), jnp.zeros(0, jnp.int32)
     rows = Rows(1 - each, each, each + 1, jnp.int32(2), none, none, jnp.zeros(3, jnp.int32), none)
     ones = jnp.zeros((3, 2, PLANES, 1, LANES), jnp.uint32).at[0, :, 0].set(jnp.uint32(0xFFFFFFFF))
     P = ones.at[1, 0, 0, 0, :64].set(lax.bitcast_convert_type(numbers[::-1], jnp.uint32))
     weights = gf256.expand_scalars(jnp.ones((1, 2), jnp.uint8))
-    found = extend(P, jnp.int32(2), jnp.int32(0), weights, rows)
-    return lax.bitcast_convert_type(found[2, 1, 0, 0, :64], jnp.int32)
+    result = extend(P, jnp.int32(2), jnp.int32(0), weights, rows)
+    return lax.bitcast_convert_type(result[2, 1, 0, 0, :64], jnp.int32)
 
 
 def _row_ends(rows: Rows) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Where the last row ends; and int32 ``[S]``, at the first and at the last slot of each row its vertex, else -1."""
+    """Return where the last row ends, the vertex of each first slot of a row, and the vertex of each last slot.
+
+    The vertices are int32 ``[S]``, with -1 at all other slots.
+    """
     starts, is_cut = rows.starts, rows.piece_offsets[1:] > rows.piece_offsets[:-1]
-    if rows.pieces:  # the run of a cut row is empty: it begins with its first piece
+    if rows.pieces:  # A row that is cut has an empty run of its own and begins with its first piece.
         starts = jnp.where(is_cut, rows.piece_starts.at[rows.piece_offsets[:-1]].get(mode="clip"), starts)
     is_there = rows.stops > starts
     slots, vertex = rows.targets.shape[0], jnp.arange(rows.vertices, dtype=jnp.int32)
@@ -91,7 +93,7 @@ def _call(numbers: jax.Array, table: jax.Array, P: jax.Array) -> jax.Array:
         scratch_shapes=[
             pltpu.VMEM((AHEAD, PLANES, *plane), jnp.uint32),
             pltpu.VMEM((total, PLANES, *plane), jnp.uint32),
-            pltpu.VMEM(((total - 1) // 2, TERMS, *plane), jnp.uint32),  # round 2 takes the most forms
+            pltpu.VMEM(((total - 1) // 2, TERMS, *plane), jnp.uint32),  # Round 2 has the most forms.
             pltpu.SemaphoreType.DMA((AHEAD,)),
             pltpu.SemaphoreType.DMA,
         ],
@@ -100,7 +102,7 @@ def _call(numbers: jax.Array, table: jax.Array, P: jax.Array) -> jax.Array:
         partial(_kernel, total),
         grid_spec=grid,
         out_shape=jax.ShapeDtypeStruct(P.shape, P.dtype),
-        input_output_aliases={2: 0},  # in place: P is most of the memory
+        input_output_aliases={2: 0},  # P is most of the memory, so it is written in place.
         interpret=False if target().platform == "tpu" else pltpu.InterpretParams(),
         name="sieve_round",
     )
@@ -111,16 +113,16 @@ def _call(numbers: jax.Array, table: jax.Array, P: jax.Array) -> jax.Array:
 
 def _kernel(
     total: int, numbers: Any, table: Any, _: Any, P: Any, near: Any, own: Any, sums: Any, arrived: Any, moved: Any
-) -> None:  # fmt: skip
+) -> None:
     plane = tile, _ = near.shape[2:]
     chunk, block = pl.program_id(0), pl.program_id(1)
     words = pl.ds(chunk * tile, tile)
     size, first_form = numbers[0], numbers[1]
     forms = lax.div(total - 1, size)
-    count = jnp.minimum(numbers[2] - block * SLOTS, SLOTS)  # slots of rows, in this block
+    count = jnp.minimum(numbers[2] - block * SLOTS, SLOTS)  # the number of slots of rows in this block
 
     def neighbour(slot: jax.Array) -> Any:
-        # Row t is only read in round t, which writes rows above it: it is never written while it is copied.
+        # Round t reads row t and writes rows above it, so that no row is written while it is copied.
         place = lax.rem(slot, AHEAD)
         return pltpu.make_async_copy(P.at[size - 1, table[0, slot], :, words], near.at[place], arrived.at[place])
 
@@ -163,7 +165,7 @@ def _kernel(
 
 
 def _attach(total: int, size: jax.Array, forms: Any, rows: Any, own: Any, sums: Any, moved: Any) -> None:
-    """The sums of a vertex to its rows, which are here; those above ``t`` are copied back."""
+    """Attach the sums of a vertex to its rows, which have been copied here, and copy the rows above ``t`` back."""
 
     def attach(form: jax.Array, _: jax.Array) -> None:
         planes = gf256.collapse([*sums[form]])

@@ -1,27 +1,28 @@
-"""Growing connected induced subgraphs by one node, each exactly once (NemoGPU 6.2), and their adjacency codes.
+"""Growth of connected induced subgraphs by one node, each exactly once (NemoGPU 6.2), and their adjacency codes.
 
-A subgraph is a row of nodes in the order they were added. The first has the lowest id. A node v may be added when its
-composite rank - the position of the first node of the row that v touches, then v's place among that node's
-neighbours - is above that of the node added last. Every connected node set arises from exactly one row.
+A subgraph is a row of nodes in the order in which they were added. The first node has the lowest id. The composite rank
+of a node v is the position of the first node of the row that v touches, then v's place among that node's neighbours. A
+node may be added when its composite rank is above that of the node added last. Every connected set of nodes arises
+from exactly one row.
 
-The last two nodes are not added one by one. Let P be a row of k - 2 nodes and X the nodes that may be added to it.
-The subgraphs that grow from P are the pairs of nodes of X, and every u of X with a node that touches u alone
-(an *only neighbour*). How a node attaches to P, its *pattern*, takes few values in X: pairs without an edge between
-them are counted by multiplying how often two patterns occur, and a walk over the neighbours of every u meets the
-pairs with an edge and the only neighbours.
+The last two nodes are not added one by one. Let P be a row of k - 2 nodes, and X the nodes that may be added to it. The
+subgraphs that grow from P are the pairs of nodes of X, and every u of X with a node that touches u alone (an *only
+neighbour*). The way in which a node attaches to P, its *pattern*, takes few values in X. Pairs without an edge between
+them are counted by multiplying how often two patterns occur. A walk over the neighbours of every u meets the pairs with
+an edge and the only neighbours.
 
-A code grows with its row: bits for the new node's label, then for its dyads with the nodes before it. Codes are two
-uint32 words; counted codes end with the graph's number, so one pass counts a whole batch.
+A code grows with its row, by bits for the label of the new node and for its dyads with the nodes before it. Codes are
+two uint32 words. A code that is counted ends with the number of its graph, so that one pass counts a whole batch.
 
-What differs from graph to graph is data: how many nodes there are, how many a row holds so far, how many bits a
-graph's number takes. Arrays have room for more, so that graphs of about one size share their programs.
+The number of nodes, the number of nodes in a row, and the number of bits of a graph's number are data. Arrays have room
+for more, so that graphs of about one size share their programs.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -32,17 +33,22 @@ from jaxmotif.arrays._sums import running_sum
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import FlatWork, take
 from jaxmotif.kernels._lane_body import PLAIN, Read, each_position
-from jaxmotif.kernels._scatter import accumulator, put_at
+from jaxmotif.kernels._scatter import accumulator, compact, put_at
 
 if TYPE_CHECKING:
     from jax.typing import DTypeLike
 
+Table = TypeVar("Table")
+
 NO_CODE = 0xFFFFFFFF
-Words = tuple[jax.Array, jax.Array]  # the low and the high half of codes, uint32; or other pairs
+"""Value that stands for no code, in each word of a code."""
+
+Words = tuple[jax.Array, jax.Array]
+"""The low and the high half of codes, uint32, or another pair of arrays."""
 
 
 def all_ones(dtype: DTypeLike) -> jax.Array:
-    """What stands for no key and no code, of an unsigned dtype (jax 0.11 refuses it as a Python integer)."""
+    """Return the value that stands for no key and no code, as an array, since jax 0.11 refuses a Python integer."""
     return jnp.array(jnp.iinfo(dtype).max, dtype)
 
 
@@ -53,20 +59,25 @@ def all_ones(dtype: DTypeLike) -> jax.Array:
 )
 @dataclasses.dataclass(frozen=True, eq=False)
 class Dyads:
-    """Graphs of ``n`` nodes each, as rows of neighbours with the state of every dyad. ``V`` = graphs * n.
+    """Graphs of ``n`` nodes each, as rows of neighbours with the state of every dyad.
 
-    The state of (u, v) is ``e(u, v)``, undirected, or ``e(u, v) + L * e(v, u)``; ``e`` is 0 for no edge, else the rank
-    of its label from 1, and ``L`` the number of values of ``e``.
+    The number of all nodes is ``V = graphs * n``. The state of (u, v) is ``e(u, v)`` in an undirected graph, and
+    ``e(u, v) + L * e(v, u)`` in a directed one. Here ``e`` is 0 where there is no edge and else the rank of the edge's
+    label from 1, and ``L`` is the number of values of ``e``.
 
     Attributes:
-      offsets: int32 ``[R + 1]``, R at least V (rows past V are empty); near: int32 ``[S]``, neighbours within their own
-        graph (0..n-1), ascending in a row (then padding).
-      states: integers ``[S]``, the state of each slot's dyad.
-      matrix: integers ``[V * n]`` or more, all states; ``None`` when too large.
-      node_codes: int32 ``[R]``, ranks of node labels, or ``None``.
-      sizes: int32 ``[3]``: n, V, and how many bits a graph's number takes.
-      entries: static, L, or 0 when undirected. state_bits, label_bits: static.
-      search_steps: static; no row has ``2 ** search_steps`` neighbours or more.
+      offsets: The first slot of each row, then the number of slots; int32 ``[R + 1]``. R is at least V, and rows past V
+        are empty.
+      near: The neighbours by their numbers in their own graph (0..n-1), ascending in a row, then padding; int32
+        ``[S]``.
+      states: The state of each slot's dyad, integers ``[S]``.
+      matrix: All states, integers ``[V * n]`` or more; ``None`` where that would be too large.
+      node_codes: The ranks of node labels, int32 ``[R]``, or ``None``.
+      sizes: n, V, and the number of bits of a graph's number; int32 ``[3]``.
+      entries: L, or 0 for undirected graphs; static.
+      state_bits: The number of bits of a state; static.
+      label_bits: The number of bits of a node label; static.
+      search_steps: A number such that every row has fewer than ``2 ** search_steps`` neighbours; static.
     """
 
     offsets: jax.Array
@@ -82,23 +93,26 @@ class Dyads:
 
     @property
     def n(self) -> jax.Array:
+        """The number of nodes of each graph."""
         return self.sizes[0]
 
     def new_bits(self, nodes: jax.Array | int) -> jax.Array | int:
-        """Code bits that a row of so many nodes gains with the next."""
+        """Return how many bits the code of a row of ``nodes`` nodes gains with the next node."""
         return self.label_bits + nodes * self.state_bits
 
 
 class Rows(NamedTuple):
-    """Connected subgraphs of i nodes, ``C`` of them at most, with room for ``I`` nodes each.
+    """Connected subgraphs of i nodes, at most ``C`` of them, with room for ``I`` nodes each.
 
     Attributes:
-      graph: int32 ``[C]``, number of the row's graph.
-      nodes: int32 ``[I, C]``, over all graphs; places from i on repeat the first node.
-      begins: int32 ``[I, C]``, the slot where the walk over each node's neighbours begins: those before it come before
-        the row's first node, or before the node added last.
-      rank: int32 ``[C]``, which node's neighbour the last one is; walks of the nodes before that are over.
-      low, high: uint32 ``[C]``, the code.
+      graph: The number of each row's graph, int32 ``[C]``.
+      nodes: The nodes, numbered over all graphs; int32 ``[I, C]``. Places from i on repeat the first node.
+      begins: The slot where the walk over each node's neighbours begins, int32 ``[I, C]``. The slots before it come
+        before the row's first node or before the node added last.
+      rank: The place of the node in whose walk the last node was met, int32 ``[C]``; the walks of earlier nodes are
+        over.
+      low: The low word of the code, uint32 ``[C]``.
+      high: The high word of the code, uint32 ``[C]``.
     """
 
     graph: jax.Array
@@ -110,11 +124,18 @@ class Rows(NamedTuple):
 
 
 def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
-    """The nodes from ``first`` on (int32 scalar), each as a subgraph of one; ``nodes``: room in a row."""
+    """Return the nodes from ``first`` on as subgraphs of one node.
+
+    Args:
+      dyads: The graphs.
+      first: The first node, an int32 scalar.
+      nodes: The room for nodes in a row, static.
+      capacity: The number of rows, static.
+    """
     number = first + jnp.arange(capacity, dtype=jnp.int32)
-    node = jnp.minimum(number, jnp.maximum(dyads.sizes[1] - 1, 0))  # rows past the last repeat it: safe to gather with
+    node = jnp.minimum(number, jnp.maximum(dyads.sizes[1] - 1, 0))  # Rows past the last node repeat it, a safe index.
     graph = node // jnp.maximum(dyads.n, 1)
-    # Later nodes alone: a row's first node is its lowest.
+    # The walk begins after the node itself, because a row's first node is its lowest.
     begin = _first_after(dyads, node, node - graph * dyads.n, number < dyads.sizes[1])
     none = jnp.zeros(capacity, jnp.uint32)
     low = none if dyads.node_codes is None else take(dyads.node_codes, node).astype(jnp.uint32)
@@ -123,64 +144,75 @@ def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
 
 
 def edge_codes(dyads: Dyads, *, wide: bool) -> jax.Array:
-    """The subgraphs of two nodes, as :func:`visit_codes` gives codes; ``[S]``."""
+    """Return the codes of all subgraphs of two nodes, in the form of :func:`visit_codes`, ``[S]``."""
     capacity, slots = dyads.offsets.shape[0] - 1, dyads.near.shape[0]
     rows = roots(dyads, jnp.int32(0), nodes=1, capacity=capacity)
     lengths = dyads.offsets[1:] - dyads.offsets[:-1]
-    # Slots past the last row get some row; `later` leaves them out.
+    # Slots past the last row get an arbitrary row, and `later` leaves them out.
     row = jnp.repeat(jnp.arange(capacity, dtype=jnp.int32), lengths, total_repeat_length=slots)
     slot, graph = jnp.arange(slots, dtype=jnp.int32), take(rows.graph, row)
     states = dyads.states.astype(jnp.uint32)
     pattern = _with_label(PLAIN, dyads, states, graph * dyads.n + dyads.near, 1)
     low, high = append_bits(take(rows.low, row), take(rows.high, row), pattern, dyads.new_bits(1))
-    # Every edge has a slot at both its ends: it is taken from the lower one.
+    # Every edge has a slot at both its ends and is taken from the lower one.
     later = (slot < dyads.offsets[-1]) & (slot >= take(rows.begins[0], row))
     low, high = (jnp.where(later, x, jnp.uint32(NO_CODE)) for x in append_bits(low, high, *_graph_bits(dyads, graph)))
     return jnp.stack([high, low]) if wide else low
 
 
 class Walks(NamedTuple):
-    """The walks of a table's rows end to end, row after row; ``ends``: int64 ``[C]``, where those of each row end."""
+    """The walks of all rows of a table, laid end to end row by row.
+
+    Attributes:
+      work: The walks as lists.
+      ends: The flat position where the walks of each row end, int64 ``[C]``.
+    """
 
     work: FlatWork
     ends: jax.Array
 
 
 def open_walks(dyads: Dyads, rows: Rows, i: jax.Array, size: jax.Array) -> Walks:
-    """Lay out the walks of the first ``size`` rows of ``i`` nodes; item ``I * row + a`` is that over the neighbours of
-    node a."""
+    """Lay out the walks of the first ``size`` rows of ``i`` nodes.
+
+    Item ``I * row + a`` is the walk over the neighbours of node a of a row.
+    """
     room, capacity = rows.nodes.shape
-    within = jnp.arange(capacity, dtype=jnp.int32) < size
-    stops = take(dyads.offsets, jnp.where(within[None], rows.nodes, 0) + 1)
+    is_row = jnp.arange(capacity, dtype=jnp.int32) < size
+    stops = take(dyads.offsets, jnp.where(is_row[None], rows.nodes, 0) + 1)
     place = jnp.arange(room, dtype=jnp.int32)[:, None]
-    # Composite ranks rise along a row, so walks of nodes before the one that met the last node are over.
-    walks = within[None] & (place >= rows.rank[None]) & (place < i)
-    # Row by row, so that the walks of whole rows lie together (`candidates` takes whole rows).
-    work, ends = _laid_out(jnp.where(walks, stops - rows.begins, 0).T.reshape(-1))
+    # Composite ranks rise along a row, so that walks of nodes before the one that met the last node are over.
+    walks = is_row[None] & (place >= rows.rank[None]) & (place < i)
+    # The walks of a row lie together, because `candidates` takes whole rows.
+    work, ends = _lay_out(jnp.where(walks, stops - rows.begins, 0).T.reshape(-1))
     return Walks(work, ends.reshape(capacity, room)[:, -1])
 
 
-def _laid_out(length: jax.Array) -> tuple[FlatWork, jax.Array]:
-    """Lists of these lengths, and where each ends (int64)."""
+def _lay_out(length: jax.Array) -> tuple[FlatWork, jax.Array]:
+    """Lay out lists of these lengths, and return where each of them ends, int64."""
     size = length.shape[0]
-    some = length > 0
-    # The nonempty to the front, by how many there are up to each.
-    place = jnp.where(some, running_sum(some, jnp.int32) - 1, size)
+    is_nonempty = length > 0
+    # The number of nonempty lists up to a list is its place among them.
+    place = jnp.where(is_nonempty, running_sum(is_nonempty, jnp.int32) - 1, size)
     items = put_at(accumulator(size, jnp.int32), place, jnp.arange(size, dtype=jnp.int32))[:size]
-    # 64 bits before the sum: one walk fits 32, all together may not.
+    # The length of one walk fits 32 bits, but their sum may not.
     length = length.astype(jnp.int64)
     end = running_sum(length)
-    # Padding starts at the total, where no position is.
+    # Padding starts at the total, which is past the last position.
     starts = put_at(jnp.full(size + 1, end[-1]), place, end - length)[:size]
     return FlatWork(items, jnp.concatenate([starts, end[-1:]])), end
 
 
 class Extensions(NamedTuple):
-    """Flat positions of walks, ``[B]`` each.
+    """The nodes met at a block of flat positions of walks, ``[B]`` each.
 
     Attributes:
-      valid: which of them extend their row; row, phase: the row, and by which of its nodes' neighbours.
-      slot, local: the neighbour's slot, and its number in its graph; pattern: uint32, its code bits.
+      valid: Whether the node extends its row.
+      row: The row.
+      phase: The place of the node whose neighbour was met.
+      slot: The slot of the neighbour.
+      local: The number of the neighbour in its graph.
+      pattern: The bits that the neighbour adds to the code, uint32.
     """
 
     valid: jax.Array
@@ -194,7 +226,17 @@ class Extensions(NamedTuple):
 def extensions(
     dyads: Dyads, rows: Rows, i: jax.Array | int, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int
 ) -> Extensions:
-    """Try the flat positions ``first .. min(first + block, stop)`` (int64 scalars) of rows of ``i`` nodes."""
+    """Return the nodes met at the flat positions ``first .. min(first + block, stop)`` of walks.
+
+    Args:
+      dyads: The graphs.
+      rows: The rows.
+      i: The number of nodes of a row.
+      work: The walks (see :func:`open_walks`).
+      first: The first position, an int64 scalar.
+      stop: The position to stop before, an int64 scalar.
+      block: The number of positions, static.
+    """
     room, capacity = rows.nodes.shape
     item, offset, valid = ex.expand(work, first, stop, block)
     row, phase = item // room, item % room
@@ -204,32 +246,32 @@ def extensions(
     pattern = jnp.zeros(block, jnp.uint32)
     for a in range(room):
         old = take(rows.nodes[a], row)
-        state = dyad_state(PLAIN, dyads, old, local) * jnp.int32(a < i)  # places from i on hold no node of their own
-        # A node that touches one before the node whose neighbours are walked was met there.
+        state = dyad_state(PLAIN, dyads, old, local) * jnp.int32(a < i)  # Places from i on have no nodes of their own.
+        # A node that touches an earlier node than the one whose neighbours are walked was met in that one's walk.
         valid = valid & (node != old) & ((state == 0) | (a >= phase))
         pattern = pattern | (state.astype(jnp.uint32) << (a * dyads.state_bits))
     return Extensions(valid, row, phase, slot, local, _with_label(PLAIN, dyads, pattern, node, i))
 
 
 def append_bits(low: jax.Array, high: jax.Array, pattern: jax.Array, bits: jax.Array | int) -> Words:
-    """Shift a two-word code left by ``bits`` (0..31) and put a pattern there."""
+    """Shift a code of two words left by ``bits`` (0..31), and put a pattern into the bits that are free."""
     bits = jnp.uint32(bits)
-    # Two shifts for one, since by 32, where there are no bits to append, it would be undefined.
+    # The high word takes two shifts, since one shift by 32, where there are no bits to append, would be undefined.
     return (low << bits) | pattern, (high << bits) | ((low >> jnp.uint32(1)) >> (jnp.uint32(31) - bits))
 
 
 def dyad_state(read: Read, dyads: Dyads, node: jax.Array, local: jax.Array) -> jax.Array:
-    """The state of the dyads (node, local) as int32; 0 for none, and for a node with itself."""
+    """Return the state of the dyads (node, local), int32; 0 where there is no edge, as between a node and itself."""
     if dyads.matrix is not None:
         return read.load(dyads.matrix, node * read.at(dyads.sizes, 0) + local).astype(jnp.int32)
     low, high = read.load(dyads.offsets, node), read.load(dyads.offsets, node + 1)
-    # All true: every lane's index is a node's.
+    # The mask is true in all lanes, because the index of every lane is that of a node.
     at, there = read.find(dyads.near, low, high, local, local >= 0, dyads.search_steps)
     return jnp.where(there, read.load(dyads.states, at, there).astype(jnp.int32), jnp.int32(0))
 
 
-def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array, asked: jax.Array | bool = True) -> jax.Array:
-    """The first slot of each node's neighbours that come after ``local``; some slot where that is not asked."""
+def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array, needed: jax.Array | bool = True) -> jax.Array:
+    """Return the first slot of each node whose neighbour comes after ``local``; an arbitrary slot where not needed."""
     low, high = take(dyads.offsets, node), take(dyads.offsets, node + 1)
     if target().is_accelerator:
         return ex.find(dyads.near, low, high, local + 1, steps=dyads.search_steps)[0]
@@ -241,21 +283,21 @@ def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array, asked: jax.Arr
         active, before = low < high, take(dyads.near, jnp.minimum(middle, last)) <= local
         return jnp.where(active & before, middle + 1, low), jnp.where(active & ~before, middle, high)
 
-    high = jnp.where(asked, high, low)
-    # The same as a loop, which a CPU's compiler takes a third of the time for, and which ends when all have found.
+    high = jnp.where(needed, high, low)
+    # On a CPU the search is a loop, which compiles in a third of the time and ends when all lanes are done.
     return lax.while_loop(lambda bounds: (bounds[0] < bounds[1]).any(), halve, (low, high))[0]
 
 
 def _with_label(read: Read, dyads: Dyads, states: jax.Array, node: jax.Array, nodes: jax.Array | int) -> jax.Array:
-    """A pattern from the states of a node's dyads with ``nodes`` others."""
+    """Return the pattern of a node from the states of its dyads with ``nodes`` others, by adding the node's label."""
     if dyads.node_codes is None:
         return states
-    # Above the states, where `pair_codes` has room to put one more state in between.
+    # The label stands above the states, so that `pair_codes` can put one more state in between.
     return states | (read.load(dyads.node_codes, node).astype(jnp.uint32) << jnp.uint32(nodes * dyads.state_bits))
 
 
 def _graph_bits(dyads: Dyads, graph: jax.Array, read: Read = PLAIN) -> tuple[jax.Array, jax.Array]:
-    """What ends a counted code: the graph's number, and its bits."""
+    """Return what a counted code ends with: the number of its graph, and how many bits it has."""
     return graph.astype(jnp.uint32), read.at(dyads.sizes, 2).astype(jnp.uint32)
 
 
@@ -270,61 +312,68 @@ def fill(
     *,
     block: int,
 ) -> tuple[Rows, jax.Array, jax.Array]:
-    """Append extended rows to the next table until the walks end or another block might not fit.
+    """Append extended rows to the next table, until the walks end or another block might not fit.
 
     Args:
-      i: int32 scalar, nodes of a row.
-      first: int64 scalar, where to go on.
-      table: rows of one node more, with room for at least ``block`` of them.
-      size: int32 scalar, how many it holds.
+      dyads: The graphs.
+      rows: The rows to extend.
+      i: The number of nodes of a row, an int32 scalar.
+      work: The walks of the rows (see :func:`open_walks`).
+      first: The position of the walks to go on from, an int64 scalar.
+      table: The next table, of rows with one node more, which has room for at least ``block`` of them.
+      size: The number of rows in the next table, an int32 scalar.
+      block: The number of positions that are tried at a time, static.
 
     Returns:
-      The table, its size, and where to go on.
+      The next table, its size, and the position to go on from.
     """
     room, capacity = rows.nodes.shape[0], table.rank.shape[0]
     place = jnp.arange(room, dtype=jnp.int32)[:, None]
 
     def more(carry: tuple[Rows, jax.Array, jax.Array]) -> jax.Array:
         _, size, first = carry
-        # A block is written whole, so the table must have room for one, however few it will keep.
+        # A block is written whole, so that the table must have room for one, however few of its rows are valid.
         return (first < work.total) & (size + block <= capacity)
 
     def step(carry: tuple[Rows, jax.Array, jax.Array]) -> tuple[Rows, jax.Array, jax.Array]:
         table, size, first = carry
-        found = extensions(dyads, rows, i, work, first, work.total, block=block)
-        count = running_sum(found.valid, jnp.int32)
-        # Bring the extensions found to the front; a whole block is written, and the next one over what is not one.
-        to = jnp.where(found.valid, count - 1, block)
-        source = put_at(accumulator(block, jnp.int32), to, jnp.arange(block, dtype=jnp.int32))[:block]
-        row, phase, slot, local, pattern = (take(x, source) for x in found[1:])
+        tried = extensions(dyads, rows, i, work, first, work.total, block=block)
+        # Valid extensions are moved to the front. The next block overwrites the rest of this one.
+        order, count = compact(tried.valid)
+        row, phase, slot, local, pattern = (take(x, order) for x in tried[1:])
         graph = take(rows.graph, row)
         node = graph * dyads.n + local
         nodes, begins = (x.at[:, row].get(mode="promise_in_bounds") for x in (rows.nodes, rows.begins))
-        # The walk that met the new node goes on behind it; its own begins behind the row's first node.
+        # The walk that met the new node goes on after it. The new node's own walk begins after the row's first node.
         begin = _first_after(dyads, node, nodes[0] - graph * dyads.n)
         begins = jnp.where(place == phase[None], slot[None] + 1, jnp.where(place == i, begin[None], begins))
         words = append_bits(take(rows.low, row), take(rows.high, row), pattern, dyads.new_bits(i))
         new = Rows(graph, jnp.where(place == i, node[None], nodes), begins, phase, *words)
-        table = Rows(*(
-            # Arrays of rows take (place, row), those of one value a row take (row,).
-            lax.dynamic_update_slice(x, y, (jnp.int32(0), size)[-x.ndim :]) for x, y in zip(table, new, strict=True)
-        ))  # fmt: skip
-        return table, size + count[-1], first + block
+        return write_rows(table, new, size), size + count, first + block
 
     return lax.while_loop(more, step, (table, size, first))
 
 
-# ---- the last two nodes: P are rows of all I = k - 2 nodes, X their candidates
+def write_rows(table: Table, new: Table, first: jax.Array) -> Table:
+    """Write rows into a table from row ``first`` on, where rows are the last axis of every array."""
+    return jax.tree.map(lambda x, y: lax.dynamic_update_slice(x, y, (jnp.int32(0), first)[-x.ndim :]), table, new)
+
+
+# ---- the last two nodes, where the rows P have all I = k - 2 nodes, and X are their candidates
 
 
 class Candidates(NamedTuple):
-    """The nodes that may be added to some rows, ``[B]`` each (lanes without one have an empty walk).
+    """The nodes that may be added to some rows, ``[B]`` each; lanes without a candidate have an empty walk.
 
     Attributes:
-      row: int32; local: int32, the node's number in its graph.
-      begin: int32, the slot where the walk over its neighbours begins; work: these walks.
-      low, high: uint32, the code of the extended row; its last bits are the pattern.
-      keys: unsigned ``[B]``, row (from the first one) and pattern; all ones for no candidate.
+      row: The row, int32.
+      local: The node's number in its graph, int32.
+      begin: The slot where the walk over the node's neighbours begins, int32.
+      work: The walks over the neighbours of all nodes.
+      low: The low word of the code of the extended row, uint32; the last bits of the code are the node's pattern.
+      high: The high word of the code, uint32.
+      keys: The row, counted from the first one, and the pattern, as one unsigned integer; all ones where there is no
+        candidate.
     """
 
     row: jax.Array
@@ -339,38 +388,53 @@ class Candidates(NamedTuple):
 def candidates(
     dyads: Dyads, rows: Rows, size: jax.Array, walks: Walks, first: jax.Array, *, block: int
 ) -> tuple[Candidates, jax.Array]:
-    """All of X for the rows ``first .. stop``, as many as fit in the block.
+    """Return all candidates of the rows ``first .. stop``, which are as many rows as fit in the block.
+
+    Args:
+      dyads: The graphs.
+      rows: The rows.
+      size: The number of rows, an int32 scalar.
+      walks: The walks of the rows.
+      first: The first row, an int32 scalar.
+      block: The number of candidates that are tried, static.
 
     Returns:
-      The candidates, and ``stop`` (int32): equal to ``first`` when that row alone does not fit.
+      The candidates, and ``stop``, int32, which is equal to ``first`` if the first row alone does not fit.
     """
     i = rows.nodes.shape[0]
     bits = dyads.new_bits(i)
-    # Whole rows alone, since all of X is needed to know how often each pattern occurs in it.
-    # Rows lie in order, so those from `first` on begin where the row before ends.
+    # Rows are taken whole, because all of X is needed to count how often each pattern occurs in it. They lie in order,
+    # so that the walks of row `first` begin where those of the row before end.
     begin = jnp.where(first > 0, take(walks.ends, jnp.maximum(first - 1, 0)), 0)
     stop = jnp.searchsorted(walks.ends, begin + block, side="right").astype(jnp.int32)
-    # No more rows than positions, though some take none: row - first must fit the bits that a key has for it.
+    # There are at most as many rows as positions, even if some rows take none, since row - first must fit in a key.
     stop = jnp.minimum(jnp.minimum(stop, first + block), size)
     end = jnp.where(stop > first, take(walks.ends, jnp.maximum(stop - 1, 0)), begin)
-    found = extensions(dyads, rows, i, walks.work, begin, end, block=block)
-    low, high = append_bits(take(rows.low, found.row), take(rows.high, found.row), found.pattern, bits)
-    # The walk over the neighbours of u, where pairs with an edge and only neighbours are met.
-    base = take(rows.graph, found.row) * dyads.n
-    node = base + found.local
-    begins = _first_after(dyads, node, take(rows.nodes[0], found.row) - base)
-    work, _ = _laid_out(jnp.where(found.valid, take(dyads.offsets, node + 1) - begins, 0))
-    # Sorted by these keys, candidates of one row and pattern stand together (:func:`pattern_runs`).
-    # Fewer than all bits of a word: all ones are left to say that there is no candidate.
+    tried = extensions(dyads, rows, i, walks.work, begin, end, block=block)
+    low, high = append_bits(take(rows.low, tried.row), take(rows.high, tried.row), tried.pattern, bits)
+    # The walk over the neighbours of each candidate meets pairs with an edge, and only neighbours.
+    base = take(rows.graph, tried.row) * dyads.n
+    node = base + tried.local
+    begins = _first_after(dyads, node, take(rows.nodes[0], tried.row) - base)
+    work, _ = _lay_out(jnp.where(tried.valid, take(dyads.offsets, node + 1) - begins, 0))
+    # When they are sorted by these keys, candidates of one row and pattern stand together (see `pattern_runs`). A key
+    # takes fewer bits than the word has, so that all ones can stand for no candidate.
     word = jnp.uint32 if bits + block.bit_length() < 32 else jnp.uint64
-    keys = ((found.row - first).astype(word) << bits) | found.pattern.astype(word)
-    keys = jnp.where(found.valid, keys, all_ones(word))
-    return Candidates(found.row, found.local, begins, work, low, high, keys), stop
+    keys = ((tried.row - first).astype(word) << bits) | tried.pattern.astype(word)
+    keys = jnp.where(tried.valid, keys, all_ones(word))
+    return Candidates(tried.row, tried.local, begins, work, low, high, keys), stop
 
 
 class Runs(NamedTuple):
-    """Candidates of one row and pattern, ``[B]`` each: row, pattern (uint32), how many, and the walk over the runs of
-    the same row that pairs with each: from the run itself on, or from the next where it is of one candidate."""
+    """Runs of candidates that have the same row and pattern, ``[B]`` each.
+
+    Attributes:
+      row: The row of each run.
+      pattern: The pattern of each run, uint32.
+      count: The number of candidates in each run.
+      work: For each run the runs of the same row that it pairs with, as lists: those after it and, if the run has
+        several candidates, the run itself.
+    """
 
     row: jax.Array
     pattern: jax.Array
@@ -379,50 +443,63 @@ class Runs(NamedTuple):
 
 
 def pattern_runs(keys: jax.Array, first: jax.Array, *, bits: int) -> Runs:
-    """How often each pattern occurs in the X of each row, from the sorted keys of candidates of the rows ``first ..``,
-    whose patterns have so many bits."""
+    """Count how often each pattern occurs among the candidates of each row.
+
+    Args:
+      keys: The keys of candidates in ascending order (see :class:`Candidates`).
+      first: The first row, which keys count from.
+      bits: The number of bits of a pattern.
+    """
     block = keys.shape[0]
     lane = jnp.arange(block, dtype=jnp.int32)
     real = keys != all_ones(keys.dtype)
     begins = real & ex.first_ones(keys)
     number = begins.sum(dtype=jnp.int32)
-    # Where each run begins (past the last one: where all end), and its key.
+    # A run has a start and a key. The start after the last run is where all candidates end.
     place = jnp.where(begins, running_sum(begins, jnp.int32) - 1, block)
     all_real = jnp.full(block + 1, real.sum(dtype=jnp.int32))
     start = put_at(all_real, place, lane)[:block]
     key = put_at(accumulator(block, keys.dtype), place, keys)[:block]
-    # The pattern's bits are the lowest, so one row's runs stand together, ascending.
+    # The bits of the pattern are the lowest of a key, so that the runs of a row stand together, in ascending order.
     row = (key >> bits).astype(jnp.int32)
     pattern = (key & ((1 << bits) - 1)).astype(jnp.uint32)
-    # Past the last run stands where all end, so that the last has its length too.
+    # Each run ends at the next start.
     count = jnp.concatenate([start[1:], all_real[:1]]) - start
-    # A run pairs with those after it up to the last of its row, and with itself where it has two candidates.
+    # A run pairs with the runs after it up to the last one of its row, and with itself if it has two candidates.
     used = lane < number
-    # What the roll brings round to the last lane does not matter: a run there is the last of all.
+    # The roll moves the first row to the last lane, which has no effect, since a run in that lane is the last of all.
     is_last = used & ((lane + 1 == number) | (jnp.roll(row, -1) != row))
     last = put_at(accumulator(block, jnp.int32), jnp.where(is_last, row, block), lane)
     length = jnp.where(used, take(last, row) - lane + (count > 1).astype(jnp.int32), 0)
-    return Runs(row + first, pattern, count, _laid_out(length)[0])
+    return Runs(row + first, pattern, count, _lay_out(length)[0])
 
 
 def pair_codes(
     dyads: Dyads, rows: Rows, runs: Runs, first: jax.Array, *, block: int, wide: bool
 ) -> tuple[jax.Array, jax.Array]:
-    """Pairs of candidates as if none had an edge between its two, at one block of positions of the runs' walks.
+    """Return the codes of pairs of candidates as if no pair had an edge between its nodes, for some pairs of runs.
+
+    Args:
+      dyads: The graphs.
+      rows: The rows.
+      runs: The runs of candidates.
+      first: The first position of the runs' lists, an int64 scalar.
+      block: The number of positions, static.
+      wide: Whether codes have two words, static.
 
     Returns:
-      Codes as :func:`visit_codes` gives them, the smaller pattern first, and how many pairs have each, int64.
+      The codes in the form of :func:`visit_codes`, the smaller pattern first, and how many pairs have each, int64.
     """
     i = rows.nodes.shape[0]
     run, offset, valid = ex.expand(runs.work, first, runs.work.total, block)
-    # A run of one candidate has no pair with itself: its walk begins at the next.
+    # A run of one candidate has no pair with itself, so that its list begins with the next run.
     other = run + offset + (take(runs.count, run) == 1).astype(jnp.int32)
     row, pattern = take(runs.row, run), take(runs.pattern, other)
-    # Each count fits 32 bits, a product of two needs 64.
+    # Each count fits 32 bits, but the product of two needs 64.
     count, times = (take(runs.count, x).astype(jnp.int64) for x in (run, other))
     weights = jnp.where(valid, jnp.where(run == other, count * (count - 1) // 2, count * times), 0)
     words = append_bits(take(rows.low, row), take(rows.high, row), take(runs.pattern, run), dyads.new_bits(i))
-    # The second node's pattern gains an empty state, towards the first, between its states and its label.
+    # The pattern of the second node gains an empty state, that of its dyad with the first, below its label.
     bits = i * dyads.state_bits
     states = pattern & jnp.uint32((1 << bits) - 1)
     pattern = states if dyads.node_codes is None else states | ((pattern >> bits) << (bits + dyads.state_bits))
@@ -432,9 +509,13 @@ def pair_codes(
     return jnp.stack([high, low]) if wide else low, weights
 
 
-class _Visits(NamedTuple):
-    """What :func:`visit_codes` reads, of :class:`Rows` (``nodes``: one place after the other, so far ``apart``, int32
-    ``[1]``) and Candidates."""
+class _VisitArrays(NamedTuple):
+    """The arrays that :func:`visit_codes` reads.
+
+    The field ``nodes`` has one place of the rows after the other, and ``apart``, int32 ``[1]``, is the number of
+    entries from one place to the next. The field ``high`` is ``None`` where codes have one word. The other fields are
+    those of the rows (``graph`` and ``rank``) and of the candidates.
+    """
 
     dyads: Dyads
     graph: jax.Array
@@ -445,23 +526,30 @@ class _Visits(NamedTuple):
     row: jax.Array
     local: jax.Array
     low: jax.Array
-    high: jax.Array | None  # where codes take two words
+    high: jax.Array | None
 
 
-def visit_codes(
-    dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *, block: int, wide: bool
-) -> jax.Array:  # fmt: skip
-    """The subgraphs of a row, a candidate u and a neighbour of u that is a candidate or an only neighbour of u.
+def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *, block: int, wide: bool) -> jax.Array:
+    """Return the codes of a row with a candidate u and a neighbour of u that is a candidate or an only neighbour of u.
 
-    Pairs of candidates are met from both ends, and taken where the second has the larger pattern, or number.
+    Pairs of candidates are met from both ends. They are taken where the second node has the larger pattern or, if both
+    have the same pattern, the larger number.
+
+    Args:
+      dyads: The graphs.
+      rows: The rows.
+      added: The candidates.
+      first: The first position of the candidates' walks, an int64 scalar.
+      block: The number of positions, static.
+      wide: Whether codes have two words, as codes of more than 31 bits do; static.
 
     Returns:
-      Codes at one block of positions of the candidates' walks, all ones where there is no such subgraph: uint32
-      ``[block]``, or with ``wide`` (codes over 31 bits) ``[2, block]``, high words first.
+      The codes, all ones where there is no such subgraph: uint32 ``[block]``, or with ``wide`` ``[2, block]``, high
+      words first.
     """
     i = rows.nodes.shape[0]
 
-    def visit(read: Read, a: _Visits, at: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
+    def visit(read: Read, a: _VisitArrays, at: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
         d, capacity = a.dyads, read.at(a.apart, 0)
         slot = jnp.where(valid, read.load(a.begin, at) + offset, 0)
         local, row, low = read.load(d.near, slot), read.load(a.row, at), read.load(a.low, at)
@@ -472,40 +560,59 @@ def visit_codes(
             old = read.load(a.nodes, place * capacity + row)
             state = dyad_state(read, d, old, local)
             valid = valid & (node != old)
-            # It is a candidate where the first node it touches gives it a rank above the last one's.
+            # The node is a candidate if the first node that it touches gives it a rank above that of the last node.
             later = (place > rank) | ((place == rank) & (node > last))
             candidate = candidate | ((states == 0) & (state != 0) & later)
             states = states | (state.astype(jnp.uint32) << jnp.uint32(place * d.state_bits))
-        # The candidate's own pattern is what its code ends with.
+        # The last bits of the candidate's code are its own pattern.
         before, pattern = low & jnp.uint32((1 << d.new_bits(i)) - 1), _with_label(read, d, states, node, i)
-        # Each pair is met from both ends and taken from one: by pattern, and where those are alike by number.
         second = (pattern > before) | ((pattern == before) & (local > read.load(a.local, at)))
-        # A neighbour that touches no node of the row touches u alone: only u's walk meets it.
+        # A neighbour that touches no node of the row touches u alone, and only u's walk meets it.
         valid = valid & ((states == 0) | (candidate & second))
         state = read.load(d.states, slot).astype(jnp.uint32)  # towards u
         leaf = _with_label(read, d, states | (state << jnp.uint32(i * d.state_bits)), node, i + 1)
         high = jnp.zeros_like(low) if a.high is None else read.load(a.high, at)
         words = append_bits(low, high, leaf, d.new_bits(i + 1))
         words = append_bits(*words, *_graph_bits(d, graph, read))
-        # Outputs are int32: -1 is all ones, no code.
+        # Outputs are int32, where -1 is all ones, which stands for no code.
         return tuple(jnp.where(valid, x.astype(jnp.int32), jnp.int32(-1)) for x in words[: 1 + wide])
 
-    arrays = _Visits(
-        dyads, rows.graph, rows.nodes.reshape(-1), jnp.full(1, rows.nodes.shape[1], jnp.int32), rows.rank, added.begin,
-        added.row, added.local, added.low, added.high if wide else None,
-    )  # fmt: skip
-    found, _ = each_position(
+    arrays = _VisitArrays(
+        dyads,
+        rows.graph,
+        rows.nodes.reshape(-1),
+        jnp.full(1, rows.nodes.shape[1], jnp.int32),
+        rows.rank,
+        added.begin,
+        added.row,
+        added.local,
+        added.low,
+        added.high if wide else None,
+    )
+    words, _ = each_position(
         visit, arrays, added.work, first, added.work.total, block=block, fill=(-1,) * (1 + wide), name="census"
     )
-    codes = [lax.bitcast_convert_type(x, jnp.uint32) for x in found]
+    codes = [lax.bitcast_convert_type(x, jnp.uint32) for x in words]
     return jnp.stack(codes[::-1]) if wide else codes[0]
 
 
 def ordered_pair(
     dyads: Dyads, low: jax.Array, high: jax.Array, pattern: jax.Array, nodes: int
 ) -> tuple[jax.Array, jax.Array]:
-    """The code of a row of ``nodes + 1`` nodes (two words) extended by a pattern, as the functions above write it:
-    of two candidates the smaller pattern first. uint64; and whether that made the last node the last but one."""
+    """Return the code of a row extended by a pattern, as :func:`pair_codes` and :func:`visit_codes` write it.
+
+    The smaller pattern of two candidates comes first.
+
+    Args:
+      dyads: The graphs.
+      low: The low word of the code of a row of ``nodes + 1`` nodes.
+      high: The high word.
+      pattern: The pattern of the node that is added.
+      nodes: The number of nodes before the two last ones.
+
+    Returns:
+      The code, uint64, and whether the last two nodes changed places.
+    """
     bits, width = nodes * dyads.state_bits, dyads.state_bits
     own_bits, new_bits = dyads.new_bits(nodes), dyads.new_bits(nodes + 1)
     code, new = (high.astype(jnp.uint64) << 32) | low.astype(jnp.uint64), pattern.astype(jnp.uint64)
@@ -513,10 +620,10 @@ def ordered_pair(
     state, label = (new >> bits) & ((1 << width) - 1), new >> (bits + width)
     own, before = code & ((1 << own_bits) - 1), code >> own_bits
     whole = states | (label << bits)
-    # Compared as `pair_codes` and `visit_codes` do: by states and label, without the state between the two.
-    # An only neighbour (no states) stays the second; the state between the two is seen from the first.
+    # Patterns are compared as `pair_codes` and `visit_codes` do, by states and label without the state between the two
+    # nodes. An only neighbour, which has no other states, stays the second.
     swap = (states != 0) & (whole < own)
-    # e(u, v) + L e(v, u) read from the other end.
+    # The state between the two is seen from the first: e(u, v) + L e(v, u) read from the other end.
     other = state // dyads.entries + state % dyads.entries * dyads.entries if dyads.entries else state
     first, second = jnp.where(swap, whole, own), jnp.where(swap, own, whole)
     state = jnp.where(swap, other, state)

@@ -1,20 +1,20 @@
-"""Random maps of trees into a graph: every connected subgraph of k nodes is met with a chance that its class decides.
+"""Random maps of trees into a graph, which meet a connected subgraph of k nodes with a chance that its class decides.
 
-A *tree map* takes a rooted tree of k nodes, children unordered, into the graph so that edges go to edges; nodes may
-coincide. A map that is injective is a rooted spanning tree of a connected subgraph, so that of maps drawn uniformly one
-falls on the node set X with chance ``rooted spanning trees of X / Z``, Z being the number of maps.
+A *tree map* takes a rooted tree of k nodes, whose children have no order, into the graph so that edges go to edges;
+nodes may coincide. An injective map is a rooted spanning tree of a connected subgraph. A map that is drawn uniformly
+therefore falls on the set X of nodes with chance ``rooted spanning trees of X / Z``, where Z is the number of maps.
 
-Let ``f_j(v)`` be the number of maps of trees of j nodes with the root at v, and ``g_j(v)`` the sum of ``f_j`` over the
-neighbours of v. Trees are ``x exp(g)``: with E_0 = 1, ``n E_n = sum_i i g_i E_{n-i}`` and ``f_{n+1} = E_n``. Where a
-node may have no more than C children, ``B_c[n] = [x^n] g^c / c!`` stands in the place of E: ``n B_c[n] = sum_i i g_i
-B_{c-1}[n-i]`` and ``f_{n+1} = sum_{c <= C} B_c[n]``. Counting takes k - 2 sums over rows, as g_1 is the degree;
-drawing goes from the root down.
+Let ``f_j(v)`` be the number of maps of trees of j nodes whose root goes to v, and ``g_j(v)`` the sum of ``f_j`` over
+the neighbours of v. The generating function of trees is ``x exp(g)``. Hence, with E_0 = 1, ``n E_n = sum_i i g_i
+E_{n-i}`` and ``f_{n+1} = E_n``. Where a node may have no more than C children, ``B_c[n] = [x^n] g^c / c!`` takes the
+place of E: ``n B_c[n] = sum_i i g_i B_{c-1}[n-i]`` and ``f_{n+1} = sum_{c <= C} B_c[n]``. Counting takes k - 2 sums
+over rows, as g_1 is the degree. Drawing goes from the root down.
 
-Numbers are far from the largest of float64, 2^1024: there are 719 rooted trees of ten nodes, so of n nodes and d
-neighbours of one at most ``719 n d^9`` maps, below 2^320.
+All numbers are far below the largest float64, 2^1024. There are 719 rooted trees of ten nodes, so that n nodes with at
+most d neighbours each have at most ``719 n d^9`` maps, which is below 2^320.
 
-The bits are the same on every device: what is multiplied has 24 bits of mantissa, so that products are exact and it is
-no matter whether they are fused with a sum, and sums are added in a fixed order.
+Results are the same bit for bit on every device. Numbers that are multiplied have 24 bits of mantissa, so that products
+are exact whether or not they are fused with a sum, and sums are added in a fixed order.
 """
 
 from __future__ import annotations
@@ -37,20 +37,24 @@ from jaxmotif.kernels._subgraphs import Dyads, all_ones, dyad_state
 
 T = TypeVar("T")
 
-LEVELS = 3  # of children still to come: none, one, two
-_STEPS = 32  # random numbers of a lane, at most: 1 + 3 * 9 are drawn
-COIN = 31  # the number of one that no step draws
+LEVELS = 3
+"""Number of levels of the tables, by children still to come: none, one, two."""
+
+_STEPS = 32  # random numbers that a lane may draw; trees of ten nodes take 1 + 3 * 9
+
+COIN = 31
+"""A random number of each lane that :func:`draw_maps` does not draw."""
 
 
 class Tables(NamedTuple):
-    """Numbers of tree maps, float64. ``R``: room for nodes; ``S``: for slots.
+    """Numbers of tree maps, float64, with room for ``R`` nodes and ``S`` slots.
 
     Attributes:
-      prefix: ``[k - 2, S]``, sums of f_2 .. f_{k-1} over each row up to a slot.
-      sums: ``[k, R]``, g_j by j (0: none).
-      ways: ``[LEVELS, k, R]``, by children still to come and nodes below: B_0, B_1, B_2; without a limit E twice, then
-        zeros.
-      limit: int32, of a node's children, 1 or 2; 0 for none.
+      prefix: The sums of f_2 .. f_{k-1} over each row up to a slot, ``[k - 2, S]``.
+      sums: The numbers g_j by j, ``[k, R]``, where those of j = 0 are 0.
+      ways: The numbers by children still to come and nodes below, ``[LEVELS, k, R]``: B_0, B_1 and B_2, or without a
+        limit E twice and zeros.
+      limit: The number of children that a node may have, 1 or 2, or 0 for no limit; int32.
     """
 
     prefix: jax.Array
@@ -60,13 +64,15 @@ class Tables(NamedTuple):
 
 
 class Maps(NamedTuple):
-    """Tables to draw from.
+    """Tables to draw maps from.
 
     Attributes:
-      prefix, limit: those of :class:`Tables`.
-      nodes: float64 ``[R, 1 + LEVELS, k]``, ``sums`` and ``ways`` by node: a draw that is at a node reads many of its
-        numbers, which are neighbours in memory.
-      roots: float64 ``[R]``, the sum of f_k up to each node; total: of all.
+      prefix: The field of :class:`Tables`.
+      nodes: The fields ``sums`` and ``ways`` of :class:`Tables` by node, float64 ``[R, 1 + LEVELS, k]``. A draw reads
+        many numbers of a node, which are near each other in memory in this order.
+      roots: The sum of f_k up to each node, float64 ``[R]``.
+      total: The sum of f_k over all nodes.
+      limit: The field of :class:`Tables`.
     """
 
     prefix: jax.Array
@@ -77,8 +83,14 @@ class Maps(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Which random maps to draw: one stream of them, its maps from ``first`` (uint64) on; ``total`` of them share the
-    roots (float64; 0: each has a root of its own), and maps past ``stop`` are none."""
+    """An order for random maps of one stream.
+
+    Attributes:
+      stream: The stream, uint64.
+      first: The number of the first map, uint64.
+      stop: The number of the map to stop before.
+      total: The number of maps that share out the roots, float64; 0 where the root of each map is drawn on its own.
+    """
 
     stream: jax.Array
     first: jax.Array
@@ -87,20 +99,28 @@ class Order(NamedTuple):
 
 
 def rounded(x: jax.Array) -> jax.Array:
-    """Float64 values, not negative, to 24 bits of mantissa."""
+    """Round float64 values that are not negative to 24 bits of mantissa."""
     bits = lax.bitcast_convert_type(x, jnp.int64)
     return lax.bitcast_convert_type((bits + (1 << 28)) & ~jnp.int64((1 << 29) - 1), jnp.float64)
 
 
 def row_sums(dyads: Dyads, begins: jax.Array, f: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Sums of ``f`` (``[R]``) over each row up to every slot, ``[S]``, and over whole rows, ``[R]``. ``begins``: at
-    which slots a row does, bool ``[S]``."""
+    """Add ``f`` over the neighbours of each node.
+
+    Args:
+      dyads: The graph.
+      begins: At which slots a row begins, bool ``[S]``.
+      f: A number for each node, ``[R]``.
+
+    Returns:
+      The sums over each row up to every slot, ``[S]``, and over whole rows, ``[R]``.
+    """
 
     def add(a: Values, b: Values) -> Values:
-        # A row that has begun forgets what came before: differences of sums over all rows would cancel.
+        # A row starts its sum anew, because differences of sums over all rows would lose digits.
         return jnp.where(b[1], b[0], a[0] + b[0]), a[1] | b[1]
 
-    # Gathered once: a compiler would rather read at random again than write what several sums read.
+    # The barrier makes XLA gather once. It would rather read at random again than write what several sums read.
     values = lax.optimization_barrier(take(f, dyads.near))
     prefix = running(add, (values, begins), (0.0, False))[0]
     low, high = dyads.offsets[:-1], dyads.offsets[1:]
@@ -108,13 +128,22 @@ def row_sums(dyads: Dyads, begins: jax.Array, f: jax.Array) -> tuple[jax.Array, 
 
 
 def begun(dyads: Dyads, size: int, limit: jax.Array) -> tuple[Tables, jax.Array, jax.Array]:
-    """Tables with what is of one node, f_2, and at which slots rows begin. ``limit``: of children, 1 or 2; 0 for
-    none."""
+    """Begin the tables with the numbers of trees of one node.
+
+    Args:
+      dyads: The graph.
+      size: The number of nodes of a tree, k, static.
+      limit: The number of children that a node may have, 1 or 2, or 0 for no limit.
+
+    Returns:
+      The tables, f_2, and at which slots rows begin, bool ``[S]``.
+    """
     slots, rows = dyads.near.shape[0], dyads.offsets.shape[0] - 1
     begins = jnp.zeros(slots, bool).at[dyads.offsets[:-1]].set(True, mode="drop")
     g = rounded((dyads.offsets[1:] - dyads.offsets[:-1]).astype(jnp.float64))
     sums = jnp.zeros((size, rows)).at[1].set(g)
-    # Of the data, or a compiler would work out all these numbers itself, a second of a large graph.
+    # These ones depend on the data. Otherwise XLA would compute all these numbers when it compiles, which takes a
+    # second for a large graph.
     node = jnp.where(g < 0, 0.0, 1.0)
     ways = jnp.zeros((LEVELS, size, rows)).at[0, 0].set(node)
     ways = ways.at[0, 1].set(jnp.where(limit == 0, g, 0.0)).at[1, 1].set(g)
@@ -122,39 +151,40 @@ def begun(dyads: Dyads, size: int, limit: jax.Array) -> tuple[Tables, jax.Array,
     return Tables(jnp.zeros((size - 2, slots)), sums, ways, limit), g, begins
 
 
-def extended(
-    dyads: Dyads, begins: jax.Array, tables: Tables, f: jax.Array, n: jax.Array
-) -> tuple[Tables, jax.Array]:  # fmt: skip
-    """Tables with what is of n nodes, at least two, given ``f`` = f_n; and f_{n+1}."""
+def extended(dyads: Dyads, begins: jax.Array, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[Tables, jax.Array]:
+    """Extend the tables by the numbers of trees of n nodes, at least two, from ``f`` = f_n; return them and f_{n+1}."""
     prefix, g = row_sums(dyads, begins, f)
     sums = lax.dynamic_update_index_in_dim(tables.sums, rounded(g), n, 0)
 
     def add(i: jax.Array, acc: jax.Array) -> jax.Array:
-        # 4 + 24 bits, then 24 more: both products are exact. Past n the sums are still zeros.
+        # Both products are exact, of 4 and 24 bits and of these with 24 more bits. Past n the sums are still zeros.
         return acc + (i.astype(jnp.float64) * sums[i])[None] * tables.ways[:-1, jnp.maximum(n - i, 0)]
 
     most = sums.shape[0] - 1
     acc = _each(jnp.int32(1), n + 1, most, add, jnp.zeros((LEVELS - 1, f.shape[0])))
     one, two = rounded(acc / n.astype(jnp.float64))
-    # Without a limit there are two levels alike, and drawing a child leads from one to itself.
+    # Without a limit two levels are equal, and drawing a child leads from one level to itself.
     new = jnp.stack([jnp.where(tables.limit == 0, one, 0.0), one, jnp.where(tables.limit == 2, two, 0.0)])
     ways = lax.dynamic_update_index_in_dim(tables.ways, new, n, 1)
-    # The sums of leaves, f_1, are places in a row: nobody looks for them.
+    # The sums of f_1 are not in the table, because they are the places in a row.
     prefixes = lax.dynamic_update_index_in_dim(tables.prefix, prefix, n - 2, 0)
     return Tables(prefixes, sums, ways, tables.limit), rounded(new[1] + new[2])
 
 
 def finished(sums: jax.Array, ways: jax.Array, f: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """``nodes``, ``roots`` and ``total`` of :class:`Maps`, given ``f`` = f_k."""
+    """Return the fields ``nodes``, ``roots`` and ``total`` of :class:`Maps`, from ``f`` = f_k."""
     (roots,) = running(lambda a, b: (a[0] + b[0],), (f,), (0.0,))
     return jnp.concatenate([sums[None], ways]).transpose(2, 0, 1), roots, roots[-1]
 
 
 def uniform(xp: ModuleType, stream: Any, lane: Any, step: Any) -> Any:
-    """Numbers in [0, 1), 53 bits, by a counter (splitmix64: Steele, Lea, Flood 2014); the same in NumPy and JAX.
+    """Return random numbers in [0, 1) of 53 bits, by a counter (splitmix64: Steele, Lea, Flood 2014).
 
     Args:
-      stream: uint64; lane: uint64 ``[L]``; step: below 32.
+      xp: NumPy or jax.numpy, which give the same numbers.
+      stream: The stream, uint64.
+      lane: The number of each lane, uint64 ``[L]``.
+      step: The number of the random number in its lane, below 32.
     """
     u = np.uint64
     z = (lane * u(_STEPS) + xp.asarray(step).astype(u)) * u(0x9E3779B97F4A7C15) + stream
@@ -167,7 +197,10 @@ def uniform(xp: ModuleType, stream: Any, lane: Any, step: Any) -> Any:
 def first_above(
     values: jax.Array, base: jax.Array, low: jax.Array, high: jax.Array, target: jax.Array, steps: int
 ) -> jax.Array:
-    """The first place in ``low .. high`` whose value, ``values[base + place]``, is above the target; else ``high``."""
+    """Find the first place in ``low .. high`` whose value ``values[base + place]`` is above the target, else ``high``.
+
+    The values ascend, and the range is shorter than ``2 ** steps``.
+    """
 
     def halve(_: jax.Array, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         low, high = bounds
@@ -179,8 +212,11 @@ def first_above(
 
 
 def _each(first: jax.Array, stop: jax.Array, most: int, step: Callable[[jax.Array, T], T], carry: T) -> T:
-    """``step`` for each number from ``first`` to before ``stop``, or, on accelerators, to ``first + most - 1`` whatever
-    the stop: spelt out, the steps are one kernel; on a CPU a loop is compiled, and runs, faster."""
+    """Apply ``step`` for each number from ``first`` to before ``stop``.
+
+    On accelerators the steps are unrolled, up to ``first + most - 1`` whatever ``stop`` is, and become one kernel.
+    On a CPU a loop compiles faster and runs faster.
+    """
     if target().platform == "cpu":
         return lax.fori_loop(first, stop, step, carry)
     for number in range(most):
@@ -189,14 +225,18 @@ def _each(first: jax.Array, stop: jax.Array, most: int, step: Callable[[jax.Arra
 
 
 def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int) -> tuple[jax.Array, jax.Array]:
-    """Maps of trees of ``size`` nodes: nodes ``[size, lanes]``, int32, and which maps of the order they are, uint64."""
+    """Draw maps of trees of ``size`` nodes.
+
+    Returns:
+      The nodes, int32 ``[size, lanes]``, and the number of each map in its stream, uint64 ``[lanes]``.
+    """
     slots = dyads.near.shape[0]
     lane = order.first + jnp.arange(lanes, dtype=jnp.uint64)
     prefix, numbers = tables.prefix.reshape(-1), tables.nodes.reshape(-1)
-    # Stratified: one root in each of equal shares, so that lanes side by side have roots side by side.
+    # Roots are stratified: one is drawn from each of equal shares, so that neighbouring lanes have neighbouring roots.
     shared = order.total > 0
     place = jnp.where(shared, lane.astype(jnp.int64).astype(jnp.float64), 0.0) + uniform(jnp, order.stream, lane, 0)
-    # The highest degrees come first: nodes without neighbours, which have no map, last.
+    # Nodes are in order of falling degree, so that nodes without neighbours, which have no maps, come last.
     last = (dyads.offsets[1:] > dyads.offsets[:-1]).sum(dtype=jnp.int32) - 1
     zero = jnp.zeros(lanes, jnp.int32)
     mass = place / jnp.where(shared, order.total, 1.0) * tables.total
@@ -204,16 +244,20 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
     root = first_above(tables.roots, zero, zero, jnp.broadcast_to(last, (lanes,)), mass, steps)
 
     def grow(t: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
-        nodes, rest, children = carry  # placed; nodes to come below each; children to come of each, -1: not drawn yet
+        # For each node that is placed, `rest` is the number of nodes still to come below it, and `children` is the
+        # number of its children still to come, or -1 where that is not drawn yet.
+        nodes, rest, children = carry
+        # The first node that has nodes to come, v, gets the next child.
         at, v, r, c = zero, nodes[0], rest[0], children[0]
-        for i in range(size - 1, -1, -1):  # the first that has nodes to come
+        for i in range(size - 1, -1, -1):
             on = rest[i] > 0
-            at, v, r, c = (jnp.where(on, a, b) for a, b in zip((i, nodes[i], rest[i], children[i]), (at, v, r, c)))  # noqa: B905
-        mine = v.astype(jnp.int64) * ((1 + LEVELS) * size)  # tables may have more entries than int32 numbers
+            at, v = jnp.where(on, i, at), jnp.where(on, nodes[i], v)
+            r, c = jnp.where(on, rest[i], r), jnp.where(on, children[i], c)
+        base_of_v = v.astype(jnp.int64) * ((1 + LEVELS) * size)  # Tables may have more than 2^31 entries.
         u = [uniform(jnp, order.stream, lane, 3 * t + number) for number in (-2, -1, 0)]
 
         def way(level: jax.Array, below: jax.Array) -> jax.Array:
-            return take(numbers, mine + ((1 + level) * size + below).astype(jnp.int64))
+            return take(numbers, base_of_v + ((1 + level) * size + below).astype(jnp.int64))
 
         one, two = way(jnp.int32(1), r), way(jnp.int32(2), r)
         c = jnp.where(c < 0, 1 + (one <= u[0] * (one + two)).astype(jnp.int32), c)
@@ -221,14 +265,14 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
 
         def pick(i: jax.Array, so_far: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             j, acc = so_far
-            g = take(numbers, mine + i.astype(jnp.int64))
+            g = take(numbers, base_of_v + i.astype(jnp.int64))
             term = jnp.where(i <= r, i.astype(jnp.float64) * g * way(c - 1, jnp.maximum(r - i, 0)), 0.0)
             return jnp.where((acc <= whole) & (term > 0), i, j), acc + term
 
         j, _ = _each(jnp.int32(1), size - t + 1, size - 1, pick, (zero + 1, jnp.zeros(lanes)))
         low, high = take(dyads.offsets, v), take(dyads.offsets, v + 1)
         degree = high - low
-        # A leaf is any neighbour; the root of a larger subtree has the weight of its maps.
+        # A leaf goes to any neighbour with the same chance, the root of a larger subtree by the number of its maps.
         leaf = low + jnp.minimum((u[2] * degree.astype(jnp.float64)).astype(jnp.int32), degree - 1)
         base = jnp.maximum(j - 2, 0).astype(jnp.int64) * slots
         mass = u[2] * take(prefix, base + (high - 1).astype(jnp.int64))
@@ -248,12 +292,15 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
 
 
 def codes_of(dyads: Dyads, index: PairIndex | None, nodes: jax.Array, places: jax.Array) -> jax.Array:
-    """Codes of the subgraphs on ``nodes`` ``[size, lanes]``, uint64; all ones where a node is there twice.
+    """Return the codes of the subgraphs on some nodes, uint64 ``[lanes]``; all ones where a node is there twice.
 
     Args:
-      index: of the graph, which must be there if no matrix is.
-      places: int32 ``[pairs, 3]``: an older and a younger node, and the lowest bit of their state in a code; then, with
-        labels, ``[size, 3]``: a node twice, and that of its label.
+      dyads: The graph.
+      index: The index of the graph's edges, which is needed where ``dyads`` has no matrix.
+      nodes: The nodes, int32 ``[size, lanes]``.
+      places: For each pair an older node, a younger node, and the lowest bit of their state in a code, int32
+        ``[pairs, 3]``. With labels, rows for the nodes follow, ``[size, 3]``: the node twice, and the lowest bit of its
+        label.
     """
     size, lanes = nodes.shape
     pairs = size * (size - 1) // 2
@@ -263,7 +310,7 @@ def codes_of(dyads: Dyads, index: PairIndex | None, nodes: jax.Array, places: ja
         old, young = nodes[places[b, 0]], nodes[places[b, 1]]
         late, early = jnp.maximum(old, young), jnp.minimum(old, young)
         state = dyad_state(PLAIN, dyads, late, early) if index is None else index.state(late, early)
-        if dyads.entries:  # seen from the older one
+        if dyads.entries:  # The state in a code is seen from the older node.
             mirrored = state // dyads.entries + state % dyads.entries * dyads.entries
             state = jnp.where(late == old, state, mirrored)
         return code | (state.astype(jnp.uint64) << places[b, 2].astype(jnp.uint64)), good & (old != young)

@@ -1,7 +1,7 @@
-"""Triangles of a degree order, each found once: at the arc between its two lowest nodes.
+"""Triangles of a graph in degree order, each found once, at the arc between its two lowest nodes.
 
-For the arc u -> v the shorter of (u's arcs after v) and (v's arcs) is expanded and each of its heads w looked up in
-the other, so a hit knows all three arcs.
+For an arc u -> v, the shorter of two lists (u's arcs after v, and v's arcs) is walked, and each of its heads w is
+looked up in the other list. A triangle that is found in this way knows all its three arcs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jaxmotif.kernels._lane_body import Read, each_position
 
 
 class TriangleBlock(NamedTuple):
-    """Arcs of the triangles u < v < w in a block of positions, int32 ``[block]`` each; M where there is none."""
+    """The arcs of triangles u < v < w, int32 ``[block]`` each; M, the number of arcs, where there is no triangle."""
 
     uv: jax.Array
     uw: jax.Array
@@ -27,53 +27,57 @@ class TriangleBlock(NamedTuple):
 
 
 def triangle_tests(xp: ModuleType, order: DegreeOrder) -> Any:
-    """How many membership tests each arc needs, int32 ``[M]``."""
+    """Return how many membership tests each arc needs, int32 ``[M]``; ``xp`` is NumPy or jax.numpy."""
     arc = xp.arange(order.edge_capacity, dtype=np.int32)
-    # w is above v: in u's row it comes after v, in v's row it is any head.
+    # Node w is above v, so that it comes after v in u's row and may be any head in v's row.
     after = order.out_offsets[order.tail + 1] - arc - 1
     row = order.out_offsets[order.head + 1] - order.out_offsets[order.head]
     return xp.where(arc < order.num_edges, xp.minimum(after, row), xp.zeros_like(arc))
 
 
 class _Arcs(NamedTuple):
-    """What a membership test reads, of a degree order."""
+    """The arrays of a degree order that a membership test reads.
+
+    The field ``none``, int32 ``[1]``, is the number that stands for no arc.
+    """
 
     out_offsets: jax.Array
     tail: jax.Array
     head: jax.Array
-    none: jax.Array  # int32 [1]: what stands for no arc
+    none: jax.Array
 
 
 def triangle_block(
     order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int
 ) -> TriangleBlock:
-    """Test the positions ``first .. min(first + block, stop)`` of the work list.
+    """Find the triangles at the positions ``first .. min(first + block, stop)`` of the membership tests.
 
     Args:
-      work: :func:`jaxmotif.kernels._expand.flat_work` of the :func:`triangle_tests`.
-      first, stop: int64 scalars. block: static.
+      order: The graph.
+      work: The numbers of :func:`triangle_tests`, laid out by :func:`jaxmotif.kernels._expand.flat_work`.
+      first: The first position, an int64 scalar.
+      stop: The position to stop before, an int64 scalar.
+      block: The number of positions, static.
     """
     edges, steps = order.edge_capacity, _search_steps(order.edge_capacity)
 
     def test(read: Read, arcs: _Arcs, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
         u, v = read.load(arcs.tail, arc), read.load(arcs.head, arc)
         u_end, v_start, v_end = (read.load(arcs.out_offsets, row) for row in (u + 1, v, v + 1))
-        along_u = u_end - arc - 1 < v_end - v_start  # the shorter list is walked, the other searched
+        along_u = u_end - arc - 1 < v_end - v_start  # The shorter list is walked and the other one searched.
         here = jnp.where(along_u, arc + 1, v_start) + offset
         w = read.load(arcs.head, here, valid)
         low, high = jnp.where(along_u, v_start, arc + 1), jnp.where(along_u, v_end, u_end)
         there, hit = read.find(arcs.head, low, high, w, valid, steps)
-        # Whichever was walked: an arc of u's row is u-w, one of v's is v-w.
-        found = arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)
+        uv, uw, vw = arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)
         none = read.at(arcs.none, 0)
-        return tuple(jnp.where(hit, x, none) for x in found)
+        return tuple(jnp.where(hit, x, none) for x in (uv, uw, vw))
 
     arcs = _Arcs(order.out_offsets, order.tail, order.head, jnp.full(1, edges, jnp.int32))
-    found, _ = each_position(test, arcs, work, first, stop, block=block, fill=(edges,) * 3, name="triangles")
-    uv, uw, vw = found
-    return TriangleBlock(uv, uw, vw)
+    triangles, _ = each_position(test, arcs, work, first, stop, block=block, fill=(edges,) * 3, name="triangles")
+    return TriangleBlock(*triangles)
 
 
 def _search_steps(edges: int) -> int:
-    """An out-degree is at most sqrt(2 m); binary search over it takes this many steps."""
+    """Return how many steps a binary search of a node's out arcs takes, of which there are at most sqrt(2 m)."""
     return int(np.sqrt(2 * edges)).bit_length()

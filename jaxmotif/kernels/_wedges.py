@@ -1,7 +1,7 @@
-"""Wedges v - u - w of a degree order with both u and w below v: the halves of all 4-cycles.
+"""Wedges v - u - w of a graph in degree order whose nodes u and w are both below v: the halves of all 4-cycles.
 
-For every in arc u -> v the part of u's full row before v is expanded. Because rows are in rank order this prefix
-is exactly the neighbours w < v of u (w below or above u), so nothing is tested or thrown away.
+For every in arc u -> v the part of u's full row before v is expanded. Rows are in rank order, so that this part has
+exactly the neighbours w < v of u, be they below or above u. Nothing is tested or thrown away.
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ from jaxmotif.kernels._lane_body import Read, each_position
 
 
 class WedgeBlock(NamedTuple):
-    """Int32 ``[block]`` each: the arcs u-v and u-w, the ends v and w; and which positions are valid. Elsewhere the
-    others may be anything, no index."""
+    """The wedges at a block of positions.
+
+    Attributes:
+      uv: The arcs between u and v, int32 ``[block]``; where a position is not valid they are no safe indices.
+      uw: The arcs between u and w, likewise.
+      v: The ends v, likewise.
+      w: The ends w, likewise.
+      valid: Which positions are valid.
+    """
 
     uv: jax.Array
     uw: jax.Array
@@ -29,16 +36,16 @@ class WedgeBlock(NamedTuple):
 
 
 def wedge_lengths(xp: ModuleType, order: DegreeOrder) -> Any:
-    """Wedges at each position of ``order.in_arc``, int32 ``[M]`` (so they are grouped by v)."""
+    """Return the number of wedges at each position of ``order.in_arc``, int32 ``[M]``, which groups them by v."""
     arc = order.in_arc
     u = order.tail[arc]
-    # v's place in u's full row: behind all in arcs, and the out arcs before this one.
+    # In u's full row, v comes after all in arcs and after the out arcs before this one.
     below = order.in_offsets[u + 1] - order.in_offsets[u] + arc - order.out_offsets[u]
     return xp.where(xp.arange(order.edge_capacity, dtype=np.int32) < order.num_edges, below, xp.zeros_like(below))
 
 
 class _Arcs(NamedTuple):
-    """What a wedge reads, of a degree order."""
+    """The arrays of a degree order that the kernel reads."""
 
     out_offsets: jax.Array
     in_offsets: jax.Array
@@ -50,22 +57,26 @@ class _Arcs(NamedTuple):
 
 
 def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int) -> WedgeBlock:
-    """The wedges at the positions ``first .. min(first + block, stop)``.
+    """Return the wedges at the positions ``first .. min(first + block, stop)``.
 
     Args:
-      work: :func:`flat_work` of (some of) the :func:`wedge_lengths`.
-      first, stop: int64 scalars. block: static.
+      order: The graph.
+      work: The numbers of :func:`wedge_lengths`, or some of them, laid out by
+        :func:`jaxmotif.kernels._expand.flat_work`.
+      first: The first position, an int64 scalar.
+      stop: The position to stop before, an int64 scalar.
+      block: The number of positions, static.
     """
     arcs = _Arcs(*(getattr(order, name) for name in _Arcs._fields))
-    found, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
-    uv, uw, v, w = found
+    arrays, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
+    uv, uw, v, w = arrays
     return WedgeBlock(uv, uw, v, w, valid)
 
 
 def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
     uv = read.load(arcs.in_arc, position)
     u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
-    # u's full row begins where those of all ranks before it end: with their in arcs and out arcs.
+    # The full rows of all ranks before u, with their in arcs and out arcs, come before u's full row.
     place = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset
-    # Both lie along the row: to look the end up at its arc would be a read at random for each wedge.
+    # The row has both the arc and its end, since looking up the end at the arc would be a read at random.
     return uv, read.load(arcs.row_arc, place, valid), v, read.load(arcs.row_end, place, valid)

@@ -1,4 +1,4 @@
-"""The query language: text to a query, parsed and never evaluated."""
+"""The query language: text is parsed to a query, and never evaluated as code."""
 
 from jaxmotif.language._parse import parse
 from jaxmotif.language._query import Clause, Comparison, Edge, Query, QueryError

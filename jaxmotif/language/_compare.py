@@ -1,4 +1,4 @@
-"""What clauses and comparisons say of columns of values; nothing that a query says is ever evaluated as code."""
+"""Clauses and comparisons applied to columns of values; nothing in a query is ever evaluated as code."""
 
 from __future__ import annotations
 
@@ -13,23 +13,28 @@ from jaxmotif.language._query import Value
 T = TypeVar("T")
 
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": ops.eq, "<": ops.lt, "<=": ops.le, ">": ops.gt, ">=": ops.ge, "contains": ops.contains,
+    "==": ops.eq,
+    "<": ops.lt,
+    "<=": ops.le,
+    ">": ops.gt,
+    ">=": ops.ge,
+    "contains": ops.contains,
     "in": lambda value, group: value in group,
-}  # fmt: skip
+}
 _OPPOSITES = {"!=": "==", "!in": "in", "!contains": "contains"}
 _FLIPPED = {">": "<", ">=": "<=", "in": "contains", "!in": "!contains"}
 
 
 def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
-    """Which values of a column fulfil a clause (:class:`jaxmotif.language.Clause`), bool ``[R]``.
+    """Return which values of a column satisfy a clause (:class:`jaxmotif.language.Clause`), bool ``[R]``.
 
     Example:
       >>> fulfils(np.array([1.0, np.nan, 30.0]), ">", 20).tolist(), fulfils(np.array(["KC", None]), "!=", "KC").tolist()
       ([False, False, True], [False, True])
     """
     if operator in _OPPOSITES:
-        found = ~fulfils(column, _OPPOSITES[operator], value)
-        return found & _present(column) if operator == "!contains" else found
+        result = ~fulfils(column, _OPPOSITES[operator], value)
+        return result & _present(column) if operator == "!contains" else result
     numeric = column.dtype.kind in "biuf"
     if numeric and operator == "in" and isinstance(value, tuple):
         return np.any([fulfils(column, "==", item) for item in value], axis=0) if value else np.zeros(len(column), bool)
@@ -41,19 +46,43 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
     return _each(_TESTS[operator], column.tolist(), [value] * len(column))
 
 
+def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
+    """Return why a clause can hold for no value of a column: it compares numbers with words, or words with numbers.
+
+    Example:
+      >>> mismatch(np.array([1, 2]), ">", "x"), mismatch(np.array([1, 2]), ">", "1.5")
+      ("holds numbers, and 'x' is none", None)
+    """
+    values = value if isinstance(value, tuple) else (value,)
+    if column.dtype.kind in "biuf":
+        if not len(column) or (column.dtype.kind == "f" and np.isnan(column).all()):
+            return None  # a column without values says nothing about its kind
+        kind = "truth values" if column.dtype.kind == "b" else "numbers"
+        if operator.endswith("contains") or (operator.endswith("in") and not isinstance(value, tuple)):
+            return f"holds {kind}, of which {operator!r} says nothing"
+        wrong = [item for item in values if _number(item) is None]
+        return f"holds {kind}, and {wrong[0]!r} is none" if wrong else None
+    kinds = {type(item) for item in column.tolist() if item is not None}
+    wrong = [item for item in values if isinstance(item, int | float)]
+    if kinds and all(issubclass(kind, str) for kind in kinds) and wrong:
+        return f"holds words; {wrong[0]} is a number, and a word in quotes, '{wrong[0]}'"
+    return None
+
+
 def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:
-    """Where the values of two columns compare; nowhere where one is missing, bool ``[R]``."""
-    there = _present(left) & _present(right)
+    """Return where a comparison of two columns holds, bool ``[R]``: never where a value is missing."""
+    present = _present(left) & _present(right)
     if operator in _OPPOSITES:
-        return there & ~agree(left, _OPPOSITES[operator], right)
+        return present & ~agree(left, _OPPOSITES[operator], right)
     if left.dtype.kind in "biuf" and right.dtype.kind in "biuf":
-        found = np.zeros(len(left), bool) if operator in ("in", "contains") else _TESTS[operator](left, right)
-        return there & found
-    return there & _each(_TESTS[operator], left.tolist(), right.tolist())
+        if operator in ("in", "contains"):  # numbers contain nothing
+            return np.zeros(len(left), bool)
+        return present & _TESTS[operator](left, right)
+    return present & _each(_TESTS[operator], left.tolist(), right.tolist())
 
 
 def canonical(left: T, operator: str, right: T) -> tuple[T, str, T]:
-    """The same comparison the one way round in which it is written here."""
+    """Return a comparison in the one of its two directions that is used here."""
     if operator in _FLIPPED:
         return right, _FLIPPED[operator], left
     if operator in ("==", "!=") and repr(right) < repr(left):
@@ -62,6 +91,7 @@ def canonical(left: T, operator: str, right: T) -> tuple[T, str, T]:
 
 
 def _present(column: np.ndarray) -> np.ndarray:
+    """Return which values of a column are not missing."""
     if column.dtype.kind == "f":
         return ~np.isnan(column)
     if column.dtype.kind == "O":
@@ -70,7 +100,7 @@ def _present(column: np.ndarray) -> np.ndarray:
 
 
 def _number(value: Value) -> bool | int | float | None:
-    """A value that numbers can be compared with; text may be one in quotes."""
+    """Return a value as a number, which may be text in quotes, or ``None`` if it is none."""
     if isinstance(value, str):
         try:
             return float(value) if not value.lstrip("+-").isdecimal() else int(value)
@@ -80,13 +110,13 @@ def _number(value: Value) -> bool | int | float | None:
 
 
 def _each(test: Callable[[object, object], object], left: Sequence[object], right: Sequence[object]) -> np.ndarray:
-    """Values one by one; what cannot be compared does not compare."""
-    found = np.zeros(len(left), bool)
+    """Compare values one by one; values that cannot be compared give false."""
+    result = np.zeros(len(left), bool)
     for i, (value, other) in enumerate(zip(left, right, strict=True)):
         if value is None:
             continue
         try:
-            found[i] = bool(test(value, other))
+            result[i] = bool(test(value, other))
         except (TypeError, ValueError):
             continue
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""The grammar of the query language, and what a text of it says."""
+"""The grammar of the query language, and the reader that makes a query of a text."""
 
 from __future__ import annotations
 
@@ -40,23 +40,36 @@ COMMENT: /#[^\n]*/
 """
 
 MOST_STATEMENTS = 2**16
-"""Statements of a query once its macros are written out: a few lines of macros can stand for more than any memory."""
+"""Most statements of a query with its macros written out: a few lines of macros could fill any memory."""
 
 _READABLE = {
-    "NAME": "a name", "STRING": "text in quotes", "NUMBER": "a number", "RELATION": "-> or !>", "$END": "the end",
-    "OPERATOR": "an operator such as = or <", "SEMICOLON": ";", "LSQB": "[", "RSQB": "]", "LPAR": "(", "RPAR": ")",
-    "LBRACE": "{", "RBRACE": "}", "COMMA": ",", "DOT": ".", "AS": "as",
-}  # fmt: skip
+    "NAME": "a name",
+    "STRING": "text in quotes",
+    "NUMBER": "a number",
+    "RELATION": "-> or !>",
+    "$END": "the end",
+    "OPERATOR": "an operator such as = or <",
+    "SEMICOLON": ";",
+    "LSQB": "[",
+    "RSQB": "]",
+    "LPAR": "(",
+    "RPAR": ")",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "COMMA": ",",
+    "DOT": ".",
+    "AS": "as",
+}
 _SAME = {"=": "==", "<>": "!="}
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 
 
 def parse(text: str) -> Query:
-    """What a text in the query language says.
+    """Parse a text in the query language.
 
     Raises:
-      QueryError: (a ValueError) with the line and column where it goes wrong.
-      ImportError: lark is missing, of the extra ``query``.
+      QueryError: (a ValueError) for a text that is no query, with the line and column of the mistake.
+      ImportError: where lark, of the extra ``query``, is not installed.
 
     Example:
       >>> parse('A -> B; B -> C [type = "inhibitory", weight > 20]; A !> C; A.kind = "KC"')
@@ -81,12 +94,12 @@ def parse(text: str) -> Query:
         lines = text.split("\n")
         place = Place(len(lines), len(lines[-1]) + 1) if ended else Place(error.line, error.column)
         if ended:
-            found = "the end"
+            actual = "the end"
         elif isinstance(error, UnexpectedToken):
-            found = repr(str(error.token)[:30])
+            actual = repr(str(error.token)[:30])
         else:
-            found = repr(lines[place.line - 1][place.column - 1 : place.column])
-        raise QueryError(f"expected {shown}, found {found}", place, text) from None
+            actual = repr(lines[place.line - 1][place.column - 1 : place.column])
+        raise QueryError(f"expected {shown}, found {actual}", place, text) from None
     return _Reader(text).read(tree)
 
 
@@ -100,24 +113,31 @@ def _parser() -> Lark:
 
 
 def _parts(tree: Tree) -> list[Any]:
-    """The tokens and trees that the grammar puts into a tree."""
+    """Return the tokens and trees that the grammar puts into a tree."""
     return tree.children
 
 
 class _Macro(NamedTuple):
+    """A macro with its parameters and statements."""
+
     parameters: list[Token]
     body: Tree
 
 
 class _Scope(NamedTuple):
-    """The names of a statement: parameters of the macro it is in (``None`` outside), and edges named there."""
+    """The names that a statement may use.
+
+    Attributes:
+      nodes: the node that each parameter of the macro stands for; ``None`` outside of macros.
+      edges: the ends of each named edge.
+    """
 
     nodes: Mapping[str, str] | None
     edges: dict[str, tuple[int, int]]
 
 
 class _Reader:
-    """Writes out macros and collects statements."""
+    """A reader that writes out macros and collects statements."""
 
     def __init__(self, text: str):
         self.text = text
@@ -132,23 +152,25 @@ class _Reader:
         self.statements = 0
 
     def read(self, tree: Tree) -> Query:
+        """Return the query of a parsed text."""
         self.run(tree, _Scope(None, {}))
-        for statement, scope in self.late:  # once all nodes and edges are known
+        # Constraints may name nodes and edges of later statements.
+        for statement, scope in self.late:
             (self.constrain if statement.data == "constraint" else self.declare_twins)(statement, scope)
         edges = (*self.wanted.values(), *(edge for edges in self.forbidden.values() for edge in edges))
         if not self.numbers:
             raise QueryError("a query needs an edge, such as A -> B", Place(1, 1), self.text)
-        return Query(
-            tuple(self.numbers), edges, tuple(self.clauses), tuple(self.comparisons), tuple(self.twins), self.text
-        )
+        conditions = tuple(self.clauses), tuple(self.comparisons), tuple(self.twins)
+        return Query(tuple(self.numbers), edges, *conditions, self.text)
 
     def run(self, body: Tree, scope: _Scope) -> None:
+        """Read the statements of a text or a macro."""
         for statement in _parts(body):
             self.statements += 1
             if statement.data == "macro":
                 name, parameters, inner = _parts(statement)
                 for call in inner.find_data("call"):
-                    self.macro(_parts(call)[0])  # macros call those above them, so that no call goes on for ever
+                    self.macro(_parts(call)[0])  # a macro may call only macros above it, so that every call ends
                 self.macros[str(name)] = _Macro(_parts(parameters), inner)
             elif statement.data == "call":
                 self.call(statement, scope)
@@ -158,22 +180,25 @@ class _Reader:
                 self.late.append((statement, scope))
 
     def macro(self, name: Token) -> _Macro:
+        """Return the macro of a name, or refuse the name."""
         if str(name) not in self.macros:
             self.refuse(f"there is no macro {name} above", name)
         return self.macros[str(name)]
 
     def call(self, statement: Tree, scope: _Scope) -> None:
-        name, given = _parts(statement)
+        """Write out a call of a macro."""
+        name, arguments = _parts(statement)
         macro = self.macro(name)
-        if len(_parts(given)) != len(macro.parameters):
+        if len(_parts(arguments)) != len(macro.parameters):
             count = len(macro.parameters)
-            self.refuse(f"macro {name} takes {count} names, here are {len(_parts(given))}", name)
+            self.refuse(f"macro {name} takes {count} names, here are {len(_parts(arguments))}", name)
         if self.statements > MOST_STATEMENTS:
             self.refuse(f"macros written out are over the limit of {MOST_STATEMENTS} statements", name)
-        actual = [self.node_name(token, scope) for token in _parts(given)]
+        actual = [self.node_name(token, scope) for token in _parts(arguments)]
         self.run(macro.body, _Scope(dict(zip(map(str, macro.parameters), actual, strict=True)), {}))
 
     def edge(self, statement: Tree, scope: _Scope) -> None:
+        """Add an edge."""
         source, relation, target, clauses, alias = _parts(statement)
         ends = self.number(source, scope), self.number(target, scope)
         if relation[1] != ">":
@@ -201,6 +226,7 @@ class _Reader:
             scope.edges[str(alias)] = ends
 
     def constrain(self, statement: Tree, scope: _Scope) -> None:
+        """Add a clause or a comparison."""
         from lark import Tree
 
         member, operator, other = _parts(statement)
@@ -217,35 +243,42 @@ class _Reader:
             self.wanted[left] = edge._replace(clauses=(*edge.clauses, clause))
 
     def declare_twins(self, statement: Tree, scope: _Scope) -> None:
-        first, second = (self.known(token, scope) for token in _parts(statement))
+        """Add a pair of interchangeable nodes."""
+        first, second = (self.node(token, scope) for token in _parts(statement))
         if first == second:
             self.refuse("a node is interchangeable with itself in any case", _parts(statement)[0])
         self.twins.append((first, second, self.place(_parts(statement)[0])))
 
     def member(self, member: Tree, scope: _Scope) -> tuple[Element, str]:
+        """Return the node or edge and the attribute of ``name.key``."""
         name, key = _parts(member)
-        element = scope.edges[str(name)] if str(name) in scope.edges else self.known(name, scope)
+        element = scope.edges[str(name)] if str(name) in scope.edges else self.node(name, scope)
         return element, self.string(key)
 
-    def known(self, token: Token, scope: _Scope) -> int:
+    def node(self, token: Token, scope: _Scope) -> int:
+        """Return the number of a node that an edge names, or refuse the name."""
         name = self.node_name(token, scope)
         if name not in self.numbers:
             self.refuse(f"{token} is neither a node of an edge nor a named edge", token)
         return self.numbers[name]
 
     def node_name(self, token: Token, scope: _Scope) -> str:
+        """Return the name of a node, which in a macro is the argument for a parameter."""
         if scope.nodes is not None and str(token) not in scope.nodes:
             self.refuse(f"{token} is no parameter of the macro, and no edge named in it", token)
         return str(token) if scope.nodes is None else scope.nodes[str(token)]
 
     def number(self, token: Token, scope: _Scope) -> int:
+        """Return the number of a node, which may be new."""
         return self.numbers.setdefault(self.node_name(token, scope), len(self.numbers))
 
     def clause(self, clause: Tree) -> Clause:
+        """Read a clause."""
         key, operator, value = _parts(clause)
         return Clause(self.string(key), _SAME.get(str(operator), str(operator)), self.value(value), self.place(key))
 
     def value(self, value: Token | Tree) -> Value:
+        """Read a value."""
         from lark import Tree
 
         if isinstance(value, Tree):
@@ -262,11 +295,14 @@ class _Reader:
 
     @staticmethod
     def string(token: Token) -> str:
+        """Return the text of a token, without quotes."""
         return str(token)[1:-1] if token.type == "STRING" else str(token)
 
     def refuse(self, problem: str, token: Token) -> NoReturn:
+        """Raise an error with the place of a token."""
         raise QueryError(problem, self.place(token), self.text)
 
     @staticmethod
     def place(token: Token) -> Place:
+        """Return the place of a token in the text."""
         return Place(token.line or 0, token.column or 0)

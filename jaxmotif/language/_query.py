@@ -1,4 +1,4 @@
-"""A query: nodes by name, edges that must or must not be there, and what is asked of their attributes."""
+"""Queries: nodes by name, edges that must or must not be there, and conditions on their attributes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Element = int | tuple[int, int]
 
 
 class QueryError(ValueError):
-    """A query that cannot be, with its line and column (from 1).
+    """An error in a query, with its line and column (from 1).
 
     Attributes:
-      line, column: where in the text; 0 for a query that was not written as text.
+      line: the line in the text; 0 for a query that was not written as text.
+      column: the column likewise.
     """
 
     def __init__(self, problem: str, place: Place | None = None, text: str = ""):
@@ -31,7 +32,7 @@ class QueryError(ValueError):
 
 
 class Place(NamedTuple):
-    """Line and column in the text of a query, from 1."""
+    """A line and a column in the text of a query, from 1."""
 
     line: int
     column: int
@@ -41,11 +42,11 @@ NOWHERE = Place(0, 0)
 
 
 class Clause(NamedTuple):
-    """``key operator value``, of the attributes of one node or edge.
+    """A condition ``key operator value`` on an attribute of one node or edge.
 
-    An element without the attribute fulfils ``!=`` and ``!in`` alone. Values of different kinds are not equal, and
-    neither is less; a number in quotes is one to a column of numbers. ``in`` is for a list, or part of a text;
-    ``contains`` the other way round, for attributes that are lists or texts.
+    An element without the attribute satisfies only ``!=`` and ``!in``. Values of different kinds are not equal, and
+    neither is less. Compared with numbers, a number in quotes is a number. ``in`` asks whether the attribute is in a
+    list, or part of a text; ``contains`` is the reverse, for attributes that are lists or texts.
     """
 
     key: str
@@ -55,8 +56,10 @@ class Clause(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """``left.key operator right.other_key``: between the attributes of two elements, or two of one; false where one is
-    missing."""
+    """A condition ``left.key operator right.other_key`` on attributes of two elements, or on two attributes of one.
+
+    It is false where an attribute is missing.
+    """
 
     left: Element
     key: str
@@ -67,8 +70,10 @@ class Comparison(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An edge or arc from source to target that must be there and fulfil all clauses; or if not ``present``, none that
-    fulfils all of them may be there."""
+    """An edge or arc of a query.
+
+    It must be there and satisfy all clauses; or, if not ``present``, no edge that satisfies all of them may be there.
+    """
 
     source: int
     target: int
@@ -82,13 +87,13 @@ class Query:
     """A query in the language of DotMotif, as :func:`jaxmotif.query` reads it.
 
     Attributes:
-      names: of the nodes, in the order in which the edges name them.
-      edges: at most one wanted edge between two nodes in each direction.
-      clauses: what is asked of nodes by number.
-      comparisons: between two elements.
-      twins: pairs of nodes declared interchangeable (``A === B``), and where.
-      text: as written, for messages.
-      parallel: of parallel edges, whether a clause must hold for ``"any"`` or for ``"all"``.
+      names: the names of the nodes, in the order in which the edges name them.
+      edges: the edges, with at most one required edge between two nodes in each direction.
+      clauses: conditions on nodes, by number.
+      comparisons: conditions on two elements.
+      twins: pairs of nodes declared interchangeable (``A === B``), with their places in the text.
+      text: the text of the query, for messages.
+      parallel: whether a clause must hold for ``"any"`` or for ``"all"`` of several parallel edges.
 
     Reference:
       Matelsky, Reilly, Johnson, Stiso, Bassett, Wester, Gray-Roncal: DotMotif: an open-source tool for connectome
@@ -105,6 +110,7 @@ class Query:
 
     @property
     def num_nodes(self) -> int:
+        """Number of nodes."""
         return len(self.names)
 
     def __repr__(self) -> str:

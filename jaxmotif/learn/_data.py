@@ -1,4 +1,4 @@
-"""The graphs of a data set, whatever library they are of."""
+"""Data sets of graphs, whatever library the graphs come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jaxmotif.graph import Graphs, as_graphs
 def data_set(
     graphs: Any, directed: bool = False, node_label: str | None = None, edge_label: str | None = None
 ) -> Graphs:
-    """Graphs side by side.
+    """Return the graphs of a data set side by side.
 
     Args:
       graphs: ``Graphs``, or a sequence of what :func:`jaxmotif.graph.as_graph` takes, or of PyTorch Geometric's

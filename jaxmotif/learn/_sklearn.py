@@ -27,22 +27,22 @@ POOLS = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max, "sum": np
 
 
 class _OfGraphs(TransformerMixin, BaseEstimator):
-    """What the transformers share: ``X`` is a sequence of graphs; there is nothing to learn but the columns' names."""
+    """Base of the transformers: ``X`` is a sequence of graphs, and ``fit`` learns the names of the columns alone."""
 
     directed = False
 
     def fit(self, X: GraphsLike, y: object = None) -> Any:
-        """Checks the graphs and the parameters, and names the features."""
+        """Check the graphs and the parameters, and name the features."""
         self._learn(data_set(X, self.directed))
         return self
 
     def transform(self, X: GraphsLike) -> np.ndarray:
-        """The features, float64 ``[graphs, features]``."""
+        """Return the features, float64 ``[graphs, features]``."""
         check_is_fitted(self, "columns_")
         return self._values(data_set(X, self.directed))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """The names of the features; the input has none."""
+        """Return the names of the features; the input has none."""
         check_is_fitted(self, "columns_")
         return np.array(self.columns_, dtype=object)
 
@@ -63,7 +63,7 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
 
 class GraphletFeatures(_OfGraphs):
-    """How often each graph holds each graphlet, connected or not.
+    """Counts of every graphlet in each graph, connected or not, as features.
 
     ``X`` is a sequence of undirected graphs: :class:`jaxmotif.Graph`, networkx graphs, edge arrays ``[m, 2]``, PyTorch
     Geometric's ``Data``, what else :func:`jaxmotif.graph.as_graph` takes; or :class:`jaxmotif.graph.Graphs`.
@@ -120,7 +120,8 @@ class OrbitFeatures(_OfGraphs):
 
     def _values(self, graphs: Graphs) -> np.ndarray:
         found = node_orbits(graphs, size=self.size)
-        counts = np.log1p(found.values) if self.log else found.values
+        counts = found.values.astype(np.float64)
+        counts = np.log1p(counts) if self.log else counts
         rows = [
             counts[a:b] if b > a else np.zeros((1, counts.shape[1]))
             for a, b in zip(found.starts, found.starts[1:], strict=False)
@@ -129,7 +130,7 @@ class OrbitFeatures(_OfGraphs):
 
 
 class PatternFeatures(_OfGraphs):
-    """How often each graph holds each of some patterns: :func:`jaxmotif.pattern_features`.
+    """Counts of chosen patterns in each graph, as features: :func:`jaxmotif.pattern_features`.
 
     Args:
       patterns: names or small graphs, with labels or not; directed if the graphs are.
@@ -227,7 +228,7 @@ def _graphlet_names(size: int) -> tuple[str, ...]:
 
 
 def _graphlets(graphs: Graphs, size: int) -> np.ndarray:
-    """Counts, float64 ``[graphs, graphlets]``."""
+    """Return counts of graphlets, float64 ``[graphs, graphlets]``."""
     return graphlet_counts(graphs, size=size).values.astype(np.float64)
 
 
@@ -243,12 +244,12 @@ def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: boo
 
 
 def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:
-    """Sets of as many nodes as each pattern has, float64 ``[graphs, patterns]``."""
+    """Return how many sets of as many nodes as a pattern has there are, float64 ``[graphs, patterns]``."""
     return np.array([[comb(n, pattern.num_nodes) for pattern in patterns] for n in graphs.n.tolist()], np.float64)
 
 
 def _centred(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...]) -> np.ndarray:
-    """Connected graphlets of three nodes and more: counts less their mean in G(n, p) of the same n and density."""
+    """Return counts of connected graphlets of three nodes and more, less their mean in G(n, p) of equal density."""
     patterns = [_pattern(name) for name in names]
     kept = [i for i, p in enumerate(patterns) if p.num_nodes > 2 and len(p.components()) == 1]
     chosen = [patterns[i] for i in kept]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
 
+from jaxmotif.arrays import Int64
 from jaxmotif.graph import Graph
 
 
 def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
-    """The graphs of a ``GraphsTuple`` side by side as one graph; pure.
+    """Return the graphs of a ``GraphsTuple`` side by side as one graph; pure.
 
     Args:
       graphs: with ``senders`` and ``receivers``, integers ``[E]``. What ``jraph.pad_with_graphs`` adds, self loops of a
@@ -32,12 +33,12 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
     return Graph.from_edge_index(jnp.stack([graphs.senders, graphs.receivers]), num_nodes, directed)
 
 
-def with_node_features(graphs: Any, values: jax.Array) -> Any:
-    """The same ``GraphsTuple`` with more columns in ``nodes``; pure.
+def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
+    """Return the same ``GraphsTuple`` with more columns in ``nodes``; pure.
 
     Args:
       graphs: whose ``nodes`` are an array ``[n, F]``, or ``None``.
-      values: ``[n, F']``.
+      values: ``[n, F']``, floats or exact counts, which become the dtype of ``nodes``.
 
     Example:
       >>> from collections import namedtuple
@@ -50,8 +51,16 @@ def with_node_features(graphs: Any, values: jax.Array) -> Any:
     return graphs._replace(nodes=jnp.concatenate([graphs.nodes, values.astype(graphs.nodes.dtype)], axis=-1))
 
 
-def sums_by_graph(graphs: Any, values: jax.Array) -> jax.Array:
-    """Sums of values of nodes over each graph, ``[graphs, ..]``; pure.
+@overload
+def sums_by_graph(graphs: Any, values: jax.Array) -> jax.Array: ...
+@overload
+def sums_by_graph(graphs: Any, values: Int64) -> Int64: ...
+def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
+    """Add up values of nodes over each graph, ``[graphs, ..]``; pure.
+
+    Args:
+      graphs: with ``n_node``, integers ``[graphs]``.
+      values: ``[n, ..]``; of exact counts the sums are exact, and ``Int64`` too.
 
     Example:
       >>> from collections import namedtuple
@@ -61,4 +70,7 @@ def sums_by_graph(graphs: Any, values: jax.Array) -> jax.Array:
     """
     number = jnp.arange(graphs.n_node.shape[0], dtype=jnp.int32)
     owner = jnp.repeat(number, graphs.n_node, total_repeat_length=values.shape[0])
+    if isinstance(values, Int64):
+        with jax.enable_x64(True):
+            return Int64(jax.ops.segment_sum(values.int64, owner, num_segments=graphs.n_node.shape[0]))
     return jax.ops.segment_sum(values, owner, num_segments=graphs.n_node.shape[0])

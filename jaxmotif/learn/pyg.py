@@ -21,7 +21,7 @@ from jaxmotif.graphlets import node_orbits
 
 @dataclasses.dataclass
 class AddGraphletOrbits:
-    """Adds ORCA's orbits of each node, float32 ``[n, 15]`` (``size=5``: 73).
+    """Transform that adds ORCA's orbits of each node, float32 ``[n, 15]`` (``size=5``: 73).
 
     Args:
       size: 4 or 5, nodes of the largest graphlets.
@@ -34,15 +34,15 @@ class AddGraphletOrbits:
     log: bool = True
 
     def __call__(self, data: Any) -> Any:
-        """A copy of ``Data`` or a ``Batch`` with the counts."""
-        counts = node_orbits(_graphs(data, False, None, None), size=self.size).values
+        """Return a copy of ``Data`` or a ``Batch`` with the counts."""
+        counts = node_orbits(_graphs(data, False, None, None), size=self.size).values.astype(np.float64)
         return _added(data, np.log1p(counts) if self.log else counts, self.attr_name)
 
 
 @dataclasses.dataclass
 class AddPatternCounts:
-    """Adds :func:`jaxmotif.pattern_features`, float32: per node ``[n, F]``, per edge a row for each column of
-    ``edge_index`` ``[E, F]``, per graph ``[graphs, F]``.
+    """Transform that adds :func:`jaxmotif.pattern_features`, float32: per node ``[n, F]``; per edge ``[E, F]``, a row
+    for each column of ``edge_index``; or per graph ``[graphs, F]``.
 
     Args:
       patterns: names or small graphs, with labels or not.
@@ -69,7 +69,7 @@ class AddPatternCounts:
             )
 
     def __call__(self, data: Any) -> Any:
-        """A copy of ``Data`` or a ``Batch`` with the counts."""
+        """Return a copy of ``Data`` or a ``Batch`` with the counts."""
         graphs = _graphs(data, self.directed, self.node_label, self.edge_label)
         found = pattern_features(
             graphs, self.patterns, per=self.per, induced=self.induced, log=self.log, normalize=self.normalize
@@ -87,7 +87,7 @@ def _graphs(data: Any, directed: bool, node_label: str | None, edge_label: str |
 
 
 def _at_columns(data: Any, values: np.ndarray, edges: np.ndarray, directed: bool) -> np.ndarray:
-    """The rows of edges by the columns of ``edge_index``; zeros for self loops."""
+    """Return one row for each column of ``edge_index``: that of its edge, or zeros for a self loop."""
     ends = data.edge_index.cpu().numpy()
     ends = ends if directed else np.sort(ends, axis=0)
     place = np.array([max(data.num_nodes, 1), 1])

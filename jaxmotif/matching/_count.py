@@ -4,77 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
 
 import jax
-import numpy as np
 
-from jaxmotif.arrays._present import Column, Presented, counted, integers
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
-from jaxmotif.graph._coerce import GraphLike, as_graph
+from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._bind import bind
-from jaxmotif.matching._conditions import MOST_NODES
-from jaxmotif.matching._divided import count_in_shares
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._divided import count_in_shares, search_identity
+from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan, make_plan, make_plans
-from jaxmotif.matching._plan_many import plan_many
-from jaxmotif.matching._sizes import LABELS_LEAVE, TOGETHER, TOGETHER_ENTRIES, plan_sizes
-from jaxmotif.matching._target import Target, index_target
-from jaxmotif.patterns import Pattern, as_pattern
-from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, has_passes
-from jaxmotif.search import Standing, run_searches
+from jaxmotif.matching._pieces import count_alone
+from jaxmotif.matching._result import MatchCount, match_count
+from jaxmotif.matching._seconds import PhaseClock
+from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES
+from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner._plan import Plan, index_for_planning, plan_search
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import has_passes
+from jaxmotif.search import Deadline, run_searches
 from jaxmotif.search._sizes import table_memory
-
-Per = Literal["map", "occurrence"]
-Domains = Mapping[int, Sequence[int]] | np.ndarray
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MatchCount(Presented):
-    """How often a query matches.
-
-    Attributes:
-      count: matches found.
-      exact: whether these are all.
-      status: ``"done"``, or the limit that stopped the search, in words.
-      order: query nodes in the order searched. leaves: query nodes counted in closed form.
-      domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
-      steps: of the search (levels, if it was small and done in NumPy); positions: candidates tested.
-      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``; on a device what a
-        plan leaves under way, so that nothing waits for it, is part of its search.
-      notes: what had to be done differently, in words (smaller steps where memory ran out).
-    """
-
-    count: int
-    exact: bool
-    status: str
-    order: list[int]
-    leaves: list[int]
-    domain_sizes: np.ndarray
-    steps: int
-    positions: int
-    seconds: dict[str, float]
-    notes: tuple[str, ...] = ()
-
-    def __int__(self) -> int:
-        return self.count
-
-    def _line(self) -> str:
-        return f"{counted(self.count, 'match')}, {self.status}"
-
-    def table(self) -> dict[str, Column]:
-        seconds = sum(self.seconds.values())
-        return {"matches": [self.count], "exact": [self.exact], "status": [self.status], "seconds": [seconds]}
-
-    def _array(self) -> np.ndarray:
-        return integers([self.count])[0]
 
 
 @for_many_targets
@@ -107,7 +61,8 @@ def count_matches(
       per: count ``"map"``s, or ``"occurrence"``s: maps that differ by an automorphism of the query are one.
       wildcard: a label of query nodes and edges that any label matches.
       domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
-      time_limit: stop early, after so many seconds of search (compiling it is counted, planning is not).
+      time_limit: stop early, when the call has taken that many seconds, of planning, compiling and searching together.
+        A compilation that has begun is not cut short; ``seconds["compile"]`` says what it took.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free; of a CPU, 512 MiB for
         the tables).
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
@@ -132,21 +87,20 @@ def count_matches(
       Bonnici, Giugno, Bombieri: An efficient implementation of a subgraph isomorphism algorithm for GPUs, BIBM 2018.
       Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
     """
-    target = target_of_queries(target, query)
-    pattern = checked_query(query, target, wildcard, per)
+    clock, deadline = PhaseClock(), Deadline(time_limit)
+    target = load_target(target, query)
+    pattern = check_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
     if has_passes(pattern):
-        from jaxmotif.matching._listing import count_listed  # which counts by listing, and imports this module
-
         if checkpoint is not None:
             raise ValueError(
                 "the query compares elements that no edge joins: its matches are listed, without checkpoint"
             )
         return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
     options = Options(
-        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None
-    )  # fmt: skip
+        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
+    )
     selection = select_devices(devices)
     divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
@@ -154,42 +108,22 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    plan, seconds = plan_search(pattern, target, domains, options, selection.main)
+    allowed = check_domains(domains, pattern, target)
+    plan = plan_search(pattern, target, allowed, options, selection.main, clock)
 
     def replan(device: jax.Device, block: int | None) -> Plan:
-        smaller = search if block is None else dataclasses.replace(search, block=block)
-        return plan_search(pattern, target, domains, dataclasses.replace(options, search=smaller), device)[0]
+        return plan_search(pattern, target, allowed, options.with_block(block), device)
 
-    started = time.perf_counter()
     if divided:
         store = store_for(
             checkpoint, selection.together, lambda: search_identity(pattern, target, plan, options, domains)
         )
-        found, notes = count_in_shares(plan, replan, selection, time_limit, store, progress)
+        found, notes = count_in_shares(plan, replan, selection, deadline, store, progress)
     else:
-        from jaxmotif.matching._pieces import count_alone  # which counts smaller queries, and imports this module
-
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-            allowed = checked_domains(domains, pattern, target)
-            found, notes = count_alone(
-                pattern, target, plan, replan, allowed, options, selection.main, time_limit, meter.advance
-            )
-    return match_count(pattern, per, plan, found, seconds | {"search": time.perf_counter() - started}, notes)
-
-
-def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
-    """What is searched for, and how: the parts of its fingerprint."""
-    filters = options.chosen_filters(pattern.node_labels is not None and target.node_labels is not None)
-    search = [str(options.search.order), *filters, options.induced, options.wildcard, *plan.order, *plan.leaves]
-    free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
-    rules = ()
-    if isinstance(pattern, RuledPattern):
-        rules = pattern.forbidden, pattern.condition, pattern.edges, pattern.allowed
-    return (
-        "matching by prefixes, in limbs", pattern.adjacency, pattern.directed, pattern.node_labels, pattern.edge_labels,
-        target.edge_list(), target.n, target.node_labels, target.edge_labels, search, plan.multiplier, free,
-        *rules,
-    )  # fmt: skip
+            found, notes = count_alone(pattern, target, plan, replan, allowed, options, selection.main, meter.advance)
+    clock.end("search")
+    return match_count(pattern, per, plan, found, clock.seconds(), notes)
 
 
 def count_queries(
@@ -206,7 +140,7 @@ def count_queries(
 ) -> Iterator[MatchCount]:
     """Count the matches of many queries in one target: :func:`count_matches` of each, several under way at a time.
 
-    The next query is planned while the device works for the one before, and values come to the host together.
+    Some queries are planned at a time, and the device begins their searches before the host waits for the first.
 
     Args:
       queries: as for :func:`count_matches`.
@@ -214,8 +148,8 @@ def count_queries(
       search: likewise, without ``max_steps``.
 
     Yields:
-      The counts in the order of the queries. ``seconds`` are a query's own on the host, and an equal share of the
-      waiting for those under way together.
+      The counts in the order of the queries. ``seconds`` are a query's own, and of the first slices of searches that
+      run together an equal share.
 
     Raises:
       ValueError, TypeError: as :func:`count_matches`.
@@ -229,8 +163,8 @@ def count_queries(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
     queries = list(queries)
-    target = target_of_queries(target, *queries)
-    patterns = [checked_query(query, target, wildcard, per) for query in queries]
+    target = load_target(target, *queries)
+    patterns = [check_query(query, target, wildcard, per) for query in queries]
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
     return _count_queries(patterns, target, options, per, time_limit, devices)
 
@@ -242,126 +176,42 @@ def _count_queries(
     if selection.several or any(map(has_passes, patterns)):
         for pattern in patterns:
             yield count_matches(
-                pattern, target, options.induced, per=per, wildcard=options.wildcard, time_limit=time_limit,
-                memory=options.memory, devices=devices, search=options.search,
-            )  # fmt: skip
+                pattern,
+                target,
+                options.induced,
+                per=per,
+                wildcard=options.wildcard,
+                time_limit=time_limit,
+                memory=options.memory,
+                devices=devices,
+                search=options.search,
+            )
         return
     chip = selection.main
     todo = list(patterns)
     while todo:
         # The first query's index says how much memory a plan takes: those of the others take about as much.
-        together = _together(_index(todo[0], target, chip, by_degree=True)[0])
+        together = _queries_at_once(index_for_planning(todo[0], target, chip, by_degree=True))
         some, todo = todo[:together], todo[together:]
-        indexed = [_index(pattern, target, chip, by_degree=True)[0] for pattern in some]
-        jobs = [make_plan(pattern, index, None, options, chip) for pattern, index in zip(some, indexed, strict=True)]
-        planned = plan_many(jobs)
-        found = run_searches([plan.ready for plan, _ in planned], time_limit, table_memory(options.memory, chip))
-        for pattern, (plan, seconds), (standing, more) in zip(some, planned, found, strict=True):
+        planned = [_planned(pattern, target, options, chip, time_limit) for pattern in some]
+        memory, spent = table_memory(options.memory, chip), [clock.total for _, clock in planned]
+        found = run_searches([plan.ready for plan, _ in planned], memory, time_limit, spent)
+        for pattern, (plan, clock), (standing, seconds) in zip(some, planned, found, strict=True):
+            clock.add("search", seconds)
             standing = plan.found.standing if plan.ready is None else standing
-            yield match_count(pattern, per, plan, standing, seconds | {"search": more})
+            yield match_count(pattern, per, plan, standing, clock.seconds())
 
 
-def _together(index: Target) -> int:
-    """How many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
+def _planned(
+    pattern: Pattern, target: Graph, options: Options, device: jax.Device, time_limit: float | None
+) -> tuple[Plan, PhaseClock]:
+    clock = PhaseClock()
+    options = dataclasses.replace(options, deadline=Deadline(time_limit))
+    return plan_search(pattern, target, None, options, device, clock), clock
+
+
+def _queries_at_once(index: Target) -> int:
+    """Return how many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
     # As if each had matrices of four pair kinds, and lists of eight times the slots.
     matrices = min(4 * index.nodes * (index.nodes // 32), TOGETHER_ENTRIES // 2)
     return min(max(TOGETHER_ENTRIES // max(matrices, 8 * index.targets.size, 1), 1), TOGETHER)
-
-
-def match_count(
-    pattern: Pattern, per: str, plan: Plan, found: Standing, seconds: dict[str, float], notes: tuple[str, ...] = ()
-) -> MatchCount:
-    count = found.count * plan.multiplier
-    if per == "occurrence":
-        # All maps of an occurrence are matches: the division is exact.
-        count //= automorphism_total(pattern)
-    return MatchCount(
-        count, found.status == "done", found.status, plan.order, plan.leaves, plan.domain_sizes, found.steps,
-        found.positions, seconds, notes,
-    )  # fmt: skip
-
-
-def plan_search(
-    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, device: jax.Device
-) -> tuple[Plan, dict[str, float]]:
-    """The plan, and seconds by phase."""
-    [plan], seconds = plan_searches(pattern, target, checked_domains(domains, pattern, target), options, device)
-    return plan, seconds
-
-
-def plan_searches(
-    pattern: Pattern, target: Graph, allowed: np.ndarray | None, options: Options, device: jax.Device
-) -> tuple[list[Plan], dict[str, float]]:
-    """The plans, of which a tally takes several, and seconds by phase."""
-    # A count may renumber the nodes; matches are listed in the order of their own numbers.
-    index, indexed = _index(pattern, target, device, by_degree=not options.listing)
-    [(plans, seconds)] = plan_many([make_plans(pattern, index, allowed, options, device)])
-    return plans, {"index": indexed} | seconds
-
-
-def _index(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> tuple[Target, float]:
-    """The target as indexed where the search is to be planned, and the seconds that took."""
-    started = time.perf_counter()
-    pairs = int(pattern.neighbors.sum())
-    slots = (1 + target.directed) * target.slot_capacity
-    # To plan in NumPy takes about as long as pairs of the query times slots of the target.
-    labelled = pattern.node_labels is not None and target.node_labels is not None
-    work = max(pairs, 1) * slots // (LABELS_LEAVE if labelled else 1)
-    on_host = work <= plan_sizes(device).host_work
-    if not on_host and device not in target.out_offsets.devices():
-        target = target.to_device(device)
-    numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None
-    index = index_target(target, by_degree, on_host, numbered)
-    jax.block_until_ready(index.targets)
-    return index, time.perf_counter() - started
-
-
-def target_of_queries(target: GraphLike, *queries: object) -> Graph:
-    """The graph to search, with its attributes if a query may ask for them."""
-    return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
-
-
-def checked_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:
-    if per not in ("map", "occurrence"):
-        raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
-    if isinstance(query, Query):
-        if wildcard is not None:
-            raise ValueError("wildcard is a label of labelled queries; in a query leave out what may be anything")
-        if query.num_nodes > MOST_NODES:
-            raise ValueError(f"the query has {query.num_nodes} nodes; it must have 1 to {MOST_NODES}")
-        return bind(query, target)
-    pattern = as_pattern(query, target, MOST_NODES)
-    for what, labels, held in (
-        ("node", pattern.node_labels, target.node_labels),
-        # Of pairs that no edge joins the label says nothing.
-        ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
-    ):
-        if labels is not None and held is None and np.any(labels != wildcard):
-            raise ValueError(
-                f"the query has {what} labels and the target has none; leave them out of the query, or make them "
-                "the wildcard"
-            )
-    return pattern
-
-
-def checked_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
-    """As bool ``[k, n]``."""
-    k, n = pattern.num_nodes, target.n
-    if domains is None:
-        return None
-    if isinstance(domains, Mapping):
-        allowed = np.ones((k, n), bool)
-        for u, nodes in domains.items():
-            nodes = np.asarray(nodes, np.int64).reshape(-1)
-            if not 0 <= u < k:
-                raise ValueError(f"domains names query node {u}; there are 0..{k - 1}")
-            if nodes.size and not (nodes.min() >= 0 and nodes.max() < n):
-                bad = int(nodes[(nodes < 0) | (nodes >= n)][0])
-                raise ValueError(f"domains[{u}] names target node {bad}; there are 0..{n - 1}")
-            allowed[u] = False
-            allowed[u, nodes] = True
-        return allowed
-    allowed = np.asarray(domains)
-    if allowed.shape != (k, n) or allowed.dtype != bool:
-        raise ValueError(f"domains must be a mapping or bool [{k}, {n}], got {allowed.dtype} {list(allowed.shape)}")
-    return allowed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import jax
 import numpy as np
@@ -16,16 +15,24 @@ from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
-from jaxmotif.matching._plan import Plan
+from jaxmotif.graph import Graph
+from jaxmotif.matching._checks import Domains
+from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
+from jaxmotif.matching.planner._plan import Plan
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import (
     FEW,
+    NO_DEADLINE,
     NOTHING,
+    Deadline,
     InParts,
     Prefixes,
     ReadySearch,
     Run,
-    Standing,
+    SearchProgress,
+    TimeIsUp,
     Whole,
     finish,
     list_prefixes,
@@ -35,43 +42,77 @@ Replan = Callable[[jax.Device, int | None], Plan]
 """The same search planned for a device, with a number of flat positions a step (``None``: a good one)."""
 
 
-def count_at_a_stretch(
-    plan: Plan, replan: Replan, device: jax.Device, max_steps: int | None, time_limit: float | None,
-    report: Callable[[int], None], spent: float = 0.0,
-) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
+def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
+    """Return what is searched for, and how: the parts of its fingerprint."""
+    search = [
+        str(options.search.order),
+        *options.chosen_filters(pattern.node_labels, target.node_labels),
+        options.induced,
+        options.wildcard,
+        *plan.order,
+        *plan.leaves,
+    ]
+    free = {str(u): np.asarray(nodes) for u, nodes in domains.items()} if isinstance(domains, Mapping) else domains
+    rules = ()
+    if isinstance(pattern, RuledPattern):
+        rules = pattern.forbidden, pattern.condition, pattern.edges, pattern.allowed
+    return (
+        "matching by prefixes, in limbs",
+        pattern.adjacency,
+        pattern.directed,
+        pattern.node_labels,
+        pattern.edge_labels,
+        target.edge_list(),
+        target.n,
+        target.node_labels,
+        target.edge_labels,
+        search,
+        plan.multiplier,
+        free,
+        *rules,
+    )
+
+
+def count_on_device(
+    plan: Plan,
+    replan: Replan,
+    device: jax.Device,
+    max_steps: int | None,
+    deadline: Deadline,
+    report: Callable[[int], None] = lambda _: None,
+) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on one device; returns where it ended, and notes.
 
     Args:
       report: told how many more candidates were tested.
-      spent: seconds of the limit that are over.
     """
 
-    def attempt(plan: Plan) -> Standing:
+    def attempt(plan: Plan) -> SearchProgress:
         found, tested = NOTHING, 0
-        for found in _run_alone(plan, max_steps, time_limit, spent):
+        for found in _run(plan, max_steps, deadline):
             report(found.positions - tested)
             tested = found.positions
         return found
 
-    return with_smaller_steps(attempt, plan, lambda plan: _halved(plan, replan, device), device)
+    return with_smaller_steps(attempt, plan, lambda plan: _halve(plan, replan, device), device)
 
 
-def _run_alone(plan: Plan, max_steps: int | None, time_limit: float | None, spent: float) -> Iterator[Standing]:
+def _run(plan: Plan, max_steps: int | None, deadline: Deadline) -> Iterator[SearchProgress]:
     """Search where the plan's arrays lie; the last standing is the result."""
     if plan.ready is None:
         return iter([plan.found.standing])
-    return finish(Run(plan.ready, max_steps=max_steps), time_limit, spent)
+    return finish(Run(plan.ready, max_steps=max_steps), deadline)
 
 
-def has_any(plan: Plan, max_steps: int | None, time_limit: float | None) -> Standing:
+def search_any(plan: Plan, max_steps: int | None, deadline: Deadline) -> SearchProgress:
     """Search until there is a match."""
     if plan.ready is None:
         return plan.found.standing
-    *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), time_limit)
+    *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), deadline)
     return found
 
 
-def _halved(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
+def _halve(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
     if plan.ready is None:
         return None
     block = max(stage.sizes.block for stage in plan.ready.stages) // 2
@@ -82,10 +123,10 @@ def count_in_shares(
     plan: Plan,
     replan: Replan,
     selection: Selection,
-    time_limit: float | None = None,
+    deadline: Deadline = NO_DEADLINE,
     store: Store | None = None,
     show: bool = False,
-) -> tuple[Standing, tuple[str, ...]]:
+) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on several devices, or with checkpoints: shares of the prefixes, taken by whoever is free.
 
     Returns:
@@ -94,19 +135,21 @@ def count_in_shares(
     if plan.ready is None:
         return plan.found.standing, ()
     # A search that ends within few steps costs more to divide than to do.
-    found, notes = count_at_a_stretch(plan, replan, selection.main, FEW_STEPS, time_limit, lambda _: None)
-    if found.status == "done" and store is None:
+    found, notes = count_on_device(plan, replan, selection.main, FEW_STEPS, deadline)
+    if (found.status == "done" and store is None) or deadline.passed:
         return found, notes
     looks = FEW * found.count < found.positions
-    ready = _settled(plan.ready, looks)
+    ready = _settle_stages(plan.ready, looks)
     # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
-    prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first")
+    try:
+        prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first", deadline)
+    except TimeIsUp:
+        return found._replace(status=deadline.status), notes
     if len(prefixes.work) == 0:
         return NOTHING, notes
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
     if store is not None:  # stretches of this row mean nothing in another
         store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
-    ends = None if time_limit is None else time.perf_counter() + time_limit
 
     @functools.cache
     def search_on(device: jax.Device) -> ReadySearch:
@@ -123,7 +166,7 @@ def count_in_shares(
         if again.ready is None:
             raise ValueError("a query that had candidates has none when planned again")
         # All shares look ahead or none does, as the first steps decided: counts add up either way.
-        settled = _settled(again.ready, looks)
+        settled = _settle_stages(again.ready, looks)
         return settled, again.with_search(settled)
 
     parts = SHARES * len(selection.devices)
@@ -137,7 +180,7 @@ def count_in_shares(
         return replanned(device, block)[1]
 
     def make(device: jax.Device) -> _Share:
-        return _Share(plan.with_search(search_on(device)), prefixes, keep, settled_replan, device, ends)
+        return _Share(plan.with_search(search_on(device)), prefixes, keep, settled_replan, device, deadline)
 
     def mean_work(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
@@ -147,12 +190,12 @@ def count_in_shares(
         "matching", starts, parts, added, "candidates", "search", difficulty, shrinking=store is None, divisible=True
     )
     done = run_job(job, make, workers_on(selection), selection, store, show)
-    found = _standing(done.found, "done" if done.finished else f"stopped at time_limit={time_limit:g} s")
+    found = _progress_of(done.found, "done" if done.finished else deadline.status)
     return found, done.notes
 
 
-def _settled(ready: ReadySearch, looks: bool) -> ReadySearch:
-    """With its last stage alone, which looks ahead if it may and ``looks``."""
+def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
+    """Keep only the final stage, with look-ahead when it is enabled and ``looks`` asks for it."""
     stage, operands = ready.stages[-1], ready.operands
     if looks and ready.ahead is not None:
         operands, stage = ready.ahead(operands) or (operands, stage)
@@ -163,10 +206,10 @@ class _Share:
     """Searches shares on a device, one run for all since they were last collected."""
 
     def __init__(
-        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, ends: float | None
+        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, deadline: Deadline
     ):
         self._plan, self._prefixes, self._keep, self._replan = plan, prefixes, keep, replan
-        self._device, self._ends = device, ends
+        self._device, self._deadline = device, deadline
         self._run: tuple[Run, InParts] | None = None
         self._found = NOTHING
 
@@ -179,7 +222,7 @@ class _Share:
             self._run, self._found = (Run(ready, driver), driver), NOTHING
         _, driver = self._run
         for first in range(span.first, span.stop, driver.most):
-            if self._ends is not None and time.perf_counter() >= self._ends:
+            if self._deadline.passed:
                 self._run = None
                 raise Unfinished(_arrays(self._found))
             driver.feed(first, min(first + driver.most, span.stop))
@@ -198,9 +241,8 @@ class _Share:
     def _search(self) -> None:
         if self._run is None:
             raise RuntimeError("there is no run to go on with")
-        left = None if self._ends is None else self._ends - time.perf_counter()
         try:
-            *_, self._found = finish(self._run[0], left)
+            *_, self._found = finish(self._run[0], self._deadline)
         except BaseException:
             # What failed took its state with it: the run cannot go on.
             self._run = None
@@ -210,7 +252,7 @@ class _Share:
             raise Unfinished(_arrays(self._found))
 
     def halve(self) -> str | None:
-        smaller = _halved(self._plan, self._replan, self._device)
+        smaller = _halve(self._plan, self._replan, self._device)
         if smaller is None:
             return None
         self._plan, change = smaller
@@ -221,8 +263,8 @@ _LIMBS = 20
 """Limbs of a count: the ways to map leaves have 16 at most, and the partial matches to multiply them by some more."""
 
 
-def _arrays(standing: Standing) -> Arrays:
-    """As arrays whose sums fit: the count in limbs of 32 bits."""
+def _arrays(standing: SearchProgress) -> Arrays:
+    """Return progress as arrays whose sums fit: the count is in limbs of 32 bits."""
     limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
     numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
     # Limbs are below 2^32, so that int64 sums of as many shares as there may be do not wrap.
@@ -230,6 +272,6 @@ def _arrays(standing: Standing) -> Arrays:
     return arrays if standing.tally is None else arrays | {"tally": standing.tally}
 
 
-def _standing(found: Arrays, status: str) -> Standing:
+def _progress_of(found: Arrays, status: str) -> SearchProgress:
     count = sum(int(limb) << 32 * i for i, limb in enumerate(found["limbs"]))
-    return Standing(count, int(found["positions"]), int(found["steps"]), status, found.get("tally"))
+    return SearchProgress(count, int(found["positions"]), int(found["steps"]), status, found.get("tally"))

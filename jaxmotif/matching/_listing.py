@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
@@ -20,29 +19,33 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._count import (
-    Domains,
-    MatchCount,
-    Per,
-    checked_query,
-    match_count,
-    plan_search,
-    search_identity,
-    target_of_queries,
-)
-from jaxmotif.matching._divided import has_any
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._divided import search_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._sink import Pieces, checked_sink, writing
-from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, padded, plan_sizes
+from jaxmotif.matching._result import MatchCount, match_count
+from jaxmotif.matching._seconds import PhaseClock
+from jaxmotif.matching._sink import Pieces, check_sink, open_writer
+from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
+from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
-from jaxmotif.search import Images, Listed, Prefixes, ReadySearch, Standing, list_matches, list_prefixes
+from jaxmotif.search import (
+    NO_DEADLINE,
+    Deadline,
+    Images,
+    Listed,
+    Prefixes,
+    ReadySearch,
+    SearchProgress,
+    TimeIsUp,
+    list_matches,
+    list_prefixes,
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Matches(Presented):
-    """Where a query matches; ``np.asarray`` of them is ``nodes``.
+    """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
       nodes: int32 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
@@ -114,14 +117,24 @@ class _HowToList(TypedDict, total=False):
 
 @overload
 def find_matches(
-    query: GraphLike | Pattern | Query, target: GraphLike, induced: bool = False, limit: int | None = None, *,
-    sink: None = None, **options: Unpack[_HowToList],
-) -> Matches: ...  # fmt: skip
+    query: GraphLike | Pattern | Query,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    sink: None = None,
+    **options: Unpack[_HowToList],
+) -> Matches: ...
 @overload
 def find_matches(
-    query: GraphLike | Pattern | Query, target: GraphLike, induced: bool = False, limit: int | None = None, *,
-    sink: str | os.PathLike, **options: Unpack[_HowToList],
-) -> MatchFile: ...  # fmt: skip
+    query: GraphLike | Pattern | Query,
+    target: GraphLike,
+    induced: bool = False,
+    limit: int | None = None,
+    *,
+    sink: str | os.PathLike,
+    **options: Unpack[_HowToList],
+) -> MatchFile: ...
 def find_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -141,7 +154,7 @@ def find_matches(
     """List the matches of a query in a target.
 
     Args:
-      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      limit: the most matches to list: the first ones in lexicographic order of the matching order.
       per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
       query, target, induced, wildcard, domains, time_limit, memory, devices: as for
         :func:`jaxmotif.matching.count_matches`.
@@ -166,20 +179,30 @@ def find_matches(
     """
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
-    path = None if sink is None else checked_sink(sink)
+    path = None if sink is None else check_sink(sink)
     listing = _Listing(
-        query, target, induced, limit, per, wildcard, domains, memory, devices, search, checkpoint is None
+        query,
+        target,
+        induced,
+        limit,
+        per,
+        wildcard,
+        domains,
+        memory,
+        devices,
+        search,
+        checkpoint is None,
+        Deadline(time_limit),
     )
-    started = time.perf_counter()
     if path is not None:
-        whole, count, status = listing.write(path, time_limit, checkpoint, domains)
-        seconds = listing.seconds | {"search": time.perf_counter() - started}
+        whole, count, status = listing.write(path, checkpoint, domains)
+        seconds = listing.seconds()
         return MatchFile(path if whole else None, count, status == "done", status, listing.plan.order, seconds)
     parts, status = [np.zeros((listing.size, 0), np.int32)], "done"
-    for block in listing.blocks(time_limit):
+    for block in listing.blocks():
         parts.append(block.nodes)
         status = block.status
-    seconds = listing.seconds | {"search": time.perf_counter() - started}
+    seconds = listing.seconds()
     nodes = np.concatenate(parts, axis=1).T
     return Matches(nodes, status == "done", status, listing.plan.order, seconds)
 
@@ -230,7 +253,7 @@ def has_match(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> bool:
-    """Whether a query matches anywhere in a target: a count that ends with the first match.
+    """Return whether a query matches anywhere in a target: a count that ends with the first match.
 
     Args:
       query, target, induced, wildcard, domains, time_limit, memory, search: as for
@@ -249,8 +272,9 @@ def has_match(
       >>> has_match(Graph.from_edges([(0, 1), (1, 2), (2, 0)]), square)
       False
     """
-    target = target_of_queries(target, query)
-    pattern = checked_query(query, target, wildcard, "map")
+    deadline = Deadline(time_limit)
+    target = load_target(target, query)
+    pattern = check_query(query, target, wildcard, "map")
     if has_passes(pattern):
         found = find_matches(
             pattern,
@@ -266,39 +290,69 @@ def has_match(
         if not len(found) and not found.exact:
             raise TimeoutError(f"no match found so far, {found.status}; allow more time")
         return len(found) > 0
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
-    plan, _ = plan_search(pattern, target, domains, options, select_devices(devices).main)
-    found = has_any(plan, search.max_steps, time_limit)
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
+    allowed = check_domains(domains, pattern, target)
+    plan = plan_search(pattern, target, allowed, options, select_devices(devices).main)
+    found = search_any(plan, search.max_steps, deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
     return found.count > 0
 
 
 def count_listed(
-    pattern: Pattern, target: Graph, induced: bool, per: Per, domains: Domains | None, time_limit: float | None,
-    memory: int | None, devices: Devices, search: Search,
-) -> MatchCount:  # fmt: skip
+    pattern: Pattern,
+    target: Graph,
+    induced: bool,
+    per: Per,
+    domains: Domains | None,
+    time_limit: float | None,
+    memory: int | None,
+    devices: Devices,
+    search: Search,
+) -> MatchCount:
     """Count matches of which not all that the search finds count, by listing them."""
-    listing = _Listing(pattern, target, induced, None, "map", None, domains, memory, devices, search)
-    started = time.perf_counter()
+    listing = _Listing(
+        pattern,
+        target,
+        induced,
+        None,
+        "map",
+        None,
+        domains,
+        memory,
+        devices,
+        search,
+        deadline=Deadline(time_limit),
+    )
     count, status = 0, "done"
-    for block in listing.blocks(time_limit):
+    for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
-    seconds = listing.seconds | {"search": time.perf_counter() - started}
+    seconds = listing.seconds()
     note = "comparisons between elements that no edge joins were tested on each match, listed"
-    return match_count(pattern, per, listing.plan, Standing(count, 0, 0, status), seconds, (note,))
+    return match_count(pattern, per, listing.plan, SearchProgress(count, 0, 0, status), seconds, (note,))
 
 
 class _Listing:
     """A listing that is planned."""
 
     def __init__(
-        self, query: GraphLike | Pattern | Query, target: GraphLike, induced: bool, limit: int | None, per: Per,
-        wildcard: int | None, domains: Domains | None, memory: int | None, devices: Devices, search: Search,
+        self,
+        query: GraphLike | Pattern | Query,
+        target: GraphLike,
+        induced: bool,
+        limit: int | None,
+        per: Per,
+        wildcard: int | None,
+        domains: Domains | None,
+        memory: int | None,
+        devices: Devices,
+        search: Search,
         small: bool = True,
-    ):  # fmt: skip
-        self.target = target_of_queries(target, query)
-        self.pattern = checked_query(query, self.target, wildcard, per)
+        deadline: Deadline = NO_DEADLINE,
+    ):
+        self._clock, self._deadline = PhaseClock(), deadline
+        self.target = load_target(target, query)
+        self.pattern = check_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
@@ -310,27 +364,37 @@ class _Listing:
         search = dataclasses.replace(search, symmetry=self.one_each and not passes)
         self.options = Options(
             # How many pass is not known before they are found: the limit is kept afterwards.
-            induced=induced, wildcard=wildcard, listing=True, limit=None if passes else limit, memory=memory,
-            small=small, search=search,
-        )  # fmt: skip
+            induced=induced,
+            wildcard=wildcard,
+            listing=True,
+            limit=None if passes else limit,
+            memory=memory,
+            small=small,
+            search=search,
+            deadline=self._deadline,
+        )
         self.selection = select_devices(devices)
-        self.plan, self.seconds = plan_search(self.pattern, self.target, domains, self.options, self.selection.main)
+        allowed = check_domains(domains, self.pattern, self.target)
+        self.plan = plan_search(self.pattern, self.target, allowed, self.options, self.selection.main, self._clock)
 
-    def blocks(self, time_limit: float | None = None) -> Iterator[Listed]:
-        """Blocks of matches, by all devices of this process."""
-        found = self._found(time_limit)
-        return self._passing(found) if has_passes(self.pattern) else found
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds by phase; the search ends now."""
+        self._clock.end("search")
+        return self._clock.seconds()
 
-    def write(
-        self, path: Path, time_limit: float | None, folder: str | os.PathLike | None, domains: Domains | None
-    ) -> tuple[bool, int, str]:
+    def blocks(self) -> Iterator[Listed]:
+        """Return blocks of matches, by all devices of this process."""
+        found = self._found()
+        return self._filter_blocks(found) if has_passes(self.pattern) else found
+
+    def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
         if folder is not None:
-            return self._write_pieces(path, time_limit, folder, domains)
+            return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
         try:
-            with writing(path, self.size) as write:
-                for block in self.blocks(time_limit):
+            with open_writer(path, self.size) as write:
+                for block in self.blocks():
                     write(block.nodes)
                     count, status = count + block.nodes.shape[1], block.status
                 if not _whole(status):
@@ -340,22 +404,23 @@ class _Listing:
             return False, count, status
         return True, count, status
 
-    def _write_pieces(
-        self, path: Path, time_limit: float | None, folder: str | os.PathLike, domains: Domains | None
-    ) -> tuple[bool, int, str]:
+    def _write_pieces(self, path: Path, folder: str | os.PathLike, domains: Domains | None) -> tuple[bool, int, str]:
         if has_passes(self.pattern):
             raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
         pieces = Pieces(folder, self.size)
         try:
             identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
-            count, status = 0, "done"
+            count, status = 0, self.plan.found.standing.status
             if self.plan.ready is not None:
-                prefixes, stretches = self._stretches(CHECKPOINT_STRETCHES)
+                try:
+                    prefixes, stretches = self._cut_stretches(CHECKPOINT_STRETCHES)
+                except TimeIsUp as stop:
+                    return False, 0, str(stop)
                 # All that decides about the rows, and about the stretches they are kept in.
                 parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
                 done, count = pieces.begin(fingerprint(*parts))
                 left = None if self.limit is None else self.limit - count
-                for block in self._shared(left, time_limit, prefixes, stretches[done:]):
+                for block in self._list_on_devices(left, prefixes, stretches[done:]):
                     count, status = count + block.nodes.shape[1], block.status
                     # Stretches are numbered as in the whole listing, not as in what was left of it.
                     pieces.add(block._replace(stretch=block.stretch + done))
@@ -364,7 +429,7 @@ class _Listing:
                     status = f"stopped at limit={self.limit}"
             if not _whole(status):
                 return False, count, status
-            with writing(path, self.size) as write:
+            with open_writer(path, self.size) as write:
                 for nodes in pieces.blocks():
                     write(nodes)
             pieces.remove()
@@ -372,8 +437,8 @@ class _Listing:
         finally:
             pieces.release()
 
-    def _passing(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Of blocks what counts, up to the limit."""
+    def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
+        """Yield what passes of the blocks, up to the limit."""
         left = self.limit
         for block in found:
             nodes = that_pass(self.pattern, block.nodes.T, self.one_each).T
@@ -383,20 +448,25 @@ class _Listing:
             left = None if left is None else left - nodes.shape[1]
             yield block._replace(nodes=nodes)
 
-    def _found(self, time_limit: float | None) -> Iterator[Listed]:
-        """Blocks of what the search finds."""
+    def _found(self) -> Iterator[Listed]:
+        """Return blocks of what the search finds."""
         if self.plan.ready is None:
-            return self._known()
+            return self._planned_blocks()
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
-            return list_matches([self.plan.ready], images, self.options.limit, time_limit)
-        return self._shared(self.options.limit, time_limit, *self._stretches(SHARES * len(devices)))
+            return list_matches([self.plan.ready], images, self.options.limit, self._deadline)
+        try:
+            prefixes, stretches = self._cut_stretches(SHARES * len(devices))
+        except TimeIsUp as stop:
+            return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
+        return self._list_on_devices(self.options.limit, prefixes, stretches)
 
-    def _known(self) -> Iterator[Listed]:
-        """All matches of a search that is over."""
-        found = self.plan.found.nodes
+    def _planned_blocks(self) -> Iterator[Listed]:
+        """Return all matches of a search that is over."""
+        found, status = self.plan.found.nodes, self.plan.found.standing.status
         if found is None:
+            yield Listed(np.zeros((self.size, 0), np.int32), 0, status == "done", status)
             return
         nodes, most = np.asarray(self.plan.ids)[found], self.options.limit
         if most is None or nodes.shape[1] <= most:
@@ -404,23 +474,22 @@ class _Listing:
         else:
             yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
 
-    def _stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
-        """The prefixes in order, and about so many stretches of equal work."""
+    def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
+        """Return the prefixes in order, and about a given number of stretches of equal work."""
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
-        prefixes = list_prefixes(self.plan.ready, "given")
+        prefixes = list_prefixes(self.plan.ready, "given", self._deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
 
-    def _shared(
-        self, limit: int | None, time_limit: float | None, prefixes: Prefixes, stretches: list[Span]
-    ) -> Iterator[Listed]:
-        """Blocks of stretches, by all devices of this process."""
+    def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
+        """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
-        return list_matches(searches, _images(self.plan, self.selection.main), limit, time_limit, prefixes, stretches)
+        images = _images(self.plan, self.selection.main)
+        return list_matches(searches, images, limit, self._deadline, prefixes, stretches)
 
 
 class _Stopped(Exception):
@@ -428,20 +497,20 @@ class _Stopped(Exception):
 
 
 def _whole(status: str) -> bool:
-    """Whether all that was asked for is listed."""
+    """Return whether all that was asked for is listed."""
     return not status.startswith("stopped at time_limit")
 
 
 def _images(plan: Plan, device: jax.Device) -> Images:
     ids = plan.ids
     if isinstance(ids, np.ndarray):
-        ids = padded(ids, plan_sizes(device).read)
+        ids = pad_first_axis(ids, plan_sizes(device).read)
     # The position of each query node is the inverse of the order.
     return Images(np.argsort(plan.order), ids)
 
 
 def _on(ready: ReadySearch, device: jax.Device) -> ReadySearch:
-    """The same search on another device of its kind."""
+    """Return the same search on another device of its kind."""
     (stage,) = ready.stages
     operands, code = jax.device_put((ready.operands, stage.code), device)
     return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import jax
 import numpy as np
@@ -18,11 +18,10 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graphs
 from jaxmotif.graph._groups import size_groups
 from jaxmotif.language import Query
+from jaxmotif.matching._checks import check_query
 from jaxmotif.matching._dense import DenseCount, dense_match_count
+from jaxmotif.matching._result import MatchCount
 from jaxmotif.patterns import Pattern, automorphism_count
-
-if TYPE_CHECKING:
-    from jaxmotif.matching._count import MatchCount
 
 P = ParamSpec("P")
 Q = TypeVar("Q", contravariant=True)
@@ -31,7 +30,7 @@ R = TypeVar("R")
 STACKED_NODES = 128
 STACKED_QUERY = 16
 LANES = 4
-"""Targets and queries of at most so many nodes are stacked, and searched by so many lanes each."""
+"""The most nodes of targets, and of queries, that are stacked, and the lanes that search each of them."""
 
 MAX_STEPS = 2**14
 """Steps after which a stack is left: what was not done by then is counted alone."""
@@ -50,7 +49,7 @@ class Door(Protocol[Q, P, R]):
 
 
 def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, P, R]:
-    """Makes :func:`jaxmotif.count_matches` take many targets too."""
+    """Make :func:`jaxmotif.count_matches` take many targets too."""
 
     many = cast("Callable[..., PerGraph[MatchCount]]", functools.partial(_count_in_many, one))
 
@@ -65,12 +64,18 @@ def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, 
 
 
 def _count_in_many(
-    one: Callable[..., Any], query: Any, targets: Graphs, induced: bool = False, *, per: str = "map",
-    wildcard: int | None = None, devices: Devices = None, progress: bool = False, **options: Any,
-) -> PerGraph[MatchCount]:  # fmt: skip
-    """The count in every target; ``one`` counts in a single one."""
-    from jaxmotif.matching._count import MatchCount, checked_query  # which imports this module
-
+    one: Callable[..., Any],
+    query: Any,
+    targets: Graphs,
+    induced: bool = False,
+    *,
+    per: str = "map",
+    wildcard: int | None = None,
+    devices: Devices = None,
+    progress: bool = False,
+    **options: Any,
+) -> PerGraph[MatchCount]:
+    """Return the count in every target; ``one`` counts in a single one."""
     for name in ("domains", "time_limit", "checkpoint"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
@@ -82,23 +87,21 @@ def _count_in_many(
         return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), found.__getitem__)
     # As one graph, so that whether labels fit is asked once for all targets.
     whole = Graph(*targets.fields, directed=targets.directed)
-    pattern = checked_query(query, whole, wildcard, per)
+    pattern = check_query(query, whole, wildcard, per)
     if isinstance(query, Graph) and targets.given is not None:
-        checked_query(query, targets.given[0], wildcard, per)  # words of labels
+        check_query(query, targets.given[0], wildcard, per)  # words of labels
     counts: dict[int, int] = {}
     alone: dict[int, MatchCount] = {}
     small = np.flatnonzero(targets.n <= STACKED_NODES) if pattern.num_nodes <= STACKED_QUERY else np.zeros(0, np.int64)
     with meter(len(targets), "graphs", "search", enabled=progress) as bar:
-        for some, found in _stacks(pattern, targets, small, induced, wildcard, select_devices(devices).local):
+        for some, found in _count_stacks(pattern, targets, small, induced, wildcard, select_devices(devices).local):
             number, exact = found.count.to_numpy()[: some.size].tolist(), np.asarray(found.exact)[: some.size].tolist()
             # A stack that was left early counts only what was done by then.
             counts |= {i: x for i, x, done in zip(some.tolist(), number, exact, strict=True) if done}
             bar.advance(some.size)
         for i in range(len(targets)):
             if i not in counts:
-                alone[i] = one(
-                    pattern, targets[i], induced, per=per, wildcard=wildcard, devices=devices, **options
-                )  # fmt: skip
+                alone[i] = one(pattern, targets[i], induced, per=per, wildcard=wildcard, devices=devices, **options)
                 bar.advance()
     # A map's images by automorphisms are maps: all have been counted.
     same = automorphism_count(pattern) if per == "occurrence" else 1
@@ -113,24 +116,28 @@ def _count_in_many(
     return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), single)
 
 
-def _stacks(
-    pattern: Pattern, targets: Graphs, which: np.ndarray, induced: bool, wildcard: int | None,
+def _count_stacks(
+    pattern: Pattern,
+    targets: Graphs,
+    which: np.ndarray,
+    induced: bool,
+    wildcard: int | None,
     devices: tuple[jax.Device, ...],
-):  # fmt: skip
-    """Indices of targets and what is found in them, a stack at a time."""
-    query = _graph_of(pattern, targets)
+):
+    """Return indices of targets and what is found in them, a stack at a time."""
+    query = _build_query_graph(pattern, targets)
     label = None if wildcard is None else np.int32(wildcard)
     turn = 0
     # Stacked, a graph works with matrices as wide as its nodes, not with its slots.
     for group in size_groups(targets, which, lambda nodes, slots: 2.0**8 * nodes):
         for some, batch in group.stacks(targets, TOGETHER * group.slots):
             device = devices[turn % len(devices)]
-            yield some, jax.device_get(_counts(*jax.device_put((query, batch, label), device), induced=induced))
+            yield some, jax.device_get(_count_stack(*jax.device_put((query, batch, label), device), induced=induced))
             turn += 1
 
 
-def _graph_of(pattern: Pattern, targets: Graphs) -> Graph:
-    """The query as a graph, without labels that the targets have none of (all are wildcards then)."""
+def _build_query_graph(pattern: Pattern, targets: Graphs) -> Graph:
+    """Return the query as a graph, without labels that the targets have none of (all are wildcards then)."""
     edges = np.argwhere(pattern.adjacency if pattern.directed else np.triu(pattern.adjacency))
     k, labelled, typed = (
         pattern.num_nodes,
@@ -140,12 +147,16 @@ def _graph_of(pattern: Pattern, targets: Graphs) -> Graph:
     edge_labels = pattern.edge_labels[tuple(edges.T)] if typed and pattern.edge_labels is not None else None
     slots = len(edges) * (1 if pattern.directed else 2)
     return Graph.from_edges(
-        edges, k, pattern.directed, pattern.node_labels if labelled else None, edge_labels,
+        edges,
+        k,
+        pattern.directed,
+        pattern.node_labels if labelled else None,
+        edge_labels,
         pad=(4 if k <= 4 else bucket_size(k), bucket_size(slots)),
-    )  # fmt: skip
+    )
 
 
 @partial(jit64, static_argnames="induced")
-def _counts(query: Graph, batch: Graph, label: jax.Array | None, induced: bool) -> DenseCount:
+def _count_stack(query: Graph, batch: Graph, label: jax.Array | None, induced: bool) -> DenseCount:
     search = partial(dense_match_count, induced=induced, wildcard=label, lanes=LANES, max_steps=MAX_STEPS)
     return jax.vmap(search, in_axes=(None, 0))(query, batch)

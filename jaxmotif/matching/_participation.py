@@ -1,4 +1,4 @@
-"""How often the nodes and edges of a target take each part of a query: features for whoever learns or ranks."""
+"""Counts of how often the nodes and edges of a target take each part of a query: features to learn or rank by."""
 
 from __future__ import annotations
 
@@ -10,26 +10,20 @@ from typing import Literal
 import jax
 import numpy as np
 
+from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._count import (
-    Domains,
-    Per,
-    checked_domains,
-    checked_query,
-    plan_searches,
-    target_of_queries,
-)
-from jaxmotif.matching._divided import Replan, count_at_a_stretch, count_in_shares
-from jaxmotif.matching._listing import iter_matches
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._divided import Replan, count_in_shares, count_on_device
+from jaxmotif.matching._listing import _Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._tally import EdgeNumbers, Found, Part, orbits, parts_of
+from jaxmotif.matching.planner._plan import Plan, plan_searches
+from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, list_parts, orbits
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
-from jaxmotif.search import Standing
+from jaxmotif.search import Deadline, SearchProgress
 
 MOST_MATCHES = 2**63 - 1
 """Counts of parts are int64, and none is over the number of matches."""
@@ -44,11 +38,12 @@ def participation_counts(
     per: Per = "map",
     wildcard: int | None = None,
     domains: Domains | None = None,
+    time_limit: float | None = None,
     memory: int | None = None,
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> np.ndarray:
-    """In how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
+    """Count in how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
 
     The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
     of matches take the work of far fewer.
@@ -58,14 +53,17 @@ def participation_counts(
       of: whether parts are query nodes, taken by nodes, or query edges, taken by edges.
       per: count the ``"map"``s in which the part is taken, or the ``"occurrence"``s in which it, or one that
         automorphisms of the query exchange it with, is taken.
+      time_limit: seconds that the call may take: counts of parts that leave matches out are of no use.
       search: likewise, without ``max_steps``.
 
     Returns:
-      int64 ``[n, k]``: every column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of
-      edges, int64 ``[E, e]``: rows as in ``target.edge_list()``, columns the query's edges in ascending order (a < b
-      where edges have no direction; then it does not matter which end is which).
+      Integers ``[n, k]``, int64 or, where the sum of all needs more than 63 bits, Python's (dtype ``object``): every
+      column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of edges, ``[E, e]``: rows
+      as in ``target.edge_list()``, columns the query's edges in ascending order (a < b where edges have no direction;
+      then it does not matter which end is which).
 
     Raises:
+      TimeoutError: if ``time_limit`` passed before all matches were counted.
       ValueError: for more than 2^63 - 1 matches.
       ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
 
@@ -76,8 +74,9 @@ def participation_counts(
       >>> participation_counts(path, star, of="edge", per="occurrence").tolist()
       [[2, 2], [2, 2], [2, 2]]
     """
-    target = target_of_queries(target, query)
-    pattern = checked_query(query, target, wildcard, per)
+    deadline = Deadline(time_limit)
+    target = load_target(target, query)
+    pattern = check_query(query, target, wildcard, per)
     if of not in ("node", "edge"):
         raise ValueError(f"of must be 'node' or 'edge', got {of!r}")
     if per == "occurrence" and domains is not None:
@@ -85,43 +84,46 @@ def participation_counts(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
     edges = EdgeNumbers(target.edge_list(), target.n, target.directed) if of == "edge" else None
-    parts = parts_of(pattern, of)
+    parts = list_parts(pattern, of)
     counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
     total = automorphism_total(pattern) if per == "occurrence" else 1
     if has_passes(pattern):
-        found = _listed(pattern, target, induced, edges, domains, memory, devices, search)
+        found = _listed(pattern, target, induced, edges, domains, memory, devices, search, deadline)
     else:
-        options = Options(induced=induced, wildcard=wildcard, tally=of, memory=memory, search=search)
-        found = _added_up(pattern, target, domains, options, select_devices(devices), edges)
+        options = Options(induced=induced, wildcard=wildcard, tally=of, memory=memory, search=search, deadline=deadline)
+        found = _sum_searches(pattern, target, domains, options, select_devices(devices), edges)
     for orbit, column in found:
-        column = _times(column, len(orbit), total) if per == "occurrence" else column
+        column = _scale(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]
-    return counts
+    return with_exact_sums(counts)
 
 
 Columns = Iterator[tuple[list[Part], np.ndarray]]
 """Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them."""
 
 
-def _added_up(
-    pattern: Pattern, target: Graph, domains: Domains | None, options: Options, selection: Selection,
+def _sum_searches(
+    pattern: Pattern,
+    target: Graph,
+    domains: Domains | None,
+    options: Options,
+    selection: Selection,
     edges: EdgeNumbers | None,
-) -> Columns:  # fmt: skip
-    """By searches that add up what they find."""
-    allowed, how = checked_domains(domains, pattern, target), options.search
+) -> Columns:
+    """Yield columns of counts from searches that add up what they find."""
+    allowed = check_domains(domains, pattern, target)
 
     def plan(device: jax.Device, block: int | None) -> list[Plan]:
-        smaller = dataclasses.replace(how, block=block or how.block)
-        return plan_searches(pattern, target, allowed, dataclasses.replace(options, search=smaller), device)[0]
+        return plan_searches(pattern, target, allowed, options.with_block(block), device)
 
-    def search(number: int) -> Standing:
-        return _search(plans[number], lambda device, block: plan(device, block)[number], selection)
+    def search(number: int) -> SearchProgress:
+        return _search(plans[number], lambda device, block: plan(device, block)[number], selection, options.deadline)
 
     plans = plan(selection.main, None)
     # The first search counts the matches: what it took tells whether leaves are worth closing.
     first = search(0)
-    if len(plans) > 1 and not worth_closing(first, len(plans) - 1):
-        how = dataclasses.replace(how, leaves=False)
+    if len(plans) > 1 and not pays_to_close_leaves(first, len(plans) - 1):
+        options = dataclasses.replace(options, search=dataclasses.replace(options.search, leaves=False))
         # One search of every node then, instead of one for each orbit of leaves.
         plans = plan(selection.main, None)
         first = search(0)
@@ -135,19 +137,28 @@ def _added_up(
         sums = Found(tally.view(np.int64), one.ready.operands, one.tally.nodes, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
             counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
-            # The search finds one of so many maps, in which the parts added up are exchanged.
-            yield orbit, _times(np.sum(counts, axis=0), one.multiplier, len(added))
+            # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
+            yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
 def _listed(
-    pattern: Pattern, target: Graph, induced: bool, edges: EdgeNumbers | None, domains: Domains | None,
-    memory: int | None, devices: Devices, search: Search,
-) -> Columns:  # fmt: skip
-    """By listing the matches of a query that asks what the search cannot test."""
-    parts = parts_of(pattern, "node" if edges is None else "edge")
+    pattern: Pattern,
+    target: Graph,
+    induced: bool,
+    edges: EdgeNumbers | None,
+    domains: Domains | None,
+    memory: int | None,
+    devices: Devices,
+    search: Search,
+    deadline: Deadline,
+) -> Columns:
+    """Yield columns of counts from a listing, for a query that asks what the search cannot test."""
+    parts = list_parts(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
     # A block at a time: none is kept.
-    for block in iter_matches(pattern, target, induced, domains=domains, memory=memory, devices=devices, search=search):
+    listing = _Listing(pattern, target, induced, None, "map", None, domains, memory, devices, search, deadline=deadline)
+    for block in (listed.nodes.T for listed in listing.blocks()):
+        _check(deadline)
         for column, part in zip(columns, parts, strict=True):
             ends = [block[:, u] for u in part]
             column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
@@ -156,17 +167,24 @@ def _listed(
         yield orbit, columns[parts.index(orbit[0])]
 
 
-def worth_closing(counted: Standing, searches: int) -> bool:
-    """Whether searches for one leaf each, all others counted in closed form, are less work than one that visits every
-    match."""
+def pays_to_close_leaves(counted: SearchProgress, searches: int) -> bool:
+    """Return whether searches for one leaf each, all others counted in closed form, are less work than one that
+    visits every match."""
     return counted.count > 2 * searches * counted.positions
 
 
-def _search(plan: Plan, replan: Replan, selection: Selection) -> Standing:
+def _check(deadline: Deadline) -> None:
+    if deadline.passed:
+        raise TimeoutError(f"not all matches were counted, {deadline.status}; allow more time")
+
+
+def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline) -> SearchProgress:
     if selection.several:
-        found, _ = count_in_shares(plan, replan, selection)
+        found, _ = count_in_shares(plan, replan, selection, deadline)
     else:
-        found, _ = count_at_a_stretch(plan, replan, selection.main, None, None, lambda _: None)
+        found, _ = count_on_device(plan, replan, selection.main, None, deadline)
+    if found.status != "done":
+        _check(deadline)
     matches = found.count * plan.multiplier
     if matches > MOST_MATCHES:  # else what is added up modulo 2^64 is right
         raise ValueError(
@@ -176,8 +194,8 @@ def _search(plan: Plan, replan: Replan, selection: Selection) -> Standing:
     return found
 
 
-def _times(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
-    """Counts times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
+def _scale(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
+    """Count times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
     # The product divides by the divisor, so that counts divide by what it does not share with the factor.
     common = math.gcd(factor, divisor)
     return counts // (divisor // common) * (factor // common)

@@ -23,17 +23,16 @@ import jax
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching._count import count_matches, plan_searches
-from jaxmotif.matching._divided import Replan, count_at_a_stretch
+from jaxmotif.matching._divided import Replan, count_on_device
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._plan import Plan
-from jaxmotif.matching._tally import Found
+from jaxmotif.matching.planner._plan import Plan, plan_search, plan_searches
+from jaxmotif.matching.planner._tally import Found
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import Standing
+from jaxmotif.search import NO_DEADLINE, Deadline, SearchProgress, TimeIsUp
 
 MOST_NODES = 64
-"""Of a query for whose cuts it is looked."""
+"""Most nodes of a query that is tried in pieces."""
 
 MOST_MERGED = 64
 """Smaller queries to count besides the sides."""
@@ -58,32 +57,42 @@ class Cut(NamedTuple):
 class _Counted(Exception):
     """The pieces were counted while the search of the whole went on."""
 
-    def __init__(self, standing: Standing):
+    def __init__(self, standing: SearchProgress):
         super().__init__()
         self.standing = standing
 
 
 def count_alone(
-    pattern: Pattern, target: Graph, plan: Plan, replan: Replan, allowed: np.ndarray | None, options: Options,
-    device: jax.Device, time_limit: float | None, report: Callable[[int], None],
-) -> tuple[Standing, tuple[str, ...]]:  # fmt: skip
+    pattern: Pattern,
+    target: Graph,
+    plan: Plan,
+    replan: Replan,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+    report: Callable[[int], None],
+) -> tuple[SearchProgress, tuple[str, ...]]:
     """Count on one device: whole, or in pieces where that is asked for, or tried after a while.
 
     Args:
-      plan, replan, report: as for :func:`count_at_a_stretch`. allowed: bool ``[k, n]``, given domains.
+      plan, replan, report: as for :func:`count_on_device`. allowed: bool ``[k, n]``, given domains.
     """
-    search, started = options.search, time.perf_counter()
+    search, deadline, started = options.search, options.deadline, time.perf_counter()
     # What is asked of nodes of both sides at once would be lost.
     plain = not isinstance(pattern, RuledPattern) and not options.induced and search.max_steps is None
     may = plan.ready is not None and plain and options.memory is None and pattern.num_nodes <= MOST_NODES
     waits = search.pieces is None and may
 
-    def in_pieces(limit: float | None) -> Standing | None:
+    def in_pieces(deadline: Deadline) -> SearchProgress | None:
         # Unasked, where sides share no candidates: smaller queries may take as long as the whole.
         most = MOST_MERGED if search.pieces else 0
-        cut = choose_cut(pattern, plan.order, options.wildcard, allowed, most)
-        found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, options, device, limit)
-        # All maps of a query are so many times those that symmetry leaves.
+        try:
+            cut = choose_cut(pattern, plan.order, options.wildcard, allowed, most, deadline)
+            how = dataclasses.replace(options, deadline=deadline)
+            found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, how, device)
+        except TimeIsUp:
+            return None
+        # The multiplier says how many maps there are for each that symmetry leaves.
         return None if found is None else found._replace(count=found.count // plan.multiplier)
 
     def watch(more: int) -> None:
@@ -91,24 +100,26 @@ def count_alone(
         report(more)
         if waits and time.perf_counter() - started > PATIENCE:
             waits = False
-            limits = [TRIED] if time_limit is None else [TRIED, time_limit - (time.perf_counter() - started)]
-            if (found := in_pieces(min(limits))) is not None:
+            if (found := in_pieces(deadline.within(TRIED))) is not None:
                 raise _Counted(found)
 
     try:
-        if search.pieces and may and (found := in_pieces(time_limit)) is not None:
+        if search.pieces and may and (found := in_pieces(deadline)) is not None:
             raise _Counted(found)
-        spent = time.perf_counter() - started
-        return count_at_a_stretch(plan, replan, device, search.max_steps, time_limit, watch, spent)
+        return count_on_device(plan, replan, device, search.max_steps, deadline, watch)
     except _Counted as done:
         return done.standing, ("counted in pieces",)
 
 
 def choose_cut(
-    pattern: Pattern, core: Sequence[int], wildcard: int | None, allowed: np.ndarray | None = None,
+    pattern: Pattern,
+    core: Sequence[int],
+    wildcard: int | None,
+    allowed: np.ndarray | None = None,
     most_merged: int = MOST_MERGED,
-) -> Cut | None:  # fmt: skip
-    """The cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
+    deadline: Deadline = NO_DEADLINE,
+) -> Cut | None:
+    """Return the cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
 
     Args:
       core: query nodes searched; the others are counted in closed form. allowed: bool ``[k, n]``, given domains.
@@ -122,6 +133,7 @@ def choose_cut(
     edges = np.argwhere(np.triu(pattern.neighbors)).tolist()
     found, most = None, 0
     for nodes in [(), *((s,) for s in range(pattern.num_nodes)), *map(tuple, edges)]:
+        deadline.check()
         rest = [v for v in range(pattern.num_nodes) if v not in nodes]
         parts = [[rest[i] for i in part] for part in pattern.relabel(rest).components()]
         work = [len({*part} & {*core}) for part in parts]
@@ -129,7 +141,7 @@ def choose_cut(
             continue
         large = parts[work.index(max(work))]
         sides = large, [v for v in rest if v not in large]
-        rivals = [(a, b) for a, b in itertools.product(*sides) if _may_be_one(pattern, a, b, wildcard, allowed)]
+        rivals = [(a, b) for a, b in itertools.product(*sides) if _can_merge(pattern, a, b, wildcard, allowed)]
         merged = list(itertools.islice(_matchings(rivals), most_merged + 1))
         if len(merged) <= most_merged:
             found, most = Cut(nodes, sides, merged), min(max(work), sum(work) - max(work))
@@ -137,15 +149,14 @@ def choose_cut(
 
 
 def count_in_pieces(
-    pattern: Pattern, target: Graph, cut: Cut, allowed: np.ndarray | None, options: Options, device: jax.Device,
-    time_limit: float | None,
-) -> Standing | None:  # fmt: skip
-    """The maps of a query by a cut; ``None`` if a side has too many, or the time is over."""
-    ends = None if time_limit is None else time.perf_counter() + time_limit
-
-    def left() -> float | None:
-        return None if ends is None else ends - time.perf_counter()
-
+    pattern: Pattern,
+    target: Graph,
+    cut: Cut,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+) -> SearchProgress | None:
+    """Return the maps of a query by a cut; ``None`` if a side has too many, or the deadline of the options passes."""
     # In a side, symmetry may exchange the ends of a cut edge, whose images are ordered.
     symmetry = options.search.symmetry and len(cut.nodes) < 2
     # The order given, if any, is one of the whole query.
@@ -156,7 +167,7 @@ def count_in_pieces(
         ids = [*cut.nodes, *side]
         domains = None if allowed is None else allowed[ids]
         how = dataclasses.replace(options, search=whole)
-        found = _by_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device, left())
+        found = _count_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device)
         if found is None:
             return None
         counts, standing = found
@@ -167,39 +178,50 @@ def count_in_pieces(
         smaller = merge(pattern, pairs, options.wildcard, allowed)
         if smaller is None:
             continue
-        limit = left()
-        if limit is not None and limit <= 0:
-            return None
+        options.deadline.check()
         search = dataclasses.replace(options.search, pieces=None, order="ri")
-        one = count_matches(
-            smaller[0], target, wildcard=options.wildcard, domains=smaller[1], time_limit=limit, devices=[device],
-            search=search,
-        )  # fmt: skip
-        if not one.exact:
+        one, multiplier = _count_smaller(*smaller, target, dataclasses.replace(options, search=search), device)
+        if one.status != "done":
             return None
-        total, steps, tested = total - one.count, steps + one.steps, tested + one.positions
-    return Standing(total, tested, steps, "done")
+        total, steps, tested = total - one.count * multiplier, steps + one.steps, tested + one.positions
+    return SearchProgress(total, tested, steps, "done")
 
 
-def _by_images(
-    side: Pattern, target: Graph, cut: int, allowed: np.ndarray | None, options: Options, device: jax.Device,
-    time_limit: float | None,
-) -> tuple[dict[int, int], Standing] | None:  # fmt: skip
-    """How many maps of a side there are for each image of its first nodes, the cut (by the number of the node, or of
-    two, the first times n and the second), and what the search took; ``None`` if they are too many, or time is over."""
+def _count_smaller(
+    pattern: Pattern, allowed: np.ndarray | None, target: Graph, options: Options, device: jax.Device
+) -> tuple[SearchProgress, int]:
+    """Count the maps of a query whose pairs are merged, perhaps again in pieces; return how many of them symmetry has
+    left out for each that is counted, too."""
+
+    def plan_on(device: jax.Device, block: int | None) -> Plan:
+        return plan_search(pattern, target, allowed, options.with_block(block), device)
+
+    plan = plan_on(device, None)
+    found, _ = count_alone(pattern, target, plan, plan_on, allowed, options, device, lambda _: None)
+    return found, plan.multiplier
+
+
+def _count_images(
+    side: Pattern,
+    target: Graph,
+    cut: int,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+) -> tuple[dict[int, int], SearchProgress] | None:
+    """Return how many maps of a side there are for each image of its first nodes, the cut (by the number of the
+    node, or of two, the first times n and the second), and what the search took; ``None`` if they are too many, or
+    time is over."""
     # Directed, the arc between them may go either way.
     part = (1, 0) if cut == 2 and not side.adjacency[0, 1] else tuple(range(cut))
     options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
 
     def plan_on(device: jax.Device, block: int | None) -> Plan:
-        how = options if block is None else dataclasses.replace(
-            options, search=dataclasses.replace(options.search, block=block)
-        )  # fmt: skip
         # Of a leaf that is searched last, the first search is the count before: the last adds up.
-        return plan_searches(side, target, allowed, how, device)[0][-1]
+        return plan_searches(side, target, allowed, options.with_block(block), device)[-1]
 
     plan = plan_on(device, None)
-    found, _ = count_at_a_stretch(plan, plan_on, device, None, time_limit, lambda _: None)
+    found, _ = count_on_device(plan, plan_on, device, None, options.deadline)
     maps = found.count * plan.multiplier
     if found.status != "done" or (cut and maps > MOST_COUNT):
         return None
@@ -218,14 +240,15 @@ def _by_images(
         some = np.flatnonzero(column)
         for image, count in zip(images[some].tolist(), column[some].tolist(), strict=True):
             counts[image] = counts.get(image, 0) + count
-    # The search finds one of so many maps, in which the parts added up are exchanged.
+    # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
     return {image: count * plan.multiplier // len(added) for image, count in counts.items()}, found
 
 
 def merge(
     pattern: Pattern, pairs: Pairs, wildcard: int | None, allowed: np.ndarray | None
 ) -> tuple[Pattern, np.ndarray | None] | None:
-    """The query in which the nodes of each pair are one, and its domains; ``None`` if an edge would need two labels.
+    """Return the query in which the nodes of each pair are one, and its domains; ``None`` if an edge would need two
+    labels.
 
     Example:
       >>> path = Pattern.from_edges([(0, 1), (1, 2)])
@@ -253,14 +276,14 @@ def merge(
     return smaller.relabel(kept), None if domains is None else domains[kept]
 
 
-def _may_be_one(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: np.ndarray | None) -> bool:
+def _can_merge(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: np.ndarray | None) -> bool:
     labels = pattern.node_labels
     alike = labels is None or labels[a] == labels[b] or wildcard in (labels[a], labels[b])
     return bool(alike and (allowed is None or (allowed[a] & allowed[b]).any()))
 
 
 def _matchings(pairs: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
-    """All nonempty sets of pairs in which no node is twice."""
+    """Return all nonempty sets of pairs in which no node is twice."""
     for i, (a, b) in enumerate(pairs):
         yield ((a, b),)
         for more in _matchings([(c, d) for c, d in pairs[i + 1 :] if c != a and d != b]):

@@ -23,22 +23,22 @@ ROWS = 2**17
 """Rows written at a time."""
 
 NAME = "matches"
-"""Of the files of a checkpoint."""
+"""First part of the names of a checkpoint's files."""
 
 
 class Writer(Protocol):
-    """Of one format."""
+    """A writer of one file format."""
 
     def write(self, nodes: np.ndarray) -> None:
-        """More rows, int32 ``[k, M]``."""
+        """Write more rows, int32 ``[k, M]``."""
         ...
 
     def close(self) -> None:
-        """The file is whole."""
+        """Finish the file: it is whole."""
         ...
 
     def drop(self) -> None:
-        """It will not be."""
+        """Give the file up."""
         ...
 
 
@@ -110,8 +110,8 @@ class _Npz:
 _WRITERS: dict[str, Callable[[Path, int], Writer]] = {".parquet": _Parquet, ".csv": _Csv, ".npz": _Npz}
 
 
-def checked_sink(sink: str | os.PathLike) -> Path:
-    """The path of a file to write.
+def check_sink(sink: str | os.PathLike) -> Path:
+    """Return the path of a file to write.
 
     Raises:
       ValueError: for another ending. OSError: for a folder that is not there.
@@ -125,13 +125,17 @@ def checked_sink(sink: str | os.PathLike) -> Path:
 
 
 @contextlib.contextmanager
-def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
-    """Gives what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
+def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
+    """Give what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
     file."""
     # In the same folder, so that putting it in place is one rename.
     partial = path.with_name(f".{path.name}.part")
     writer = _WRITERS[path.suffix.lower()](partial, size)
     waiting, held = np.empty((size, ROWS), np.int32), 0
+
+    def write_named(nodes: np.ndarray) -> None:
+        with checkpoint.naming(path):
+            writer.write(nodes)
 
     def write(nodes: np.ndarray) -> None:
         nonlocal held
@@ -142,22 +146,23 @@ def writing(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
             # Chunks of one size however blocks come: the same rows are the same bytes.
             done, held = done + more, held + more
             if held == ROWS:
-                writer.write(waiting)
+                write_named(waiting)
                 held = 0
 
     try:
         try:
             yield write
             if held:
-                writer.write(waiting[:, :held])
+                write_named(waiting[:, :held])
         except BaseException:
             writer.drop()
             raise
-        writer.close()
-        # On the disk before it has its name: no crash leaves a file that is there but empty.
-        with open(partial, "rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
+        with checkpoint.naming(path):
+            writer.close()
+            # On the disk before it has its name: no crash leaves a file that is there but empty.
+            with open(partial, "rb") as stream:
+                os.fsync(stream.fileno())
+            os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -173,14 +178,14 @@ class Pieces:
         self._tail: Path | None = None
 
     def begin(self, fingerprint: str) -> tuple[int, int]:
-        """How many stretches are done, and their rows.
+        """Return how many stretches are done, and their rows.
 
         Raises:
           ValueError: for a folder of another listing.
         """
         if checkpoint.load(self._head, fingerprint) is None:
             checkpoint.save(self._head, fingerprint, {})
-        # A stretch is there whole, or not: so many first ones are done.
+        # A stretch is there whole, or not: those before the first that is missing are done.
         done = 0
         while self._piece(done).exists():
             done += 1
@@ -194,16 +199,17 @@ class Pieces:
         """More of a stretch."""
         path = self._piece(block.stretch)
         partial = path.with_suffix(".part")
-        if self._open is None:
-            self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
-        self._open.write(np.ascontiguousarray(block.nodes.T).data)
-        if block.ends:
-            # On the disk before it has its name, as all that has it counts as done.
-            self._open.flush()
-            os.fsync(self._open.fileno())
-            self._close()
-            os.replace(partial, path)
-            self._tail = None
+        with checkpoint.naming(path):
+            if self._open is None:
+                self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
+            self._open.write(np.ascontiguousarray(block.nodes.T).data)
+            if block.ends:
+                # On the disk before it has its name, as all that has it counts as done.
+                self._open.flush()
+                os.fsync(self._open.fileno())
+                self._close()
+                os.replace(partial, path)
+                self._tail = None
 
     def _close(self) -> None:
         if self._open is not None:
@@ -211,7 +217,7 @@ class Pieces:
             self._open = None
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """All rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
+        """Return all rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
         self._close()
         # The stretch that a limit has cut never ends: its rows are in the part.
         pieces = itertools.takewhile(Path.exists, map(self._piece, itertools.count()))
@@ -221,11 +227,11 @@ class Pieces:
                     yield np.frombuffer(part, np.int32).reshape(-1, self._size).T
 
     def remove(self) -> None:
-        """All is in the file."""
+        """Return all is in the file."""
         for path in (self._head, *self._folder.glob(f"{NAME}.*.piece"), *self._folder.glob(f"{NAME}.*.part")):
             path.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Lets other processes have the folder."""
+        """Let other processes have the folder."""
         self._close()
         self._lock.release()

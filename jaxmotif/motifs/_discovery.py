@@ -18,7 +18,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
-from jaxmotif.arrays._present import Column
+from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._count import subgraph_census
@@ -39,11 +39,21 @@ from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
 from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_graphs
 from jaxmotif.motifs._null_models import NullModel, States
 from jaxmotif.motifs._proposals import LIMITS, seed_words
-from jaxmotif.motifs._random_graphs import DEFAULT_SWITCHES, ChainPlan, Chains, Drawn, Lot, chain_notes, plan_chains
+from jaxmotif.motifs._random_graphs import (
+    DEFAULT_SWITCHES,
+    ChainPlan,
+    Chains,
+    Drawn,
+    Lot,
+    chain_notes,
+    moves_by_kind,
+    plan_chains,
+)
 from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
 from jaxmotif.motifs._tables import motifs_line, motifs_table, plot_profile
 from jaxmotif.motifs._until import Until
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
+from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from chex import PRNGKey
@@ -58,7 +68,8 @@ RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU, and an accelera
 DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that they draw
 OTHER_SIZE = {False: 2, True: 8}  # a batch is made longer or shorter by this or more: an accelerator compiles for it
 MOST_UNITS = 4096  # that the random graphs are dealt out in
-MIXING_GRAPHS = 100  # at most so many chains are run to double length, to see whether they have mixed
+MIXING_GRAPHS = 100  # chains, at most, that are run to ``LONGER`` times the length, to see whether they have mixed
+LONGER = 4  # doubling hardly shows a slow drift, and a GPU waits for the steps of few chains
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +85,8 @@ class Motifs(OfClasses):
       significance: the statistics, one entry a class.
       mixing: how far the random graphs are from independent draws.
       null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
-      attempts: pair switches tried per edge; accepted: moves made per edge.
+      attempts: pair switches tried per edge; accepted: moves made per edge; accepted_by_kind: the same for each kind of
+        edge (one-way arcs, reciprocated pairs) by its name.
       engine: how the random graphs were counted: by a ``"census"`` of each, or by ``"matching"`` the classes of the
         graph, which finds none that the graph itself does not have; or ``"estimate"``.
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
@@ -97,6 +109,7 @@ class Motifs(OfClasses):
     null_model: str
     attempts: float
     accepted: float
+    accepted_by_kind: Mapping[str, float]
     engine: str
     notes: tuple[str, ...] = ()
     label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
@@ -265,7 +278,17 @@ def _counted(
         return min(most, _batch(graph, size, number, work.every, memory, workers, target_of(device)))
 
     def identity() -> tuple:
-        options = size, stage.first, stage.stop, chains.key, chains.model.identity, chains.steps, stage.step
+        options = (
+            size,
+            stage.first,
+            stage.stop,
+            chains.key,
+            chains.model.identity,
+            chains.steps,
+            chains.pace.tried,
+            chains.pace.slow,
+            stage.step,
+        )
         # Which chains go on is part of it: the same numbers of random graphs may be the first of more.
         more = stage.method, work.estimate, work.longer, work.every
         return ("motifs", *content_of(graph), *options, *more)
@@ -306,7 +329,7 @@ class _Batch(NamedTuple):
     Attributes:
       classes: their canonical strings.
       given: int64 ``[1, classes]``, in the given graph, or no row.
-      numbers: int64 ``[b]``, which random graphs; moves: int64 ``[b]``, that their chains made.
+      numbers: int64 ``[b]``, which random graphs; moves: int64 ``[b, 2]``, that their chains made, and those of pairs.
       counts: int64 ``[b, classes]``, in these.
       longer: int64 ``[c]``, which of them went on to double length; longer_counts: ``[c, classes]``, in these then.
       given_maps, maps, longer_maps: maps of trees into all of these by proposal, float64 ``[.., proposals]``.
@@ -433,8 +456,8 @@ class _Task:
         parts = [given, given + numbers.size]
         of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), parts)
         return _Batch(
-            classes[met], of_given, numbers.astype(np.int64), drawn.moves, of_sample, numbers[goes_on].astype(np.int64),
-            of_longer, *np.split(maps, parts),
+            classes[met], of_given, numbers.astype(np.int64), np.stack([drawn.moves, drawn.of_pairs], axis=1),
+            of_sample, numbers[goes_on].astype(np.int64), of_longer, *np.split(maps, parts),
         )  # fmt: skip
 
     def _drawn(
@@ -442,24 +465,23 @@ class _Task:
     ) -> tuple[Sample | LaneSample, Drawn | Lot]:  # fmt: skip
         """The given graph, if asked for, random graphs, and some of these again at double length; and the chains."""
         plan, chains = self._work.chains, self._chains_of(self._batch)
+        more = (LONGER - 1) * plan.steps
         if target_of(self._device).is_accelerator and 0 < numbers.size <= chains.most:
             # What is drawn and counted on a device need not leave it. A last batch takes the programs of a whole one,
             # however short it is: to compile its own takes longer than lanes that do nothing.
             rows, room = np.flatnonzero(goes_on), -(-self._batch // self._work.every)
             once = chains.run(numbers, None, 0, plan.steps, room=min(self._batch, chains.most))
-            twice = (
-                chains.run(numbers[rows], once, plan.steps, plan.steps, rows, room).ends
-                if rows.size
-                else chains.given(room)
+            longer = (
+                chains.run(numbers[rows], once, plan.steps, more, rows, room).ends if rows.size else chains.given(room)
             )
-            parts, labels = (chains.given(), once.ends, twice), plan.wiring.labels
+            parts, labels = (chains.given(), once.ends, longer), plan.wiring.labels
             first = np.cumsum([0, *(part.tail.size for part in parts)])
             lots = (int(given), numbers.size, rows.size)
             begins = [first[i] + labels * np.arange(number) for i, number in enumerate(lots)]
             return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once
         drawn = chains.draw(numbers, None, 0, plan.steps)
-        # From where they stand, for as many steps again: the same chain, not another one of double length.
-        longer = chains.draw(numbers[goes_on], drawn.ends.rows(goes_on), plan.steps, plan.steps)
+        # From where they stand, for more steps: the same chain, not another one of that length.
+        longer = chains.draw(numbers[goes_on], drawn.ends.rows(goes_on), plan.steps, more)
         ours = (plan.wiring.ends.rows(None),) if given else ()
         ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
         return Sample(plan.graph, plan.wiring, ends), drawn
@@ -518,7 +540,7 @@ def _motifs(
     random_counts = np.zeros((num_random, len(classes)), kind)
     longer = min(work.longer, -(-num_random // work.every))
     longer_counts = np.zeros((longer, len(classes)), kind)
-    moves = np.zeros(num_random, np.int64)
+    moves = np.zeros((num_random, 2), np.int64)
     maps = np.zeros((1 + num_random + longer, len(LIMITS) * (work.estimate is not None)))
     for batch in batches:
         # Columns are by class: every batch met other classes, in another order.
@@ -532,13 +554,14 @@ def _motifs(
         moves[batch.numbers] = batch.moves
         maps[1 + batch.numbers] = batch.maps
         maps[1 + num_random + batch.longer // work.every] = batch.longer_maps
-    notes = (*chain_notes(chains, moves), *notes)
+    notes = (*chain_notes(chains, *moves.T), *notes)
     noise = None
     if work.estimate is not None:
         every = counts, random_counts, longer_counts
         noise = to_estimates(classes, graph.directed, work.estimate, maps, *every)
         engine, notes = "estimate", notes + _cheaper(work, float(counts.sum()))
-    mixing = mixing_of(random_counts, longer_counts, work.every)
+    mixing = mixing_of(random_counts, longer_counts, work.every, LONGER)
+    notes += _disagreement(mixing, tuple(classes), graph.directed)
     decided = None if until is None else until.decided(counts, random_counts)
     if until is not None and decided is not None and num_random == until.most and not decided.all():
         open_ = f"{np.count_nonzero(~decided)} of {decided.size} classes are not decided by {num_random} random graphs"
@@ -548,9 +571,25 @@ def _motifs(
     return Motifs(
         work.size, graph.directed, tuple(classes), counts, random_counts, threshold,
         significance_of(counts, random_counts, mixing, noise), mixing, chains.model.claim(chains.wiring.walks),
-        chains.attempts, float(moves.mean() / labels), engine, notes, (graph.node_label_names, graph.edge_label_names),
+        chains.attempts, float(moves[:, 0].mean() / labels), moves_by_kind(chains.wiring, *moves.T), engine, notes,
+        (graph.node_label_names, graph.edge_label_names),
         work.estimate, decided, error, random_error,
     )  # fmt: skip
+
+
+def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> tuple[str, ...]:
+    """Return, and log, that longer chains have other mean counts, if they have."""
+    far = np.abs(mixing.longer_z)
+    if not mixing.disagrees.any():
+        return ()
+    worst = int(far.argmax())
+    note = (
+        f"the chains are too short: {mixing.times} times as long, they have another mean count in "
+        f"{counted(int(mixing.disagrees.sum()), 'class')} ({far[worst]:.1f} standard errors in "
+        f"{class_columns(classes, directed)['name'][worst] or classes[worst]}); make them longer with switches="
+    )
+    logging.getLogger("jaxmotif").warning("%s", note)
+    return (note,)
 
 
 def _cheaper(work: _Work, total: float) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ import numpy as np
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._sizes import bucket_size, power_of_two
 from jaxmotif.census._pair_states import (
+    ACCELERATOR_LEAST,
     CPU_SAMPLE,
-    LEAST,
     Alphabet,
     CensusGraphs,
     Edges,
@@ -76,14 +76,14 @@ def sample_graphs(
     sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
 ) -> CensusGraphs:
     """Random graphs on a device, with empty graphs up to ``count``."""
-    least = LEAST if target_of(device).is_accelerator else CPU_SAMPLE
+    least = None if target_of(device).is_accelerator else CPU_SAMPLE
     edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
     return graphs_of_edges(sample.source, edges, matrix_bytes, device, count, least)
 
 
 def graphs_of_edges(
     graph: Graph, edges: Edges | LaneSample | None, matrix_bytes: int, device: jax.Device, count: int = 0,
-    least: Room = LEAST,
+    least: Room | None = None,
 ) -> CensusGraphs:  # fmt: skip
     """As :func:`~jaxmotif.census._pair_states.census_graphs`; also of edges on this device, an accelerator."""
     if not isinstance(edges, LaneSample):
@@ -105,7 +105,8 @@ def _sorted_in_lanes(
         (
             np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
             np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
-            np.pad(place, (0, power_of_two(n, LEAST.nodes) - place.size)), np.pad(entry, (0, width - entry.size)),
+            np.pad(place, (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - place.size)),
+            np.pad(entry, (0, width - entry.size)),
             np.int64(max(n, 1)),
         ), device,
     )  # fmt: skip

@@ -23,6 +23,8 @@ from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+MOST_COMPARED = 1000
+"""Labels of a kind that are tried against all others to see whether the degrees leave it any switch."""
 POSITION_BITS = 29
 """Of a coordinate: squares of differences, added over 16 axes, stay within 62 bits."""
 
@@ -382,14 +384,69 @@ class Wiring:
             tried = int((self.groups.size[firsts] // 2).sum())
         return tried / max(self.labels, 1)
 
-    def fixed(self, capacity: int, device: jax.Device) -> Fixed:
-        """What no move changes, with room for so many labels, on a device."""
+    @property
+    def label_kinds(self) -> np.ndarray:
+        """Kind that a label has for ever, int64 ``[labels]``, numbered from 0: arc or pair, or its group."""
+        of_pairs = np.arange(self.labels) >= self.arcs
+        kinds = of_pairs if self.groups is None else self.groups.first
+        return np.unique(kinds, return_inverse=True)[1].reshape(-1)
+
+    def dyad_kinds(self, ends: States) -> np.ndarray:
+        """Return the kinds of the dyads that states hold, int64 ``[.., labels]``, numbered from 0 without gaps.
+
+        A kind is that of the label and, where blocks or distances are kept, that of the two blocks or of the length.
+        Moves never change how many dyads there are of each kind.
+        """
+        labels = self.label_kinds
+        if self.kinds is None:
+            return np.broadcast_to(labels, ends.tail.shape)
+
+        def numbers(ends: States) -> np.ndarray:
+            return _dyad_numbers(self.kinds, ends, np.arange(self.labels) >= self.arcs) * 2 + labels
+
+        return np.searchsorted(np.unique(numbers(self.ends)), numbers(ends))
+
+    def movable(self) -> np.ndarray:
+        """Return which labels belong to a kind whose degrees leave it a switch, bool ``[labels]``."""
+        kinds = self.label_kinds
+        can = [self._can_switch(np.flatnonzero(kinds == kind)) for kind in range(int(kinds.max(initial=-1)) + 1)]
+        return np.array(can, bool)[kinds]
+
+    def _can_switch(self, members: np.ndarray) -> bool:
+        """Whether some labels that exchange ends with each other alone have a switch, if all others made way."""
+        if members.size < 2:
+            return False
+        tail, head = (side[members].astype(np.int64) for side in self.ends)
+        of_pairs, nodes = members[0] >= self.arcs, self.nodes.size
+
+        def names(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+            return u * nodes + v if self.ordered else np.minimum(u, v) * nodes + np.maximum(u, v)
+
+        held = np.unique(names(tail, head))
+        turns = (False, True) if of_pairs and (self.groups is None or self.groups.turns[members[0]]) else (False,)
+        # Of a large kind some speak for all.
+        for one in np.random.default_rng(0).permutation(members)[:MOST_COMPARED]:
+            u, v = (np.full(members.size, side[one], np.int64) for side in self.ends)
+            for other_tail, other_head in ((head, tail) if turned else (tail, head) for turned in turns):
+                free = (u != other_tail) & (v != other_head) & (u != other_head) & (v != other_tail)
+                if (free & ~np.isin(names(u, other_head), held) & ~np.isin(names(other_tail, v), held)).any():
+                    return True
+        return False
+
+    def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray, tried: int) -> Fixed:
+        """Return what no move changes, with room for ``capacity`` labels, on a device.
+
+        Args:
+          slow: bool ``[labels]``, the labels that focused steps propose; if there is one, some steps are focused.
+          tried: how many of ``TRIED_OF`` proposals are tried.
+        """
         tail = self.ends.tail[: self.arcs]
         # A label has two ends, and so there are at most twice as many nodes; past the last one groups are empty.
         by_tail, starts = np.zeros(capacity, np.int32), np.full(2 * capacity + 1, self.arcs, np.int32)
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
+        focused = np.pad(slow, (0, capacity - self.labels)), slow.any(), np.int32(tried)
         groups = kinds = None
         if self.groups is not None:
             room = capacity - self.labels
@@ -398,9 +455,8 @@ class Wiring:
             room = 2 * capacity - self.nodes.size
             place = np.pad(self.kinds.place, ((0, 0), (0, room)))
             kinds = put64(self.kinds._replace(place=place), device)
-        return Fixed(
-            *jax.device_put((by_tail, starts, *sizes), device), ordered=self.ordered, groups=groups, kinds=kinds
-        )  # fmt: skip
+        arrays = jax.device_put((by_tail, starts, *sizes, *focused), device)
+        return Fixed(*arrays, ordered=self.ordered, groups=groups, kinds=kinds)
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
         """Tails and heads ``[.., m]`` of the edges of states ``[.., labels]``: labels in order, then the pairs' other
@@ -446,6 +502,18 @@ def _grouped(
     fields: list[Any] = [begins.astype(np.int32), np.repeat(counts, counts).astype(np.int32), turns]
     groups = Groups(*fields)  # on the host as yet
     return arcs[first], pairs[second], back[second], edges, groups
+
+
+def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray:
+    """Return which two blocks dyads join, or in which class of length they are, int64 ``[.., labels]``."""
+    place = np.asarray(kinds.place)
+    if kinds.limits is None:
+        a, b = (place[0][side].astype(np.int64) for side in ends)
+        # A pair has no direction.
+        low, high = np.where(is_pair, np.minimum(a, b), a), np.where(is_pair, np.maximum(a, b), b)
+        return low << BLOCK_BITS | high
+    length = sum((axis[ends.tail] - axis[ends.head]) ** 2 for axis in place)
+    return np.searchsorted(np.asarray(kinds.limits), length, side="right")
 
 
 def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:

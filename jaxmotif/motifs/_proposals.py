@@ -16,7 +16,7 @@ from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import floor_power_of_two, power_of_two
 from jaxmotif.census._code_counts import grouped_codes, merged_codes
-from jaxmotif.census._pair_states import LEAST, Alphabet, CensusGraphs, Edges
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, Edges, least_room
 from jaxmotif.census._sizes import MATRIX_BYTES
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
@@ -145,7 +145,8 @@ class Sampler:
         self._fast = target_of(device).is_accelerator
         size = draws.size
         # Room as `census_graphs` makes it: powers of two.
-        slots, rows = power_of_two(2 * draws.graph.m, LEAST.slots), power_of_two(draws.graph.n, LEAST.nodes)
+        room = least_room(device)
+        slots, rows = power_of_two(2 * draws.graph.m, room.slots), power_of_two(draws.graph.n, room.nodes)
         # With the rows, the index of pairs, and what sums over rows are made in.
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK

@@ -24,7 +24,16 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.kernels._chains import run_chains
-from jaxmotif.kernels._switching import SLOTS_PER_LABEL, Accepted, Ends, Fixed, Step, whole_rounds
+from jaxmotif.kernels._switching import (
+    FOCUS_EVERY,
+    SLOTS_PER_LABEL,
+    TRIPLES_EVERY,
+    Accepted,
+    Ends,
+    Fixed,
+    Step,
+    whole_rounds,
+)
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
 
 if TYPE_CHECKING:
@@ -32,19 +41,51 @@ if TYPE_CHECKING:
 
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
-MOST_ATTEMPTS = {False: 200.0, True: 2000.0}
+MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
 """Pair switches tried for each edge at most, where few are accepted; and where most are refused for what a null model
 keeps beside degrees."""
 LEAST_WALK_STEPS = 64
 """Steps of a chain that walks: so many that pieces of an ensemble which walks alone connect are mixed, too."""
-PILOT_STEPS = (8, 16, 32, 64)
-_steps: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], int]] = weakref.WeakKeyDictionary()
-"""What pilots of a graph have found: steps by null model, step and moves asked for."""
+PILOT_STEPS = (8, 16, 32, 64, 128)
+ENOUGH_SEEN = 24
+"""Moves of each kind, at least, from which a pilot may end early."""
+FEW_MOVES = 2 / 3
+"""A kind that made less than this part of the moves asked for is told."""
+OF_PAIRS = "reciprocated pairs", "edges"
+"""What pairs are called: of a directed graph, and of an undirected one."""
+LEFT_BEHIND = 0.05
+"""Where blocks or distances are kept, the part of the edges whose kinds may make fewer moves than asked for."""
+LAGGING = 0.5
+"""A kind that moves at less than this part of the fastest kind's pace may get steps of its own."""
+MOST_TRIED, FEWER_TRIED = 15, 8
+"""Proposals tried of 16: where there is room, and where they clash (most of all those of hubs)."""
+CROWDED, WORTH_FEWER = 0.15, 0.8
+"""Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
+leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows."""
+_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
+"""What pilots of a graph have found, by null model, step and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once: their tables stay in its cache
 CPU_CHAINS = 512
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # tables twice, of a step and of a round of triples, and all else
 MOST_LANES = 2**26  # their slots are numbered by int32
+
+
+class Pace(NamedTuple):
+    """How long chains of a graph are, as a pilot found.
+
+    Attributes:
+      steps: that it takes until every kind of edge has made the moves asked for.
+      tried: how many of ``TRIED_OF`` proposals are tried in a step: fewer where they are in each other's way.
+      slow: bool ``[labels]``, edges of the kinds that move slowly; if there are any, one step of ``FOCUS_EVERY``
+        proposes these alone.
+      still: how many edges are of kinds that made no move in the pilot, though their degrees leave them some.
+    """
+
+    steps: int
+    tried: int
+    slow: np.ndarray
+    still: int
 
 
 class ChainPlan(NamedTuple):
@@ -54,8 +95,10 @@ class ChainPlan(NamedTuple):
       graph, model, wiring: of what, and in which form.
       key: of all chains.
       step: how pair switches are decided.
+      switches: moves asked for, of each kind for each of its edges.
       steps: that each chain takes; attempts: pair switches that it tries with these for each edge.
       bounded: whether it would have taken more steps for the moves asked for than are allowed.
+      pace: what a pilot found, which also says what focused steps propose.
     """
 
     graph: Graph
@@ -63,19 +106,21 @@ class ChainPlan(NamedTuple):
     wiring: Wiring
     key: PRNGKey
     step: Step
+    switches: float
     steps: int
     attempts: float
     bounded: bool
+    pace: Pace
 
 
 def plan_chains(
     graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None, step: Step
-) -> ChainPlan:  # fmt: skip
+) -> ChainPlan:
     """Check what is asked for, and decide how long chains are.
 
-    Without a number of attempts, chains of another seed are run on the CPU for a few steps, and what these accept says
-    how many steps it takes to make so many moves for each edge. The length depends on the graph and the null model
-    alone, never on the chains themselves, which would bias them.
+    Without a number of attempts, a pilot decides: chains of another seed, run on the CPU for a few steps, say how fast
+    each kind of edge moves. The length depends on the graph and the null model alone, never on the chains themselves,
+    which would bias them.
     """
     model = null_model_of(keep, graph.directed)
     if step not in get_args(Step):
@@ -92,39 +137,134 @@ def plan_chains(
         and wiring.nodes.size**2 * 4 * bucket_size(labels) * max(CPU_LANES // max(labels, 1), 1) > 2**62
     ):
         raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
-    plan = ChainPlan(graph, model, wiring, as_key(key), step, 0, 0.0, False)
+    plain = Pace(0, MOST_TRIED, np.zeros(labels, bool), 0)
+    plan = ChainPlan(graph, model, wiring, as_key(key), step, switches, 0, 0.0, False, plain)
     if not per_step:
         return plan
-    bounded = False
-    if attempts is None:
-        known, asked = _steps.setdefault(graph, {}), (model, step, switches)
-        if asked not in known:
-            known[asked] = _steps_needed(plan, switches)
-        needed, most = known[asked], math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
-        steps, bounded = min(needed, most), needed > most
-    else:
-        steps = math.ceil(attempts / per_step)
-    steps = whole_rounds(steps)
-    return plan._replace(steps=steps, attempts=steps * per_step, bounded=bounded)
+    if attempts is not None:
+        steps = whole_rounds(math.ceil(attempts / per_step))
+        return plan._replace(steps=steps, attempts=steps * per_step)
+    known, asked = _paces.setdefault(graph, {}), (model, step, switches)
+    if asked not in known:
+        known[asked] = _find_pace(plan)
+    pace = known[asked]
+    # A focused step tries the slow labels alone.
+    share = 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
+    per_step *= share * pace.tried / MOST_TRIED
+    most = math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
+    steps = whole_rounds(min(pace.steps, most))
+    return plan._replace(steps=steps, attempts=steps * per_step, bounded=pace.steps > most, pace=pace)
 
 
-def _steps_needed(plan: ChainPlan, switches: float) -> int:
-    """How many steps it takes, as far as a few chains of another seed tell, to make so many moves for each edge."""
-    wiring = plan.wiring
+def _find_pace(plan: ChainPlan) -> Pace:
+    """Run the pilot: find how many steps let every kind of edge make its moves, and whether some should be focused.
+
+    A kind is what no move mixes with another: one-way arcs, reciprocated pairs, the groups of labels, and for blocks
+    and distances the dyads of two blocks or of one class of length. A kind whose degrees leave it no switch asks for
+    nothing.
+    """
+    wiring, switches = plan.wiring, plan.switches
     # A seed of its own ("pilo"): the chains' own moves must not decide how long they are.
-    pilot = plan._replace(key=as_key(0x70696C6F))
-    device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
-    chains = Chains(pilot, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
-    numbers, ends, done, moves = np.arange(chains.most, dtype=np.int32), None, 0, 0.0
-    rate = 0.0
+    plan = plan._replace(key=as_key(0x70696C6F))
+    of_edges = wiring.dyad_kinds(wiring.ends)
+    sizes = np.bincount(of_edges)
+    pilot = _Pilot(plan, None)
+    rates, moves = np.zeros(sizes.size), 0.0
     for steps in PILOT_STEPS:
-        drawn = chains.draw(numbers, ends, done, steps)
-        rate = drawn.moves.mean() / (wiring.labels * steps)
-        ends, done, moves = drawn.ends, done + steps, moves + rate * steps
-        if steps > PILOT_STEPS[0] and moves >= 1:  # the first steps, from the graph itself, are not typical
+        rates, seen = pilot.rates(steps)
+        moves += float(rates @ sizes / wiring.labels) * steps
+        # The first steps, from the graph itself, are not typical.
+        if steps > PILOT_STEPS[0] and moves >= 1 and seen.min() >= ENOUGH_SEEN:
             break
-    needed = math.ceil(switches / rate) if rate * 2**31 > switches else 2**31
-    return max(whole_rounds(needed), LEAST_WALK_STEPS) if wiring.walks else whole_rounds(needed)
+    if wiring.kinds is None:
+        # What has no other place to go asks for nothing.
+        asks, still = rates > 0, (rates == 0)[of_edges]
+        still = still & wiring.movable() if still.any() else still
+    else:
+        # Of many kinds of dyads some hold an edge or two, which hardly find others to exchange with.
+        asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, np.arange(wiring.labels) >= wiring.arcs) > 0)
+        still = (rates == 0)[of_edges]
+        still &= still.mean() > LEFT_BEHIND
+    pace = Pace(0, MOST_TRIED, np.zeros(wiring.labels, bool), int(still.sum()))
+    slowest = rates[asks].min(initial=math.inf)
+    if slowest < CROWDED:
+        pilot, fewer = pilot.at(pace._replace(tried=FEWER_TRIED))
+        if fewer[asks].min(initial=math.inf) >= WORTH_FEWER * slowest:
+            pace, rates = pace._replace(tried=FEWER_TRIED), fewer
+    slow = asks & (rates < LAGGING * rates.max(initial=0.0))
+    if slow.any() and wiring.kinds is None:
+        _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
+        if focused[asks].min() > rates[asks].min():
+            pace, rates = pace._replace(slow=slow[of_edges]), focused
+    # One round shows that nothing moves, where nothing can.
+    needed = _steps_for(switches, rates[asks]) if asks.any() else TRIPLES_EVERY
+    if still.any() and wiring.kinds is None:
+        needed = 2**30
+    return pace._replace(steps=whole_rounds(max(needed, LEAST_WALK_STEPS * wiring.walks)))
+
+
+def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray) -> np.ndarray:
+    """Return which kinds are to make all their moves, bool ``[kinds]``: of arcs all but the slowest kinds, which hold
+    ``LEFT_BEHIND`` of the arcs together, and of pairs likewise; none that does not move."""
+    asks = rates > 0
+    for alike in (of_pairs, ~of_pairs):
+        order = np.flatnonzero(alike)[np.argsort(rates[alike], kind="stable")]
+        held = np.cumsum(sizes[order])
+        asks[order[held <= LEFT_BEHIND * sizes[alike].sum()]] = False
+    return asks
+
+
+def _steps_for(switches: float, rates: np.ndarray) -> int:
+    """Return the steps in which the slowest of some kinds makes its moves, from moves per edge and step."""
+    slowest = rates.min(initial=math.inf)
+    return math.ceil(switches / slowest) if slowest * 2**30 > switches else 2**30
+
+
+class _Pilot:
+    """Chains of another seed on the CPU, whose moves are counted by kind.
+
+    Args:
+      plan: with the pilot's own key; earlier: whose chains go on (``None``: they begin at the graph).
+    """
+
+    def __init__(self, plan: ChainPlan, earlier: _Pilot | None):
+        device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
+        self._plan, wiring = plan, plan.wiring
+        self._wiring, self._chains = wiring, Chains(plan, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
+        self._numbers = np.arange(self._chains.most, dtype=np.int32)
+        self._ends, self._done = (None, 0) if earlier is None else (earlier._ends, earlier._done)
+
+    def rates(self, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Run some steps, whole rounds: return the moves per edge and step of each kind, float64 ``[kinds]``, and how
+        often edges of each were seen to move."""
+        if self._wiring.kinds is None:
+            moved = self._run(steps)
+            kinds = np.broadcast_to(self._wiring.label_kinds, moved.shape)
+            seen = np.bincount(kinds.reshape(-1), moved.reshape(-1))
+            # Two edges make a move.
+            return seen / (2 * steps * np.bincount(kinds.reshape(-1))), seen
+        # Moves exchange the kinds of dyads: edges are looked at before each round, and whether they then move.
+        seen = total = np.zeros(1)
+        for _ in range(steps // TRIPLES_EVERY):
+            before = self._wiring.ends if self._ends is None else self._ends
+            kinds = np.broadcast_to(self._wiring.dyad_kinds(before), (self._numbers.size, self._wiring.labels))
+            moved = self._run(TRIPLES_EVERY) > 0
+            seen = seen + np.bincount(kinds.reshape(-1), moved.reshape(-1))
+            total = total + np.bincount(kinds.reshape(-1))
+        # What moves in a step with probability p moves in a round with 1 - (1 - p)^steps.
+        return (1 - (1 - seen / total) ** (1 / TRIPLES_EVERY)) / 2, seen
+
+    def at(self, pace: Pace) -> tuple[_Pilot, np.ndarray]:
+        """Go on at another pace: return that pilot, and the moves per edge and step of each kind."""
+        other = _Pilot(self._plan._replace(pace=pace), self)
+        return other, other.rates(PILOT_STEPS[-1])[0]
+
+    def _run(self, steps: int) -> np.ndarray:
+        """Go on for some steps: how often each label moved, int32 ``[chains, labels]``."""
+        lot = self._chains.run(self._numbers, self._ends, self._done, steps)
+        self._ends, self._done = lot.fetch(self._wiring).ends, self._done + steps
+        labels = self._wiring.labels
+        return np.asarray(lot.made.moved)[: lot.number * labels].reshape(lot.number, labels)
 
 
 def _has_cpu() -> bool:
@@ -135,6 +275,10 @@ def _has_cpu() -> bool:
         return False
 
 
+_BY_CHAIN = "numbers", "switches", "triples", "walked", "of_pairs"
+"""Fields of :class:`RandomGraphs` with an entry a chain."""
+
+
 class Drawn(NamedTuple):
     """Chains after some steps, on the host: states ``[num, labels]``, and moves made, int64 ``[num]``."""
 
@@ -142,6 +286,7 @@ class Drawn(NamedTuple):
     switches: np.ndarray
     triples: np.ndarray
     walked: np.ndarray
+    of_pairs: np.ndarray
 
     @property
     def moves(self) -> np.ndarray:
@@ -194,7 +339,7 @@ class Chains:
         later."""
         if not numbers.size:
             none = np.zeros(0, np.int64)
-            return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none)
+            return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none, none)
         parts = [
             self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
             for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
@@ -222,7 +367,7 @@ class Chains:
         which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
         rest = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
-            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device)
+            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow, plan.pace.tried)
         ends, made = run_chains(
             self._fixed[capacity], ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks
         )
@@ -247,11 +392,17 @@ class Lot(NamedTuple):
     @property
     def moves(self) -> np.ndarray:
         """All that each chain made, int64."""
-        return sum((x[: self.number].astype(np.int64) for x in jax.device_get(self.made)), np.zeros((), np.int64))
+        switches, triples, walked = (x[: self.number].astype(np.int64) for x in jax.device_get(self.made[:3]))
+        return switches + triples + walked
+
+    @property
+    def of_pairs(self) -> np.ndarray:
+        """How many of these were moves of pairs, int64."""
+        return np.asarray(self.made.of_pairs)[: self.number].astype(np.int64)
 
     def fetch(self, wiring: Wiring) -> Drawn:
         """The same on the host."""
-        ends, made = jax.device_get((self.ends, self.made))
+        ends, made = jax.device_get((self.ends, self.made[:4]))
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
         return Drawn(States(*used), *(x[: self.number].astype(np.int64) for x in made))
 
@@ -272,8 +423,10 @@ class RandomGraphs(Sequence):
       attempts: pair switches tried per edge, in each chain.
       numbers: int32 ``[num]``, which graphs of the row of all they are.
       switches, triples, walked: int64 ``[num]``, pair switches, turns of three arcs, and moves of walks that were made.
+      of_pairs: int64 ``[num]``, how many of these were moves of pairs.
       ends: the states, int32 arrays ``[num, labels]`` (host).
       wiring: the given graph in the same form.
+      pace: which steps were focused on slow edges.
       notes: what to know of the chains, in words (that they could not move, or moved little).
     """
 
@@ -286,8 +439,10 @@ class RandomGraphs(Sequence):
     switches: np.ndarray
     triples: np.ndarray
     walked: np.ndarray
+    of_pairs: np.ndarray
     ends: States
     wiring: Wiring
+    pace: Pace
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -298,7 +453,7 @@ class RandomGraphs(Sequence):
 
     def __getitem__(self, index) -> Graph | RandomGraphs:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(index, slice | np.ndarray):
-            some = {name: getattr(self, name)[index] for name in ("numbers", "switches", "triples", "walked")}
+            some = {name: getattr(self, name)[index] for name in _BY_CHAIN}
             return dataclasses.replace(self, ends=self.ends.rows(index), **some)
         edges = np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
         nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
@@ -323,6 +478,11 @@ class RandomGraphs(Sequence):
         return float(self.moves.mean() / max(self.wiring.labels, 1))
 
     @property
+    def accepted_by_kind(self) -> dict[str, float]:
+        """Moves made for each edge of a kind, over all chains, by the kind's name."""
+        return moves_by_kind(self.wiring, self.moves, self.of_pairs)
+
+    @property
     def acceptance(self) -> float:
         """The part of the tried pair switches that were made, over all chains."""
         tried = self.attempts * self.wiring.labels * len(self)
@@ -334,26 +494,65 @@ class RandomGraphs(Sequence):
         return self.model.claim(self.wiring.walks)
 
 
-def chain_notes(plan: ChainPlan, moves: np.ndarray) -> tuple[str, ...]:
-    """What to say, and log, of chains that made so many moves each, int64 ``[num]``."""
+def moves_by_kind(wiring: Wiring, moves: np.ndarray, of_pairs: np.ndarray) -> dict[str, float]:
+    """Return the moves made for each arc, and for each pair, by the name of the kind.
+
+    Args:
+      moves, of_pairs: int64 ``[num]``, all moves of each chain and those of pairs; a kind of fewer than two edges is
+        left out, since it cannot move.
+    """
+    arcs, pairs = wiring.arcs, wiring.labels - wiring.arcs
+    two = wiring.both_ways and not wiring.ordered
+    names = "one-way arcs" if two else "arcs", OF_PAIRS[0 if two else 1]
+    made = (moves - of_pairs).mean(), of_pairs.mean()
+    return {
+        name: float(number / size) for name, number, size in zip(names, made, (arcs, pairs), strict=True) if size > 1
+    }
+
+
+def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tuple[str, ...]:
+    """Return, and log, what is to be known of chains.
+
+    Args:
+      moves, of_pairs: int64 ``[num]``, all moves that each chain made, and those of pairs.
+    """
     if not plan.steps and plan.wiring.pairs_a_step:  # none were asked for
         return ()
-    note, labels = "", max(plan.wiring.labels, 1)
+    note, labels, wiring = "", max(plan.wiring.labels, 1), plan.wiring
     accepted = moves.mean() / labels
+    kinds = moves_by_kind(wiring, moves, of_pairs)
+    few = {name: made for name, made in kinds.items() if made < FEW_MOVES * plan.switches}
     if not moves.any():
         note = "no chain could move: every random graph is the given one, which says nothing of how unusual it is"
+    elif plan.pace.still:
+        note = (
+            f"{plan.pace.still} edges hardly move: all that they might become is taken by others. The chains made "
+            f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the "
+            "graph; a larger attempts= tries more"
+        )
     elif plan.bounded:
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
+        said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in (few or kinds).items())
         note = (
-            f"chains made {accepted:.2g} moves per edge in the {plan.attempts:.0f} switches per edge that are tried at "
-            f"most, fewer than asked for: most are refused {why}; a larger attempts= tries more"
+            f"{said} in the {plan.attempts:.0f} switches per edge that are tried at most, fewer than asked for: most "
+            f"are refused {why}; a larger attempts= tries more"
         )
     elif not moves.all():
         note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more with attempts="
+    elif few and (few := _not_for_want_of_places(plan, few)):
+        said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in few.items())
+        note = f"{said}, fewer than the {plan.switches:g} that let chains forget the graph: try more with attempts="
     if not note:
         return ()
     logging.getLogger("jaxmotif").warning("%s", note)
     return (note,)
+
+
+def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str, float]:
+    """Leave out the kinds that made few moves because the degrees leave many of their edges none."""
+    wiring, movable = plan.wiring, plan.wiring.movable()
+    parts = {name: movable[wiring.arcs :] if name in OF_PAIRS else movable[: wiring.arcs] for name in few}
+    return {name: made for name, made in few.items() if made < FEW_MOVES * plan.switches * float(parts[name].mean())}
 
 
 def random_graphs(
@@ -420,7 +619,7 @@ def random_graphs(
     if start is not None and (len(start) != num or start.model != plan.model or start.source is not graph):
         raise ValueError("start must hold the same number of graphs of the same source and keep")
     if start is not None and going_on:
-        plan = plan._replace(steps=start.steps, attempts=start.attempts)
+        plan = plan._replace(steps=start.steps, attempts=start.attempts, pace=start.pace)
     done = start.steps if start is not None else 0
     numbers = start.numbers if start is not None else first + np.arange(num, dtype=np.int32)
     selection = select_devices(devices)
@@ -436,7 +635,7 @@ def random_graphs(
 
     def identity() -> tuple:
         begun = () if start is None else (*start.ends, done)
-        options = plan.key, plan.model.identity, step, plan.steps, numbers
+        options = plan.key, plan.model.identity, step, plan.steps, plan.pace.tried, plan.pace.slow, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
     store = store_for(None, selection.together, identity)
@@ -444,14 +643,15 @@ def random_graphs(
     drawn = [_unpacked(result.found, low) for low in sorted({int(name.split("/")[0]) for name in result.found})]
     whole = functools.partial(np.concatenate, axis=0)
     ends = States(*(whole([getattr(part.ends, side) for part in drawn]) for side in States._fields))
-    made = {name: whole([getattr(part, name) for part in drawn]) for name in ("switches", "triples", "walked")}
+    made = {name: whole([getattr(part, name) for part in drawn]) for name in _BY_CHAIN[1:]}
     if start is not None:
         made = {name: array + getattr(start, name) for name, array in made.items()}
-    notes = chain_notes(plan, sum(made.values(), np.zeros(num, np.int64)))
+    moves = made["switches"] + made["triples"] + made["walked"]
+    notes = chain_notes(plan, moves, made["of_pairs"])
     attempted = plan.attempts + (start.attempts if start is not None else 0.0)
     return RandomGraphs(
         graph, plan.model, step, done + plan.steps, attempted, numbers, made["switches"], made["triples"],
-        made["walked"], ends, plan.wiring, (*notes, *result.notes),
+        made["walked"], made["of_pairs"], ends, plan.wiring, plan.pace, (*notes, *result.notes),
     )  # fmt: skip
 
 

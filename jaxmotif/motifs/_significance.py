@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,27 +11,41 @@ import numpy as np
 if TYPE_CHECKING:
     from jaxmotif.motifs._estimate_graphs import Noise
 
+FALSE_ALARM = 0.001
+"""Probability that chains which have mixed are called too short."""
 SOME = 256
 """Classes at a time: their temporary arrays stay in the cache."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mixing:
-    """Independent chains, some of them run to double length: float64, one entry a class.
+    """What independent chains say of themselves, some of which went on for longer: float64, one entry a class.
 
     Attributes:
-      graphs: how many chains were run to double length.
-      lag_correlation: between a chain's counts at full and at double length, over these chains (0 where constant).
+      graphs: how many chains went on.
+      lag_correlation: between a chain's counts at full and at that length, over these chains (0 where constant).
       effective_size: random graphs times (1 - c) / (1 + c), c the lag correlation where positive: the
         independent draws that the counts are worth, by a cautious reckoning (the chains themselves are independent).
-      double_length_z: mean at full length minus mean at double length, in standard errors of the paired difference:
-        beyond about 4 the chains are too short.
+      longer_z: mean of all chains at full length minus mean of those that went on, in standard errors of their
+        difference.
+      times: the longer length, in full lengths.
     """
 
     graphs: int
     lag_correlation: np.ndarray
     effective_size: np.ndarray
-    double_length_z: np.ndarray
+    longer_z: np.ndarray
+    times: int = 4
+
+    @property
+    def disagrees(self) -> np.ndarray:
+        """Whether the two lengths have different means, bool ``[classes]``: then the chains are too short.
+
+        The bar is 4 standard errors, and more where there are many classes, so that among all classes together chance
+        passes it once in a thousand times.
+        """
+        tail = FALSE_ALARM / (2 * max(self.longer_z.size, 1))
+        return np.abs(self.longer_z) > max(4.0, statistics.NormalDist().inv_cdf(1 - tail))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -111,8 +126,13 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
     return q
 
 
-def mixing_of(random_counts: np.ndarray, longer: np.ndarray, every: int = 1) -> Mixing:
-    """Compare counts ``[r, classes]`` with those of one chain in ``every`` at double length, ``[c, classes]``."""
+def mixing_of(random_counts: np.ndarray, longer: np.ndarray, every: int = 1, times: int = 4) -> Mixing:
+    """Compare random graphs with some of the same chains after more steps.
+
+    Args:
+      random_counts: ``[r, classes]``, counts at full length.
+      longer: ``[c, classes]``, counts of one chain in ``every`` at ``times`` the length.
+    """
     r, c = random_counts.shape[0], longer.shape[0]
     # The chains that went on, and the same ones before.
     a, b = random_counts[::every][:c].astype(np.float64), longer.astype(np.float64)
@@ -121,7 +141,13 @@ def mixing_of(random_counts: np.ndarray, longer: np.ndarray, every: int = 1) -> 
     correlation = np.where(spread > 0, (da * db).sum(axis=0) / np.where(spread > 0, spread, 1), 0.0)
     # Cautious: negative correlation is not believed, and 1 would leave no draws.
     cautious = np.clip(correlation, 0, 1 - 1 / (2 * r))
-    # Paired: a chain's two lengths are compared with each other, which takes out what differs between chains.
-    error = (a - b).std(axis=0, ddof=1) / np.sqrt(c) if c > 1 else np.zeros(a.shape[1])
-    shift = np.where(error > 0, (a - b).mean(axis=0) / np.where(error > 0, error, 1), 0.0)
-    return Mixing(c, correlation, r * (1 - cautious) / (1 + cautious), shift)
+    size = r * (1 - cautious) / (1 + cautious)
+    if c < 2:
+        return Mixing(c, correlation, size, np.zeros(a.shape[1]), times)
+    # The larger variance stands for both: of a rare class one of the two may have met nothing. The chains that went on
+    # are among all, and what they had in common then is no difference.
+    variance = np.maximum(random_counts.var(axis=0, ddof=1), b.var(axis=0, ddof=1))
+    shared = (da * db).sum(axis=0) / (c - 1)
+    error = np.sqrt(np.maximum(variance * (1 / r + 1 / c) - 2 * shared / r, 0.0))
+    shift = np.where(error > 0, (random_counts.mean(axis=0) - b.mean(axis=0)) / np.where(error > 0, error, 1), 0.0)
+    return Mixing(c, correlation, size, shift, times)

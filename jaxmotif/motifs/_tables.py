@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.arrays._present import Column, counted
-from jaxmotif.drawing._plots import ACCENT, INK, SOFT, axes
+from jaxmotif.graph._plot import ACCENT, INK, SOFT, new_axes
 from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def motifs_table(found: Motifs) -> dict[str, Column]:
 def plot_profile(found: Motifs, ax: Axes | None = None, label: str | None = None) -> Axes:
     """The significance profile of motifs, with where 95 % of the random graphs lie."""
     count = len(found.classes)
-    ax = axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
+    ax = new_axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
     columns, s = class_columns(found.classes, found.directed), found.significance
     # Places are names, so that a class of several networks has one place.
     at = [str(i) if i is not None else word for i, word in zip(columns["id"], found.words, strict=True)]

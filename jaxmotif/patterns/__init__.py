@@ -1,4 +1,4 @@
-"""Small graphs known at plan time."""
+"""Small graphs on the host: patterns, their symmetries and orders, and the names of the field."""
 
 from jaxmotif.patterns._automorphisms import (
     automorphism_count,

@@ -1,5 +1,8 @@
-"""Automorphisms of a pattern by a chain of stabilisers: the group's order, its orbits, its elements, and the
-constraints that pick one of the maps that the group exchanges."""
+"""Automorphisms of a pattern, from a chain of stabilisers.
+
+The chain gives the order of the group, its orbits and its elements, and constraints that select one of all maps that
+the group exchanges.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ class StabilizerChain:
 
     Attributes:
       base: every node, in the order in which they are fixed.
-      cosets: for each base node, an automorphism for each node of its orbit under the automorphisms that fix the
-        nodes before it; the identity first. Each is int64 ``[k]``, the image of every node.
+      cosets: for each base node, and each node of its orbit under the automorphisms that fix the nodes before it, an
+        automorphism that takes it there, the identity first. Each is int64 ``[k]``, the image of every node.
     """
 
     base: tuple[int, ...]
@@ -28,22 +31,22 @@ class StabilizerChain:
 
     @property
     def order(self) -> int:
-        """How many automorphisms there are."""
+        """Number of automorphisms."""
         return math.prod(len(coset) for coset in self.cosets)
 
     def orbit(self, index: int) -> list[int]:
-        """The images of ``base[index]``, itself first."""
+        """Return the images of ``base[index]``, itself first."""
         return [int(image[self.base[index]]) for image in self.cosets[index]]
 
 
 def stabilizer_chain(
     pattern: Pattern, base: Sequence[int] | None = None, fixed: Iterable[int] = (), colors: np.ndarray | None = None
 ) -> StabilizerChain:
-    """Fix node after node and find the orbit of the next under what is left.
+    """Fix node after node, and find the orbit of each next one under the automorphisms that are left.
 
     Args:
-      pattern: of up to a few hundred nodes.
-      base: the order of fixing; 0, 1, .. when not given.
+      pattern: a pattern of up to a few hundred nodes.
+      base: the order in which nodes are fixed; 0, 1, .. by default.
       fixed: nodes that stay in place from the start.
       colors: int64 ``[k]``; only nodes of one colour may be exchanged.
 
@@ -54,7 +57,7 @@ def stabilizer_chain(
     k = pattern.num_nodes
     base = tuple(range(k)) if base is None else tuple(int(v) for v in base)
     search, identity = pattern.known(_Search, lambda: _Search(pattern)), np.arange(k)
-    color = search.plain  # what is fixed, or has a colour, can only split it further
+    color = search.plain  # fixed nodes and the user's colours can only split it further
     fixed = sorted(set(fixed))
     if (fixed or colors is not None) and not _is_discrete(color):
         if colors is not None:
@@ -64,8 +67,8 @@ def stabilizer_chain(
         color = search.refine(color)
     if _is_discrete(color):
         return StabilizerChain(base, ((identity,),) * k)
-    # Which automorphisms fix the first i base nodes is known once all later nodes are done: from the last one up,
-    # so that those already found join orbits together and need no second search.
+    # The base nodes are done from the last one up. Automorphisms that are known by then join orbits together, and no
+    # search is needed for nodes in one orbit.
     colorings = [color]
     for v in base:
         last = colorings[-1]
@@ -76,22 +79,22 @@ def stabilizer_chain(
     for v, color in zip(reversed(base), reversed(colorings[:-1]), strict=True):
         images = {v: identity}
         cell = np.flatnonzero(color == color[v])
-        no = set()
+        unreachable = set()
         for w in cell.tolist():
-            if w in images or w in no:
+            if w in images or w in unreachable:
                 continue
-            found = search.find(color, v, w)
-            if found is None:
-                no |= _reach(w, generators)  # what w can be moved to, v cannot be moved to either
+            automorphism = search.find(color, v, w)
+            if automorphism is None:
+                unreachable |= _reach(w, generators)  # v cannot be moved to the nodes that w can be moved to
             else:
-                generators.append(found)
+                generators.append(automorphism)
                 _close(images, generators)
         cosets.append(tuple(images.values()))
     return StabilizerChain(base, tuple(reversed(cosets)))
 
 
 def automorphism_count(pattern: Pattern) -> int:
-    """The order of the automorphism group.
+    """Return the order of the automorphism group.
 
     Example:
       >>> automorphism_count(Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)]))
@@ -101,10 +104,10 @@ def automorphism_count(pattern: Pattern) -> int:
 
 
 def automorphisms(pattern: Pattern, limit: int = 100_000) -> np.ndarray:
-    """All automorphisms, int64 ``[order, k]``: row i holds the image of every node; the identity is row 0.
+    """List all automorphisms, int64 ``[order, k]``: a row holds the image of every node, and row 0 is the identity.
 
     Raises:
-      ValueError: more of them than ``limit``.
+      ValueError: for more automorphisms than ``limit``.
 
     Example:
       >>> automorphisms(Pattern.from_edges([(0, 1), (1, 2)])).tolist()
@@ -120,7 +123,7 @@ def automorphisms(pattern: Pattern, limit: int = 100_000) -> np.ndarray:
 
 
 def node_orbits(pattern: Pattern) -> np.ndarray:
-    """The lowest node that an automorphism moves each node to, int64 ``[k]``.
+    """Return the lowest node that an automorphism moves each node to, int64 ``[k]``.
 
     Example:
       >>> node_orbits(Pattern.from_edges([(0, 1), (1, 2)])).tolist()
@@ -137,14 +140,18 @@ def node_orbits(pattern: Pattern) -> np.ndarray:
 def symmetry_constraints(
     pattern: Pattern, order: Sequence[int] | None = None, fixed: Iterable[int] = (), colors: np.ndarray | None = None
 ) -> tuple[list[tuple[int, int]], int]:
-    """Pairs ``(a, b)``: of the maps that automorphisms exchange, exactly one has map[a] < map[b] for all pairs.
+    """Return constraints that exactly one of all maps that automorphisms exchange satisfies.
+
+    A constraint is a pair ``(a, b)``, which a map satisfies if ``map[a] < map[b]``.
 
     Args:
+      pattern: the pattern.
       order: the matching order; ``a`` comes before ``b`` in it.
-      fixed, colors: as in :func:`stabilizer_chain`: symmetries that are to be left alone.
+      fixed: as for :func:`stabilizer_chain`: nodes that no symmetry may move.
+      colors: likewise, colours that every symmetry must keep.
 
     Returns:
-      The pairs, and the number of automorphisms they account for.
+      The pairs, and the number of automorphisms that they account for.
 
     Reference:
       Grochow, Kellis: Network motif discovery using subgraph enumeration and symmetry-breaking, RECOMB 2007.
@@ -159,10 +166,10 @@ def symmetry_constraints(
 
 
 class _Search:
-    """Colour refinement and the search for one automorphism.
+    """A search for automorphisms, by colour refinement.
 
     Attributes:
-      plain: int64 ``[k]``, the colours that node labels and refinement give.
+      plain: int64 ``[k]``, the colours from node labels and refinement.
     """
 
     def __init__(self, pattern: Pattern):
@@ -176,13 +183,15 @@ class _Search:
         self.plain = self.refine(np.unique(labels, return_inverse=True)[1].reshape(-1))
 
     def refine(self, color: np.ndarray) -> np.ndarray:
-        """Split colours by the multiset of (pair, colour) around each node until nothing splits; the names of the
-        new colours depend on nothing but those multisets. Hashes that collide split less, never wrongly."""
+        """Split colours by the multiset of (pair, colour) at each node until none splits.
+
+        The numbers of the new colours depend on these multisets alone. Hashes that collide split less, never wrongly.
+        """
         classes = len(np.unique(color))
         while True:
-            around = self.mix[self.codes, color[None, :]].sum(axis=1)
-            order = np.lexsort((around, color))
-            new = (np.diff(color[order]) != 0) | (np.diff(around[order]) != 0)
+            multiset = self.mix[self.codes, color[None, :]].sum(axis=1)
+            order = np.lexsort((multiset, color))
+            new = (np.diff(color[order]) != 0) | (np.diff(multiset[order]) != 0)
             color = np.empty_like(color)
             color[order] = np.concatenate([[0], np.cumsum(new)])[: len(color)]
             count = int(color.max(initial=-1)) + 1
@@ -191,13 +200,14 @@ class _Search:
             classes = count
 
     def find(self, color: np.ndarray, v: int, w: int) -> np.ndarray | None:
-        """An automorphism that keeps the colours and moves v to w."""
+        """Return an automorphism that keeps the colours and moves v to w, or ``None``."""
         k = len(color)
         ids = np.arange(k)
         first, second = (self.refine(np.where(ids == x, k, color)) for x in (v, w))
         return self._match(first, second)
 
     def _match(self, first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
+        """Return an automorphism that takes each colour of ``first`` to the same one of ``second``, or ``None``."""
         sizes = np.bincount(first)
         if not np.array_equal(sizes, np.bincount(second)):
             return None
@@ -211,18 +221,19 @@ class _Search:
         v = int(np.argmax(first == cell))
         fixed = self.refine(np.where(ids == v, k, first))
         for w in np.flatnonzero(second == cell):
-            found = self._match(fixed, self.refine(np.where(ids == w, k, second)))
-            if found is not None:
-                return found
+            image = self._match(fixed, self.refine(np.where(ids == w, k, second)))
+            if image is not None:
+                return image
         return None
 
 
 def _is_discrete(color: np.ndarray) -> bool:
-    """Whether each node has a colour of its own; refined colours are 0, 1, .., without gaps."""
+    """Return whether each node has a colour of its own, where colours are 0, 1, .., without gaps."""
     return int(color.max(initial=-1)) == len(color) - 1
 
 
 def _reach(v: int, generators: Sequence[np.ndarray]) -> set[int]:
+    """Return the nodes that generators can move v to."""
     seen, todo = {v}, [v]
     while todo:
         u = todo.pop()
@@ -234,7 +245,7 @@ def _reach(v: int, generators: Sequence[np.ndarray]) -> set[int]:
 
 
 def _close(images: dict[int, np.ndarray], generators: Sequence[np.ndarray]) -> None:
-    """Extend a map from orbit nodes to automorphisms by everything the generators reach."""
+    """Extend a map from nodes of an orbit to automorphisms by all nodes that the generators reach."""
     todo = list(images)
     while todo:
         u = todo.pop()

@@ -8,16 +8,16 @@ from jaxmotif.patterns._pattern import Pattern
 
 
 def canonical_order(pattern: Pattern) -> np.ndarray:
-    """The node order that gives the smallest sequence of node labels, then of adjacency rows.
+    """Return the node order that gives the smallest sequence of node labels, then of adjacency rows.
 
-    Positions are filled one by one. The nodes not yet placed stand in an ordered partition: those that all rows so
-    far treat alike share a cell. The next node comes from the first cell; its row is smallest when every cell is
-    sorted by its entries, which splits the cells. Only the choices with the smallest row go on, and of
-    interchangeable nodes (twins) only one. Time grows with the number of automorphisms that are no exchanges of
-    twins; meant for patterns of up to about a dozen nodes.
+    Positions are filled one by one. The nodes that are not placed yet stand in an ordered partition, in which nodes
+    that all rows so far treat alike share a cell. The next node comes from the first cell. Its row is smallest when
+    every cell is sorted by the row's entries, which splits the cells. Only the choices with the smallest row go on,
+    and only one of several interchangeable nodes (twins). The time grows with the number of automorphisms that are no
+    exchanges of twins; the function is meant for patterns of up to about a dozen nodes.
 
     Returns:
-      int64 ``[k]``: ``pattern.relabel(order)`` is the canonical form; isomorphic patterns have equal ones.
+      int64 ``[k]``. ``pattern.relabel(order)`` is the canonical form, which isomorphic patterns share.
 
     Example:
       >>> canonical_order(Pattern.from_edges([(0, 1), (0, 2)])).tolist()
@@ -50,10 +50,10 @@ def canonical_order(pattern: Pattern) -> np.ndarray:
 
 
 def canonical_string(pattern: Pattern) -> str:
-    """The canonical form as text; equal for isomorphic patterns and for no others of the same kind.
+    """Return the canonical form as text, which is equal for isomorphic patterns, and for no others of the same kind.
 
-    Row-major adjacency, ``0`` and ``1``; with edge labels ``.`` or the label, between commas; node labels first,
-    before a colon.
+    It is the row-major adjacency, as ``0`` and ``1``. With edge labels an entry is ``.`` or the label, and commas stand
+    between the entries. Node labels come first, before a colon.
 
     Example:
       >>> canonical_string(Pattern.from_edges([(0, 1), (0, 2)]))
@@ -71,13 +71,14 @@ def canonical_string(pattern: Pattern) -> str:
 
 
 def twin_classes(pattern: Pattern) -> np.ndarray:
-    """The lowest node that each node can be exchanged with, all others staying in place, int64 ``[k]``."""
+    """Return the lowest node that each node can be exchanged with while all others stay in place, int64 ``[k]``."""
     entries, k = pattern.entries, pattern.num_nodes
     labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
     classes = np.arange(k)
-    for between in np.flatnonzero(np.bincount(entries.reshape(-1))):  # which, on the diagonal, makes twins' rows equal
+    # Rows of twins are equal once the diagonal has the entry that stands between the two.
+    for entry in np.flatnonzero(np.bincount(entries.reshape(-1))):
         same = entries.copy()
-        np.fill_diagonal(same, between)
+        np.fill_diagonal(same, entry)
         rows = np.column_stack([labels, same, same.T] if pattern.directed else [labels, same])
         lowest: dict[bytes, int] = {}
         classes = np.minimum(classes, [lowest.setdefault(row.tobytes(), u) for u, row in enumerate(rows)])
@@ -85,7 +86,7 @@ def twin_classes(pattern: Pattern) -> np.ndarray:
 
 
 def _split(cells: list[list[int]], row: list[int]) -> list[list[int]]:
-    """Cells sorted by a row's entries, cut where the entries change."""
+    """Cut cells, which are sorted by a row's entries, where the entries change."""
     parts = []
     for cell in cells:
         for node in cell:

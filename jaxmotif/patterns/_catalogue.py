@@ -1,7 +1,7 @@
 """The graphlets of 2, 3 and 4 nodes, their node and edge orbits, and the fixed order and names of every result.
 
-Graphlets carry PGD's names (Ahmed, Neville, Rossi, Duffield: Efficient graphlet counting for large networks, ICDM
-2015), orbits ORCA's numbers (Hočevar, Demšar: A combinatorial approach to graphlet counting, Bioinformatics 2014).
+Graphlets have PGD's names (Ahmed, Neville, Rossi, Duffield: Efficient graphlet counting for large networks, ICDM 2015).
+Orbits have ORCA's numbers (Hočevar, Demšar: A combinatorial approach to graphlet counting, Bioinformatics 2014).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Graphlet:
 
     Attributes:
       name: PGD's name.
-      num_nodes: its nodes are ``0 .. num_nodes - 1``.
+      num_nodes: the number of nodes, which are ``0 .. num_nodes - 1``.
       edges: pairs ``(u, v)`` with ``u < v``.
       connected: whether it is connected.
     """
@@ -35,8 +35,8 @@ class NodeOrbit:
     Attributes:
       index: ORCA's number.
       name: ``"orbit-<index>"``.
-      graphlet: name of the graphlet.
-      role: what such a node is in the graphlet.
+      graphlet: the graphlet's name.
+      role: the place of such a node in the graphlet, in words.
       nodes: the nodes, in the numbering of the graphlet's edge list.
     """
 
@@ -53,8 +53,8 @@ class EdgeOrbit:
 
     Attributes:
       index: ORCA's number, or ``None`` for a disconnected graphlet, which ORCA does not count.
-      name: the column name: the graphlet's, followed by the edge's role where the graphlet has two or more orbits.
-      graphlet: name of the graphlet.
+      name: the column's name: the graphlet's name, and the edge's role where the graphlet has two or more orbits.
+      graphlet: the graphlet's name.
       edges: the edges, in the numbering of the graphlet's edge list.
     """
 
@@ -92,7 +92,7 @@ GRAPHLETS: tuple[Graphlet, ...] = (
     Graphlet("4-node-1-edge", 4, ((0, 1),), False),
     Graphlet("4-node-indep", 4, (), False),
 )
-"""Every graphlet of 2, 3 and 4 nodes, in the order of every global result."""
+"""All graphlets of 2, 3 and 4 nodes, in the order of every global result."""
 
 GRAPHLET_NAMES: tuple[str, ...] = tuple(g.name for g in GRAPHLETS)
 
@@ -141,7 +141,7 @@ EDGE_ORBITS: tuple[EdgeOrbit, ...] = (
     EdgeOrbit(None, "4-node-2-edge", "4-node-2-edge", ((0, 1), (2, 3))),
     EdgeOrbit(None, "4-node-1-edge", "4-node-1-edge", ((0, 1),)),
 )
-"""The edge orbits of 3 and 4 nodes: ORCA's 12 in its order, then those of the disconnected graphlets."""
+"""The edge orbits of 3 and 4 nodes: ORCA's 12 in its order, then those of disconnected graphlets."""
 
 EDGE_COLUMN_NAMES: tuple[str, ...] = tuple(o.name for o in EDGE_ORBITS)
 """The columns of every per-edge result, in order; column ``i < 12`` is ORCA's edge orbit ``i``."""

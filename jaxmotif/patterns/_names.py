@@ -1,4 +1,4 @@
-"""Small graphs by name: what the field calls a class, and the pattern that a name, a number or a class string means."""
+"""Names of small graphs: the field's name for a class, and the pattern that a name, number or class string means."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Words = Mapping[int, str] | None
 Edges = list[tuple[int, int]]
 
-_LARGEST = 1024  # nodes of k-cycle and its kin
-_LARGEST_NAMED = 5  # nodes of the classes with a name
+_LARGEST = 1024  # most nodes of k-cycle and the other families
+_LARGEST_NAMED = 5  # most nodes of a class with a name
 
 _CLASSES: dict[str, Edges] = {
     "arc": [(0, 1)],
@@ -52,20 +52,31 @@ _CLASSES: dict[str, Edges] = {
     "multi-output feed-forward loop": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)],
     "multi-input feed-forward loop": [(0, 2), (1, 2), (0, 3), (1, 3), (2, 3)],
 }
-"""Directed classes: the triads by their census codes (mutual, asymmetric, null dyads), then motifs of the field."""
+"""Directed classes: triads by their census codes (mutual, asymmetric, null dyads), then motifs of the field."""
 
 _ALIASES = {
     True: {
-        "ffl": "030T feed-forward loop", "feed-forward-loop": "030T feed-forward loop",
-        "030T": "030T feed-forward loop", "feedback-loop": "030C 3-cycle",
-        "fbl": "030C 3-cycle", "030C": "030C 3-cycle", "bifan": "bi-fan",
-        "biparallel": "bi-parallel", "sim": "single-input module", "mutual": "reciprocated pair",
-        "multi-output-ffl": "multi-output feed-forward loop", "multi-input-ffl": "multi-input feed-forward loop",
+        "ffl": "030T feed-forward loop",
+        "feed-forward-loop": "030T feed-forward loop",
+        "030T": "030T feed-forward loop",
+        "feedback-loop": "030C 3-cycle",
+        "fbl": "030C 3-cycle",
+        "030C": "030C 3-cycle",
+        "bifan": "bi-fan",
+        "biparallel": "bi-parallel",
+        "sim": "single-input module",
+        "mutual": "reciprocated pair",
+        "multi-output-ffl": "multi-output feed-forward loop",
+        "multi-input-ffl": "multi-input feed-forward loop",
     },
     False: {
-        "wedge": "2-star", "claw": "3-star", "paw": "tailed-triangle", "diamond": "chordal-cycle", "square": "4-cycle",
+        "wedge": "2-star",
+        "claw": "3-star",
+        "paw": "tailed-triangle",
+        "diamond": "chordal-cycle",
+        "square": "4-cycle",
     },
-}  # fmt: skip
+}
 
 
 def _cycle(k: int, directed: bool) -> Edges:
@@ -85,9 +96,12 @@ def _star(leaves: int, directed: bool) -> Edges:
 
 
 _FAMILIES: dict[str, tuple[Callable[[int, bool], Edges], int]] = {
-    "cycle": (_cycle, 3), "clique": (_clique, 1), "path": (_path, 1), "star": (_star, 1),
-}  # fmt: skip
-"""By the word after the number: of what number the edges are made, and the least number."""
+    "cycle": (_cycle, 3),
+    "clique": (_clique, 1),
+    "path": (_path, 1),
+    "star": (_star, 1),
+}
+"""Families of patterns by the word after the number: the function that makes the edges, and the least number."""
 
 _WAYS = (
     "a name, a class string such as 000100110, id38 (mfinder's number, of three nodes), id:4:204 (of four), k-cycle, "
@@ -97,7 +111,7 @@ _WAYS = (
 
 @cache
 def class_names(directed: bool) -> dict[str, str]:
-    """Common names by class: triads by their census codes, motifs of four nodes; undirected classes of up to five.
+    """Return common names by class: directed triads and motifs of four nodes, or undirected graphs of up to five.
 
     Example:
       >>> class_names(True)["000100110"], class_names(False)["001001110"]
@@ -109,7 +123,7 @@ def class_names(directed: bool) -> dict[str, str]:
 
 
 def short_name(text: str, directed: bool) -> str:
-    """What the field calls a class, a triad by its code alone; the string of one without a name.
+    """Return the field's name for a class, only the code for a triad, and the string for a class without a name.
 
     Example:
       >>> short_name("000100110", True), short_name("0,1:0110", False)
@@ -121,7 +135,7 @@ def short_name(text: str, directed: bool) -> str:
 
 @cache
 def przulj_names() -> dict[str, str]:
-    """G0 to G29, Przulj's numbers of the connected graphs of two to five nodes, by class.
+    """Return Przulj's numbers by class: G0 to G29, for the connected graphs of two to five nodes.
 
     Reference:
       Przulj: Biological network comparison using graphlet degree distribution, Bioinformatics 2007.
@@ -134,7 +148,7 @@ def przulj_names() -> dict[str, str]:
 
 
 def class_id(text: str) -> int | None:
-    """The number of a class in mfinder and FANMOD: its string read as binary; ``None`` with labels.
+    """Return the number of a class in mfinder and FANMOD, its string read as binary; ``None`` with labels.
 
     Example:
       >>> class_id("000100110"), class_id("3,7:0010")
@@ -144,7 +158,9 @@ def class_id(text: str) -> int | None:
 
 
 def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]]:
-    """The columns that tell classes, as all tables of them begin. Labels have no names: what they are on has.
+    """Return the columns that identify classes, with which every table of classes begins.
+
+    A class with labels has the name and the number of Przulj of the same graph without labels.
 
     Example:
       >>> class_columns(["000100110"], True)
@@ -155,29 +171,32 @@ def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]
     names, numbers = class_names(directed), {} if directed else przulj_names()
     plain = [_without_labels(text, directed) for text in classes]
     return {
-        "class": list(classes), "id": [class_id(text) for text in classes],
-        "name": [names.get(text, "") for text in plain], "przulj": [numbers.get(text, "") for text in plain],
-    }  # fmt: skip
+        "class": list(classes),
+        "id": [class_id(text) for text in classes],
+        "name": [names.get(text, "") for text in plain],
+        "przulj": [numbers.get(text, "") for text in plain],
+    }
 
 
 def _without_labels(text: str, directed: bool) -> str:
-    """The class of the same graph without labels, for those that may have a name; others as they are."""
+    """Return the class of the same graph without labels, or the class itself where none of its size has a name."""
     cells = text.rpartition(":")[2]
-    entries, none = (cells.split(","), ".") if "," in cells else (cells, "0")
+    entries, no_edge = (cells.split(","), ".") if "," in cells else (cells, "0")
     if class_id(text) is not None or len(entries) > _LARGEST_NAMED**2:
         return text
-    return _unlabelled_class("".join("01"[entry != none] for entry in entries), directed)
+    return _unlabelled_class("".join("01"[entry != no_edge] for entry in entries), directed)
 
 
 @cache
 def _unlabelled_class(cells: str, directed: bool) -> str:
+    """Return the class of an adjacency matrix of 0 and 1, row by row."""
     size = math.isqrt(len(cells))
     adjacency = np.array([cell == "1" for cell in cells]).reshape(size, size)
     return canonical_string(Pattern(adjacency, None, None, directed))
 
 
 def graphlet_columns(names: Sequence[str], directed: bool = False) -> dict[str, list[Any]]:
-    """The columns that tell graphlets, connected or not.
+    """Return the columns that identify graphlets, connected or not.
 
     Example:
       >>> graphlet_columns(["triangle", "4-node-1-edge"])
@@ -189,50 +208,54 @@ def graphlet_columns(names: Sequence[str], directed: bool = False) -> dict[str, 
 
 @cache
 def _graphlet_class(name: str, directed: bool) -> str:
+    """Return the class of a graphlet."""
     return canonical_string(named_pattern(name, directed))
 
 
 @cache
 def _named(directed: bool) -> dict[str, tuple[Edges, int]]:
-    """Edges and number of nodes by name, in small letters with hyphens."""
+    """Return the edges and the number of nodes of each plain name."""
     if directed:
-        found = {name: (arcs, max(map(max, arcs)) + 1) for name, arcs in _CLASSES.items()}
-        found |= {"003": ([], 3), "012": ([(0, 1)], 3), "102": ([(0, 1), (1, 0)], 3)}
+        shapes = {name: (arcs, max(map(max, arcs)) + 1) for name, arcs in _CLASSES.items()}
+        shapes |= {"003": ([], 3), "012": ([(0, 1)], 3), "102": ([(0, 1), (1, 0)], 3)}
     else:
-        found = {g.name: (list(g.edges), g.num_nodes) for g in GRAPHLETS}
-        found |= {g.name: (list(g.edges), g.size) for g in CONNECTED}
-        found |= {name: (list(edges), 5) for name, edges in DISCONNECTED_5.items()}
-        found |= {f"G{i}": (list(g.edges), g.size) for i, g in enumerate(CONNECTED)}
-    found |= {alias: found[name] for alias, name in _ALIASES[directed].items()}
-    return {_plain(name): value for name, value in found.items()}
+        shapes = {g.name: (list(g.edges), g.num_nodes) for g in GRAPHLETS}
+        shapes |= {g.name: (list(g.edges), g.size) for g in CONNECTED}
+        shapes |= {name: (list(edges), 5) for name, edges in DISCONNECTED_5.items()}
+        shapes |= {f"G{i}": (list(g.edges), g.size) for i, g in enumerate(CONNECTED)}
+    shapes |= {alias: shapes[name] for alias, name in _ALIASES[directed].items()}
+    return {_plain(name): shape for name, shape in shapes.items()}
 
 
 def _plain(name: str) -> str:
+    """Return a name in small letters, with hyphens for spaces and underscores."""
     return re.sub(r"[\s_-]+", "-", name.strip().lower())
 
 
 def named_pattern(
     name: str, directed: bool | None = None, node_words: Words = None, edge_words: Words = None
 ) -> Pattern:
-    """The small graph that a name means.
+    """Return the small graph that a name means.
 
     | name | |
     |---|---|
     | ``triangle``, ``4-clique``, ``bull``, ``5-node-1-edge`` | graphlets of 2 to 5 nodes, connected or not |
     | ``G0`` .. ``G29`` | the connected ones, by Przulj's numbers |
     | ``030T``, ``ffl``, ``bi-fan``, ``003`` | triads by their census codes, and motifs; directed |
-    | ``4-cycle``, ``7-path``, ``5-clique``, ``6-star`` | k nodes, of a star k leaves; directed: one way round, along, \
-both ways, out of the center |
+    | ``4-cycle``, ``7-path``, ``5-clique``, ``6-star`` | k nodes, or the k leaves of a star; directed: one way round, \
+along the path, both ways, out of the center |
     | ``000100110``, ``3,7:0010``, ``cell,gene:.,+,.,.`` | the string of a class, or any adjacency matrix, row by row |
-    | ``id38``, ``id:4:204`` | the number of a class in mfinder and FANMOD: of three nodes, or of the size named first |
+    | ``id38``, ``id:4:204`` | the number of a class in mfinder and FANMOD, of three nodes or of the size that comes \
+first |
 
     Args:
-      name: capital letters, spaces and underscores make no difference.
-      directed: the kind wanted; ``None``: undirected where the name allows both.
-      node_words, edge_words: the words that labels stand for, where a class string has words.
+      name: a name; capital letters, spaces and underscores make no difference.
+      directed: whether the pattern must be directed; with ``None`` it is undirected where the name allows both.
+      node_words: the words that node labels stand for, where a class string has words.
+      edge_words: likewise for edge labels.
 
     Raises:
-      ValueError: no such name, with those near; or one of the other kind.
+      ValueError: for a name that does not exist, with similar names; or for one of the other kind.
 
     Example:
       >>> named_pattern("ffl"), named_pattern("G7")
@@ -240,38 +263,40 @@ both ways, out of the center |
       >>> named_pattern("id:4:204").adjacency.astype(int).tolist()  # the bi-fan
       [[0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0]]
     """
-    found = _of_class(name, node_words, edge_words)
-    if found is None:
-        found = _by_name(_plain(name), bool(directed)) or _by_name(_plain(name), not directed)
-    elif directed and not found.directed:  # a symmetric matrix is of both kinds
-        found = Pattern(found.adjacency, found.node_labels, found.edge_labels, True)
-    if found is None:
-        raise ValueError(f"{name!r} is no pattern{_near(name, directed)}; one is given as {_WAYS}")
-    if directed is not None and found.directed != directed:
-        own, other = ("directed", "undirected") if found.directed else ("undirected", "directed")
+    pattern = _parse_class(name, node_words, edge_words)
+    if pattern is None:
+        pattern = _find_name(_plain(name), bool(directed)) or _find_name(_plain(name), not directed)
+    elif directed and not pattern.directed:  # a symmetric matrix may be either
+        pattern = Pattern(pattern.adjacency, pattern.node_labels, pattern.edge_labels, True)
+    if pattern is None:
+        raise ValueError(f"{name!r} is no pattern{_similar_names(name, directed)}; one is given as {_WAYS}")
+    if directed is not None and pattern.directed != directed:
+        own, other = ("directed", "undirected") if pattern.directed else ("undirected", "directed")
         raise ValueError(
-            f"the pattern {name!r} is {own}, and here it must be {other}{_near(name, directed)}; take one of that "
-            f"kind, or read the graph as {own} (directed={found.directed}, --{own})"
+            f"the pattern {name!r} is {own}, and here it must be {other}{_similar_names(name, directed)}; take one of "
+            f"that kind, or read the graph as {own} (directed={pattern.directed}, --{own})"
         )
-    return found
+    return pattern
 
 
-_of_graphs: weakref.WeakKeyDictionary[Graph, Pattern] = weakref.WeakKeyDictionary()
-"""By the graph itself: a pattern goes when its graph goes."""
+_graph_patterns: weakref.WeakKeyDictionary[Graph, Pattern] = weakref.WeakKeyDictionary()
+"""The patterns of graphs, each as long as its graph lives."""
 
 
 def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGEST, name: str = "query") -> Pattern:
-    """The pattern that an argument means, wherever one is looked for in a target.
+    """Return the pattern that an argument means, for a search in a target.
 
     Args:
-      thing: a :class:`Pattern`; the name of one (:func:`named_pattern`) unless a file has that name; or what
-        :func:`jaxmotif.graph.as_graph` takes for a graph, directed if the target is where it does not say.
-      target: the graph to look in, which it must suit: directed or not, labelled or not, the same words.
-      largest: nodes that it may have.
-      name: what the caller calls the argument, for messages.
+      thing: a :class:`Pattern`; the name of one (:func:`named_pattern`), unless a file has that name; or what
+        :func:`jaxmotif.graph.as_graph` takes for a graph. Where it does not say, the graph is directed if the target
+        is.
+      target: the graph to search, which the pattern must suit: both directed or not, with the same words for labels.
+      largest: most nodes of the pattern.
+      name: the name of the argument, for messages.
 
     Raises:
-      TypeError, ValueError: it is none, or does not suit.
+      TypeError: for anything that is no pattern.
+      ValueError: for a pattern that does not suit the target, or is too large.
     """
     from jaxmotif.graph import Graph, as_graph
     from jaxmotif.graph._words import check_words
@@ -296,13 +321,13 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
     if isinstance(thing, Pattern):
         return thing
     check_words((target, thing))
-    if thing not in _of_graphs:
-        _of_graphs[thing] = Pattern.from_graph(thing)
-    return _of_graphs[thing]
+    if thing not in _graph_patterns:
+        _graph_patterns[thing] = Pattern.from_graph(thing)
+    return _graph_patterns[thing]
 
 
-def _by_name(name: str, directed: bool) -> Pattern | None:
-    """The pattern of a plain name; k-cycle and its kin are made."""
+def _find_name(name: str, directed: bool) -> Pattern | None:
+    """Return the pattern of a plain name, such as a member of a family like k-cycle, or ``None``."""
     edges, size = _named(directed).get(name, ([], 0))
     if not size and (family := re.fullmatch(rf"(\d+)-({'|'.join(_FAMILIES)})", name)) is not None:
         make, least = _FAMILIES[family[2]]
@@ -313,11 +338,11 @@ def _by_name(name: str, directed: bool) -> Pattern | None:
     return Pattern.from_edges(edges, size, directed) if size else None
 
 
-def _of_class(text: str, node_words: Words, edge_words: Words) -> Pattern | None:
-    """The pattern of an adjacency matrix written as a number or a string, else ``None``; undirected if symmetric."""
+def _parse_class(text: str, node_words: Words, edge_words: Words) -> Pattern | None:
+    """Return the pattern of a matrix written as a number or a string, undirected if symmetric, or else ``None``."""
     text = text.strip()
     if (number := re.fullmatch(r"id[:-]?(?:(\d):)?(\d{1,20})", text.lower())) is not None:
-        return _of_id(int(number[1] or 3), int(number[2]))
+        return _pattern_of_id(int(number[1] or 3), int(number[2]))
     head, colon, cells = text.rpartition(":")
     entries = cells.split(",") if "," in cells else list(cells)
     size = math.isqrt(len(entries))
@@ -331,25 +356,28 @@ def _of_class(text: str, node_words: Words, edge_words: Words) -> Pattern | None
     if "," in cells:
         numbers = [0 if entry == "." else _label(text, entry, edge_words) for entry in entries]
         values = np.array(numbers, np.int64).reshape(size, size)
-    return _of_matrix(text, present, None if labels is None else np.array(labels, np.int64), values)
+    return _pattern_of_matrix(text, present, None if labels is None else np.array(labels, np.int64), values)
 
 
-def _of_matrix(text: str, present: np.ndarray, labels: np.ndarray | None, values: np.ndarray | None) -> Pattern:
+def _pattern_of_matrix(text: str, present: np.ndarray, labels: np.ndarray | None, values: np.ndarray | None) -> Pattern:
+    """Return the pattern of a matrix of edges, with node labels and edge labels, undirected if symmetric."""
     if present.diagonal().any():
         raise ValueError(f"{text!r} joins a node to itself: the diagonal of its matrix must be empty")
     symmetric = np.array_equal(present, present.T) and (values is None or np.array_equal(values, values.T))
     return Pattern(present, labels, values, not symmetric)
 
 
-def _of_id(size: int, number: int) -> Pattern:
+def _pattern_of_id(size: int, number: int) -> Pattern:
+    """Return the pattern of a number in mfinder and FANMOD."""
     text = f"{number:b}".zfill(size**2)
     if not 1 <= size <= 8 or len(text) > size**2 or "1" in text[:: size + 1]:
         raise ValueError(
             f"{number} is the number of no class of {size} nodes (the adjacency matrix, row by row, is {size**2} bits "
             f"with none on the diagonal); id:K:{number} is the one of K nodes, at most 8"
         )
-    pattern = _of_matrix(text, np.array([bit == "1" for bit in text]).reshape(size, size), None, None)
-    # Other matrices of the class are refused: who forgot the size, as in id204 for a bi-fan, would get another class.
+    pattern = _pattern_of_matrix(text, np.array([bit == "1" for bit in text]).reshape(size, size), None, None)
+    # Only the least matrix of a class is accepted. Without the size, as in id204 for a bi-fan, a user would otherwise
+    # get another class.
     if (least := class_id(canonical_string(pattern))) != number:
         raise ValueError(
             f"{number} is the number of no class of {size} nodes: {least} is that of this matrix, the least over the "
@@ -359,19 +387,19 @@ def _of_id(size: int, number: int) -> Pattern:
 
 
 def _label(text: str, word: str, words: Words) -> int:
-    """The number of a label written as a number, or as its word."""
-    found = [label for label, known in (words or {}).items() if known == word]
-    if found:
-        return found[0]
+    """Return the number of a label that is written as a number or as its word."""
+    numbers = [label for label, known in (words or {}).items() if known == word]
+    if numbers:
+        return numbers[0]
     if words is None and re.fullmatch(r"-?\d{1,18}", word):
         return int(word)
     known = f"; there are {', '.join(sorted(words.values())[:20])}" if words else ""
     raise ValueError(f"{text!r}: there is no label {word!r}{known}")
 
 
-def _near(name: str, directed: bool | None) -> str:
-    """The names most like a wrong one, for messages."""
+def _similar_names(name: str, directed: bool | None) -> str:
+    """Return the names most like a wrong one, for messages."""
     kinds = (False, True) if directed is None else (directed,)
-    known = [known for kind in kinds for known in _named(kind)]
+    known = [plain for kind in kinds for plain in _named(kind)]
     close = difflib.get_close_matches(_plain(name), known, n=4, cutoff=0.5)
     return f" (near: {', '.join(dict.fromkeys(close))})" if close else ""

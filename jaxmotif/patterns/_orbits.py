@@ -1,12 +1,13 @@
 """Graphs of up to five nodes with ORCA's orbit numbers, and the integer matrices between four ways to count them.
 
-Of a graph H with a root (a node, or an edge), at a node or edge of G:
+A graph H with a root (a node, or an edge) is counted at a node or edge of G in four ways:
 
-- *homomorphisms*: all maps that keep edges and send the root there. Plain sums of products give them.
-- *injective*: those that merge no nodes. ``inj = hom - corrections @ (induced counts of smaller graphs)``: a map that
+- *homomorphisms* are all maps that keep edges and send the root there. They are plain sums of products.
+- *injective maps* merge no nodes. ``inj = hom - corrections @ (induced counts of smaller graphs)``, because a map that
   merges nodes is an injective map of a quotient of H.
-- *subgraphs*: not necessarily induced. ``sub = inj / stabilizer``.
-- *induced*: ``sub = inclusion @ induced``; unit triangular, so its inverse is an integer matrix.
+- *subgraphs* are not necessarily induced. ``sub = inj / stabilizer``.
+- *induced subgraphs* follow from ``sub = inclusion @ induced``; the matrix is unit triangular, so its inverse is an
+  integer matrix.
 
 Only the numbering is a table; every matrix is made from the graphs themselves.
 
@@ -60,21 +61,21 @@ hatted-4-clique | 01 02 03 04 12 13 14 23 | 67 67 66 66 65 | 62 61 61 59 61 61 5
 almost-5-clique | 01 02 03 04 12 13 14 23 24 | 71 71 71 70 70 | 66 66 65 65 66 65 65 65 65
 5-clique | 01 02 03 04 12 13 14 23 24 34 | 72 72 72 72 72 | 67 67 67 67 67 67 67 67 67 67
 """
-"""Name, edges, the orbit of each node, the orbit of each edge."""
+"""The connected graphs: name, edges, the orbit of each node, and the orbit of each edge."""
 
 NUM_ORBITS: dict[Root, dict[int, int]] = {
     "node": {1: 0, 2: 1, 3: 4, 4: 15, 5: 73},
     "edge": {1: 0, 2: 0, 3: 2, 4: 12, 5: 68},
 }
-"""Orbits of the connected graphs of up to so many nodes, in ORCA's numbering."""
+"""Number of orbits of the connected graphs of up to a number of nodes, in ORCA's numbering."""
 
 
 class ConnectedGraphlet(NamedTuple):
     """A connected graph of two to five nodes.
 
     Attributes:
-      name: PGD's name for up to four nodes, the field's for five.
-      size: its nodes are ``0 .. size - 1``.
+      name: PGD's name for up to four nodes, a name of the field for five.
+      size: the number of nodes, which are ``0 .. size - 1``.
       edges: pairs ``(u, v)`` with ``u < v``.
       node_orbits: ORCA's orbit of each node.
       edge_orbits: ORCA's orbit of each edge; empty for the single edge.
@@ -88,20 +89,21 @@ class ConnectedGraphlet(NamedTuple):
 
 
 def _parse(line: str) -> ConnectedGraphlet:
+    """Read a line of the table."""
     name, edges, nodes, roles = (part.split() for part in line.split("|"))
     pairs = tuple((int(e[0]), int(e[1])) for e in edges)
     return ConnectedGraphlet(name[0], len(nodes), pairs, tuple(map(int, nodes)), tuple(map(int, roles)))
 
 
 CONNECTED = tuple(_parse(line + " ") for line in _TABLE.strip().splitlines())
-"""The 30 connected graphs of two to five nodes, in ORCA's order (G0 to G29) but for the names."""
-
+"""The 30 connected graphs of two to five nodes, in ORCA's order (G0 to G29)."""
 
 NODE_NAMES_5 = tuple(f"orbit-{i}" for i in range(NUM_ORBITS["node"][5]))
-"""The columns of node orbits, in ORCA's numbering."""
+"""Names of the columns of node orbits, in ORCA's numbering."""
 
 
 def _edge_names() -> tuple[str, ...]:
+    """Return the name of each edge orbit."""
     names = {}
     for g in CONNECTED:
         for orbit in g.edge_orbits:
@@ -110,7 +112,7 @@ def _edge_names() -> tuple[str, ...]:
 
 
 EDGE_NAMES_5 = _edge_names()
-"""The columns of edge orbits, in ORCA's numbering: the graph, and the number where it has several."""
+"""Names of the columns of edge orbits, in ORCA's order: the graph, with the orbit's number where it has several."""
 
 
 # ---- labelled graphs as bit masks over the pairs of nodes
@@ -118,37 +120,39 @@ EDGE_NAMES_5 = _edge_names()
 
 @lru_cache
 def pairs(size: int) -> tuple[Edge, ...]:
-    """The pairs of ``size`` nodes, in the order of a mask's bits."""
+    """Return the pairs of ``size`` nodes, in the order of a mask's bits."""
     return tuple(combinations(range(size), 2))
 
 
 def to_mask(size: int, edges: Sequence[Edge]) -> int:
-    """The bit mask of some edges."""
+    """Return the bit mask of some edges."""
     place = {pair: i for i, pair in enumerate(pairs(size))}
     return sum(1 << place[min(e), max(e)] for e in set(edges))
 
 
 def mask_of(size: int, edges: str) -> int:
-    """The bit mask of a graph written as its edges, such as ``"01 02 12"``."""
+    """Return the bit mask of a graph that is written as its edges, such as ``"01 02 12"``."""
     return to_mask(size, [(int(e[0]), int(e[1])) for e in edges.split()])
 
 
 def to_edges(size: int, mask: int) -> list[Edge]:
-    """The edges of a bit mask."""
+    """Return the edges of a bit mask."""
     return [pair for i, pair in enumerate(pairs(size)) if mask >> i & 1]
 
 
 def _automorphisms(size: int, edges: Sequence[Edge]) -> list[tuple[int, ...]]:
+    """Return the automorphisms of a graph."""
     mask = to_mask(size, edges)
     return [p for p in permutations(range(size)) if to_mask(size, [(p[a], p[b]) for a, b in edges]) == mask]
 
 
 class Roles(NamedTuple):
-    """For every labelled connected graph of one size, by mask.
+    """The orbits of every labelled connected graph of one size, by its mask.
 
     Attributes:
-      graph: its index among the :data:`CONNECTED` of its size.
-      node: the orbit of each node. edge: the orbit of each edge, by its ends.
+      graph: its index among the :data:`CONNECTED` graphs of its size.
+      node: the orbit of each node.
+      edge: the orbit of each edge, by its ends.
     """
 
     graph: dict[int, int]
@@ -158,37 +162,39 @@ class Roles(NamedTuple):
 
 @lru_cache
 def of_size(size: int) -> tuple[ConnectedGraphlet, ...]:
-    """The connected graphs of one size."""
+    """Return the connected graphs of one size."""
     return tuple(g for g in CONNECTED if g.size == size)
 
 
 @lru_cache
 def roles(size: int) -> Roles:
-    """The orbits of all labelled connected graphs of one size, read off the one labelled copy in the table."""
-    found = Roles({}, {}, {})
+    """Return the orbits of all labelled connected graphs of one size, from the single copy of each in the table."""
+    known = Roles({}, {}, {})
     for index, g in enumerate(of_size(size)):
         for p in permutations(range(size)):
             moved = [(min(p[a], p[b]), max(p[a], p[b])) for a, b in g.edges]
             mask = to_mask(size, moved)
-            if mask not in found.graph:
-                found.graph[mask] = index
-                found.node[mask] = [g.node_orbits[p.index(x)] for x in range(size)]
-                found.edge[mask] = dict(zip(moved, g.edge_orbits, strict=False))
-    return found
+            if mask not in known.graph:
+                known.graph[mask] = index
+                known.node[mask] = [g.node_orbits[p.index(x)] for x in range(size)]
+                known.edge[mask] = dict(zip(moved, g.edge_orbits, strict=False))
+    return known
 
 
 def _places(graphlet: ConnectedGraphlet, root: Root) -> dict[int, tuple[int, ...]]:
-    """One root, as its nodes, for each orbit of a graph."""
-    items = (
-        [((x,), o) for x, o in enumerate(graphlet.node_orbits)]
-        if root == "node"
-        else list(zip(graphlet.edges, graphlet.edge_orbits, strict=False))
-    )
-    return {o: place for place, o in reversed(items)}
+    """Return a root for each orbit of a graph, as its nodes."""
+    if root == "node":
+        roots, orbits = [(x,) for x in range(graphlet.size)], graphlet.node_orbits
+    else:
+        roots, orbits = graphlet.edges, graphlet.edge_orbits
+    places: dict[int, tuple[int, ...]] = {}
+    for place, orbit in zip(roots, orbits, strict=False):
+        places.setdefault(orbit, place)
+    return places
 
 
 def orbit_at(size: int, mask: int, place: tuple[int, ...]) -> int:
-    """The orbit of a root, given by its nodes, in a labelled connected graph.
+    """Return the orbit of a root, given by its nodes, in a labelled connected graph.
 
     Raises:
       KeyError: for two nodes that are no edge of it.
@@ -201,10 +207,10 @@ def orbit_at(size: int, mask: int, place: tuple[int, ...]) -> int:
 
 
 def inclusion(size: int, root: Root) -> np.ndarray:
-    """``M`` with ``subgraph counts = M @ induced counts`` over the orbits of one size, int64 ``[orbits, orbits]``.
+    """Return ``M`` with ``subgraph counts = M @ induced counts`` over the orbits of one size, int64.
 
-    ``M[o, p]``: in the graph of orbit ``p``, how many of its spanning connected subgraphs give a fixed root of orbit
-    ``p`` the role ``o``.
+    ``M[o, p]`` says how many spanning connected subgraphs of the graph of orbit ``p`` give a fixed root of orbit ``p``
+    the orbit ``o``.
 
     Example:
       >>> inclusion(3, "node").tolist()  # a triangle has, at each corner, two 2-stars as a leaf and one as the center
@@ -219,8 +225,8 @@ def _inclusion(size: int, root: Root) -> np.ndarray:
     matrix = np.zeros((last - first, last - first), np.int64)
     for graphlet in of_size(size):
         places = _places(graphlet, root)
-        for kept in range(1 << len(graphlet.edges)):
-            mask = to_mask(size, [e for i, e in enumerate(graphlet.edges) if kept >> i & 1])
+        for chosen in range(1 << len(graphlet.edges)):
+            mask = to_mask(size, [e for i, e in enumerate(graphlet.edges) if chosen >> i & 1])
             if mask not in roles(size).graph:  # not connected
                 continue
             for p, place in places.items():
@@ -230,19 +236,19 @@ def _inclusion(size: int, root: Root) -> np.ndarray:
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a unit triangular integer matrix (orbits in an order of growing edge numbers), int64.
+    """Return the inverse of a unit triangular integer matrix, int64.
 
     Raises:
-      ValueError: the matrix has no integer inverse.
+      ValueError: for a matrix without an integer inverse.
     """
-    found = np.rint(np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
-    if not np.array_equal(matrix @ found, np.eye(len(matrix), dtype=np.int64)):
+    result = np.rint(np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
+    if not np.array_equal(matrix @ result, np.eye(len(matrix), dtype=np.int64)):
         raise ValueError("the matrix has no integer inverse")
-    return found
+    return result
 
 
 def partitions(items: list[int]) -> Iterator[list[list[int]]]:
-    """The partitions of some items.
+    """Yield the partitions of some items.
 
     Example:
       >>> len(list(partitions([0, 1, 2, 3, 4])))
@@ -259,8 +265,11 @@ def partitions(items: list[int]) -> Iterator[list[list[int]]]:
 
 
 def quotients(size: int, edges: Sequence[Edge]) -> Iterator[tuple[list[int], int, list[Edge]]]:
-    """The graphs that maps of a graph can have as an image, merging no two adjacent nodes: where each node goes, how
-    many nodes are left, and the edges between them."""
+    """Yield the images of a graph under maps that merge no two adjacent nodes.
+
+    Yields:
+      The image of each node, the number of nodes of the image, and its edges.
+    """
     for part in partitions(list(range(size))):
         to = [next(i for i, block in enumerate(part) if x in block) for x in range(size)]
         image = {(min(to[a], to[b]), max(to[a], to[b])) for a, b in edges}
@@ -269,12 +278,14 @@ def quotients(size: int, edges: Sequence[Edge]) -> Iterator[tuple[list[int], int
 
 
 class Corrections(NamedTuple):
-    """How homomorphisms of the orbits of one size become subgraph counts: ``(hom - matrix @ known) / stabilizer``.
+    """The step from homomorphisms of the orbits of one size to subgraph counts.
+
+    Subgraph counts are ``(hom - matrix @ smaller) / stabilizer``.
 
     Attributes:
-      matrix: int64 ``[orbits, known]``. The known are the induced counts of all smaller orbits (for edges after a
-        constant 1, the edge itself).
-      stabilizer: int64 ``[orbits]``, automorphisms that keep the root.
+      matrix: int64 ``[orbits, smaller]``, where the smaller are the induced counts of all smaller orbits. For edges a
+        constant 1 comes first, for the edge itself.
+      stabilizer: int64 ``[orbits]``, how many automorphisms keep the root.
     """
 
     matrix: np.ndarray
@@ -283,7 +294,7 @@ class Corrections(NamedTuple):
 
 @lru_cache
 def corrections(size: int, root: Root) -> Corrections:
-    """The corrections for maps that merge nodes. The homomorphisms of an edge are counted in both directions.
+    """Return the corrections for maps that merge nodes; homomorphisms of an edge are counted in both directions.
 
     Example:
       >>> matrix, stabilizer = corrections(3, "node")  # a 2-star from a leaf: back to itself over each of its edges
@@ -295,22 +306,23 @@ def corrections(size: int, root: Root) -> Corrections:
     matrix = np.zeros((last - first, first + shift), np.int64)
     stabilizer = np.zeros(last - first, np.int64)
 
-    def fixing(nodes: int, edges: Sequence[Edge], place: set[int]) -> int:
+    def count_fixing(nodes: int, edges: Sequence[Edge], place: set[int]) -> int:
+        """Count the automorphisms that keep a root."""
         return sum({p[x] for x in place} == place for p in _automorphisms(nodes, edges))
 
     for graphlet in of_size(size):
         for orbit, place in _places(graphlet, root).items():
             row = orbit - first
-            stabilizer[row] = fixing(size, graphlet.edges, set(place))
+            stabilizer[row] = count_fixing(size, graphlet.edges, set(place))
             for to, nodes, image in quotients(size, graphlet.edges):
                 if nodes == size:
                     continue
                 moved = tuple(sorted(to[x] for x in place))
-                times = fixing(nodes, image, set(moved))
+                times = count_fixing(nodes, image, set(moved))
                 if root == "edge" and nodes == 2:
                     matrix[row, 0] += times
                     continue
-                # injective maps of the quotient = its subgraphs there, times the automorphisms that keep the root
+                # The injective maps of the quotient are its subgraphs times the automorphisms that keep the root.
                 begins, ends = NUM_ORBITS[root][nodes - 1], NUM_ORBITS[root][nodes]
                 role = orbit_at(nodes, to_mask(nodes, image), moved)
                 matrix[row, begins + shift : ends + shift] += times * _inclusion(nodes, root)[role - begins]
@@ -319,23 +331,25 @@ def corrections(size: int, root: Root) -> Corrections:
 
 @lru_cache
 def times24(root: Root) -> np.ndarray:
-    """Induced counts of all orbits of up to five nodes from homomorphisms, times 24 so that no entry is a fraction:
-    int64 ``[orbits, homomorphisms]``, both in the order of the orbits. Absolute values of a row add up to 1,728 at
-    most. For edges, the edge itself comes first among the homomorphisms: 1.
+    """Return the matrix from homomorphisms to induced counts of all orbits of up to five nodes, times 24.
+
+    The factor makes all entries integers. The matrix is int64 ``[orbits, homomorphisms]``, both in the order of the
+    orbits. Absolute values of a row add up to at most 1,728. For edges a constant 1 comes first among the
+    homomorphisms, for the edge itself.
 
     Example:
       >>> times24("node")[:4, :4].tolist()  # of a triangle half the closed walks of length 3; 2-stars are the others
       [[24, 0, 0, 0], [-24, 24, 0, -24], [-12, 0, 12, -12], [0, 0, 0, 12]]
     """
-    # By size: the maps that are not injective are maps of smaller graphs.
-    found = np.full((1, 1), 24, np.int64)
+    # Sizes are done in ascending order, because maps that are not injective are maps of smaller graphs.
+    result = np.full((1, 1), 24, np.int64)
     for size in (3, 4, 5):
         matrix, stabilizer = corrections(size, root)
-        # Injective maps divided by the stabilizer are subgraphs; from these to induced ones.
+        # The weights divide injective maps by the stabilizer, which gives subgraphs, and lead on to induced subgraphs.
         weights = inverse(inclusion(size, root)) * (24 // stabilizer)
-        merged = weights @ matrix @ found
+        merged = weights @ matrix @ result
         if (merged % 24).any():
             raise ArithmeticError(f"corrections of size {size} are fractions")
-        more = np.concatenate([-merged // 24, weights], axis=1)
-        found = np.concatenate([np.pad(found, ((0, 0), (0, len(stabilizer)))), more])
-    return found if root == "node" else found[1:]
+        rows = np.concatenate([-merged // 24, weights], axis=1)
+        result = np.concatenate([np.pad(result, ((0, 0), (0, len(stabilizer)))), rows])
+    return result if root == "node" else result[1:]

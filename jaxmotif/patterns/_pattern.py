@@ -1,4 +1,4 @@
-"""A small graph on the host: dense, labelled or not, directed or not, connected or not."""
+"""Small dense graphs on the host, labelled or not, directed or not, connected or not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pattern:
-    """A small simple graph, dense.
+    """A small simple graph as a dense matrix.
 
     Attributes:
       adjacency: bool ``[k, k]``, symmetric unless directed, False on the diagonal.
@@ -41,16 +41,17 @@ class Pattern:
         node_labels: ArrayLike | None = None,
         edge_labels: ArrayLike | None = None,
     ) -> Pattern:
-        """A pattern from rows ``u v``.
+        """Build a pattern from rows ``u v``.
 
         Args:
           edges: integers ``[E, 2]``, without self loops.
-          num_nodes: one more than the largest id, or as many as there are ``node_labels``, when not given.
+          num_nodes: the number of nodes; by default that of ``node_labels``, or one more than the largest id.
           directed: whether a row is an arc.
-          node_labels: integers ``[num_nodes]``. edge_labels: integers ``[E]``.
+          node_labels: integers ``[num_nodes]``.
+          edge_labels: integers ``[E]``.
 
         Raises:
-          ValueError: an id out of range, a self loop, or arrays of wrong shape.
+          ValueError: for an id out of range, a self loop, or arrays of wrong shape.
 
         Example:
           >>> Pattern.from_edges([(0, 1), (1, 2)])
@@ -58,8 +59,9 @@ class Pattern:
         """
         rows = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         labels = None if node_labels is None else np.asarray(node_labels, dtype=np.int64)
-        found = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
-        size = found if num_nodes is None else num_nodes
+        size = num_nodes
+        if size is None:
+            size = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
         bad = ((rows < 0) | (rows >= size)).any(axis=1) | (rows[:, 0] == rows[:, 1])
         if bad.any():
             row = int(np.argmax(bad))
@@ -72,11 +74,11 @@ class Pattern:
         adjacency[rows[:, 0], rows[:, 1]] = True
         values = None
         if edge_labels is not None:
-            given = np.asarray(edge_labels, dtype=np.int64)
-            if given.shape != rows.shape[:1]:
-                raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {given.shape}")
+            row_labels = np.asarray(edge_labels, dtype=np.int64)
+            if row_labels.shape != rows.shape[:1]:
+                raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {row_labels.shape}")
             values = np.zeros((size, size), np.int64)
-            values[rows[:, 0], rows[:, 1]] = given
+            values[rows[:, 0], rows[:, 1]] = row_labels
         if not directed:
             adjacency[rows[:, 1], rows[:, 0]] = True
             if values is not None:
@@ -85,7 +87,7 @@ class Pattern:
 
     @classmethod
     def from_graph(cls, graph: Graph) -> Pattern:
-        """The same graph, dense; for graphs of at most a few thousand nodes.
+        """Build the pattern of a graph of at most a few thousand nodes.
 
         Example:
           >>> from jaxmotif.graph import Graph
@@ -106,17 +108,18 @@ class Pattern:
 
     @property
     def num_nodes(self) -> int:
+        """Number of nodes."""
         return self.adjacency.shape[0]
 
     @property
     def num_edges(self) -> int:
-        """Edges; of a directed pattern, arcs."""
+        """Number of edges, or of arcs in a directed pattern."""
         arcs = int(np.count_nonzero(self.adjacency))
         return arcs if self.directed else arcs // 2
 
     @cached_property
     def entries(self) -> np.ndarray:
-        """The adjacency matrix as ranks, int64 ``[k, k]``: 0 for no edge, then the edge labels in ascending order."""
+        """Adjacency matrix as ranks, int64 ``[k, k]``: 0 for no edge, then the edge labels in ascending order."""
         if self.edge_labels is None:
             return self.adjacency.astype(np.int64)
         values = np.unique(self.edge_labels[self.adjacency])
@@ -124,21 +127,21 @@ class Pattern:
 
     @cached_property
     def neighbors(self) -> np.ndarray:
-        """Bool ``[k, k]``: an edge or arc either way."""
+        """Symmetric adjacency, bool ``[k, k]``: an edge, or an arc either way."""
         return self.adjacency | self.adjacency.T
 
     @cached_property
-    def _facts(self) -> dict[Hashable, Any]:
+    def _cache(self) -> dict[Hashable, Any]:
         return {}
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
-        """What is found once for as long as the pattern lives."""
-        if what not in self._facts:
-            self._facts[what] = find()
-        return self._facts[what]
+        """Return a fact about the pattern, which is found once for as long as the pattern lives."""
+        if what not in self._cache:
+            self._cache[what] = find()
+        return self._cache[what]
 
     def relabel(self, order: Sequence[int] | np.ndarray) -> Pattern:
-        """The isomorphic pattern whose node ``i`` is this one's node ``order[i]``.
+        """Return the isomorphic pattern whose node ``i`` is this one's node ``order[i]``.
 
         Example:
           >>> Pattern.from_edges([(0, 1)], num_nodes=3).relabel([2, 0, 1]).adjacency[1, 2]
@@ -154,21 +157,21 @@ class Pattern:
         )
 
     def components(self) -> list[list[int]]:
-        """The (weakly) connected components, each ascending, by their lowest node."""
-        found, seen = [], np.zeros(self.num_nodes, bool)
+        """Return the (weakly) connected components, each ascending, in the order of their lowest nodes."""
+        components, seen = [], np.zeros(self.num_nodes, bool)
         for start in range(self.num_nodes):
             if seen[start]:
                 continue
             inside = np.zeros(self.num_nodes, bool)
             inside[start] = True
             while True:
-                grown = inside | self.neighbors[inside].any(axis=0)
-                if (grown == inside).all():
+                larger = inside | self.neighbors[inside].any(axis=0)
+                if (larger == inside).all():
                     break
-                inside = grown
+                inside = larger
             seen |= inside
-            found.append(np.flatnonzero(inside).tolist())
-        return found
+            components.append(np.flatnonzero(inside).tolist())
+        return components
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

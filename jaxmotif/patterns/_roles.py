@@ -8,23 +8,27 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from jaxmotif.patterns import Pattern, canonical_string, node_orbits, stabilizer_chain
-from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, inclusion, roles, to_mask
+from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, inclusion, orbit_at, roles, to_mask
 
 Per = Literal["graph", "node", "edge"]
 Place = tuple[int, ...]
-LARGEST_NAMED = 8  # nodes up to which a pattern without a name is called by its class
+LARGEST_NAMED = 8  # most nodes of a pattern that is called by its class where it has no name
 
 
 class Role(NamedTuple):
-    """A column: nodes ``(u,)`` or edges ``(u, v)`` (directed: arcs) of a pattern that automorphisms exchange, or
-    nothing, ``()``, for the pattern as a whole."""
+    """A column of counts, for places of a pattern that automorphisms exchange.
+
+    Attributes:
+      name: the name of the column.
+      places: nodes ``(u,)``, or edges (directed: arcs) ``(u, v)``, or ``()`` for the pattern as a whole.
+    """
 
     name: str
     places: tuple[Place, ...]
 
 
 def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
-    """The columns of a pattern; where it has several, each is called by its lowest place.
+    """Return the columns of a pattern; where it has several, each is called by its lowest place.
 
     Example:
       >>> path = Pattern.from_edges([(0, 1), (1, 2)])
@@ -37,31 +41,34 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
         return [Role(name, ((),))]
     if per == "node":
         lowest = node_orbits(pattern)
-        found = [tuple((int(u),) for u in np.flatnonzero(lowest == v)) for v in np.unique(lowest)]
+        orbits = [tuple((int(u),) for u in np.flatnonzero(lowest == v)) for v in np.unique(lowest)]
     else:
-        found = _edge_orbits(pattern)
-    if len(found) == 1:
-        return [Role(name, found[0])]
-    return [Role(f"{name}:{'-'.join(map(str, places[0]))}", places) for places in found]
+        orbits = _edge_orbits(pattern)
+    if len(orbits) == 1:
+        return [Role(name, orbits[0])]
+    return [Role(f"{name}:{'-'.join(map(str, places[0]))}", places) for places in orbits]
 
 
-def all_roles(patterns: list[Pattern], given: Sequence[object], per: Per) -> list[list[Role]]:
-    """The columns of each pattern, called as it was given."""
-    return [
-        roles_of(pattern, name if isinstance(name, str) else called(pattern, number), per)
-        for number, (pattern, name) in enumerate(zip(patterns, given, strict=True))
-    ]
+def all_roles(patterns: list[Pattern], arguments: Sequence[object], per: Per) -> list[list[Role]]:
+    """Return the columns of each pattern, named after the argument of the user where that is a string."""
+    columns = []
+    for number, (pattern, argument) in enumerate(zip(patterns, arguments, strict=True)):
+        name = argument
+        if not isinstance(name, str):
+            name = canonical_string(pattern) if pattern.num_nodes <= LARGEST_NAMED else f"pattern-{number}"
+        columns.append(roles_of(pattern, name, per))
+    return columns
 
 
 def places_of(pattern: Pattern, of: Literal["node", "edge"]) -> list[Place]:
-    """The nodes, or the edges in ascending order, of a pattern."""
+    """Return the nodes, or the edges in ascending order, of a pattern."""
     if of == "node":
         return [(u,) for u in range(pattern.num_nodes)]
     return [(int(u), int(v)) for u, v in np.argwhere(pattern.adjacency) if pattern.directed or u < v]
 
 
 def _edge_orbits(pattern: Pattern) -> list[tuple[Place, ...]]:
-    """Orbits of edges under the generators of the group, each ascending."""
+    """Return the orbits of edges under the automorphisms, each ascending."""
     edges = places_of(pattern, "edge")
     generators = [image for coset in stabilizer_chain(pattern).cosets for image in coset[1:]]
     parent = {edge: edge for edge in edges}
@@ -79,20 +86,18 @@ def _edge_orbits(pattern: Pattern) -> list[tuple[Place, ...]]:
     return [tuple(edge for edge in edges if root(edge) == lowest) for lowest in edges if root(lowest) == lowest]
 
 
-def called(pattern: Pattern, number: int) -> str:
-    """The name of a column where the pattern was given without one."""
-    return canonical_string(pattern) if pattern.num_nodes <= LARGEST_NAMED else f"pattern-{number}"
-
-
 NUM_COLUMNS = {("node", 4): 15, ("edge", 4): 17, ("node", 5): 73, ("edge", 5): 68}
-"""Of the tables of orbits, by size."""
+"""Columns of the tables of orbits, by size."""
 
 
 class OrbitWeights(NamedTuple):
-    """How the occurrences at a node or edge follow from ORCA's orbits there.
+    """Weights by which the occurrences at a node or edge follow from ORCA's orbits there.
 
-    The pattern's size, the first of the orbits of that size, a weight for each of them, int64, and how many nodes of a
-    pattern share the role.
+    Attributes:
+      size: nodes of the pattern.
+      first: the first orbit of that size.
+      weights: int64, a weight for each orbit of that size.
+      sharing: how many nodes of the pattern share the role.
     """
 
     size: int
@@ -102,8 +107,10 @@ class OrbitWeights(NamedTuple):
 
 
 def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights | None:
-    """The weights of a place of a pattern; ``None`` for what has no such numbers: directed, labelled, not connected, of
-    other sizes.
+    """Return the weights of a place of a pattern, or ``None`` where ORCA has no orbits for it.
+
+    These are patterns that are directed, labelled, not connected, or not of two to five nodes, and edges that are the
+    whole pattern.
 
     Example:
       >>> wedge = Pattern.from_edges([(0, 1), (1, 2)])
@@ -114,31 +121,31 @@ def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights
     plain = not pattern.directed and pattern.node_labels is None and pattern.edge_labels is None
     if not plain or not 2 <= k <= 5 or k == len(place):
         return None
-    known = roles(k)
+    orbits = roles(k)
     mask = to_mask(k, [(int(u), int(v)) for u, v in np.argwhere(np.triu(pattern.adjacency))])
-    if mask not in known.graph:
+    if mask not in orbits.graph:
         return None
     root = "node" if len(place) == 1 else "edge"
     first, last = NUM_ORBITS[root][k - 1], NUM_ORBITS[root][k]
-    orbit = known.node[mask][place[0]] if root == "node" else known.edge[mask][min(place), max(place)]
+    orbit = orbit_at(k, mask, place)
     matrix = np.eye(last - first, dtype=np.int64) if induced else inclusion(k, root)
-    return OrbitWeights(k, first, matrix[orbit - first], known.node[mask].count(orbit))
+    return OrbitWeights(k, first, matrix[orbit - first], orbits.node[mask].count(orbit))
 
 
 def known_weights(patterns: list[Pattern], roles: list[list[Role]], induced: bool) -> list[list[OrbitWeights]]:
-    """For each pattern how its roles follow from orbits; nothing where they do not."""
-    found = []
-    for pattern, held in zip(patterns, roles, strict=True):
-        weights = [orbit_weights(pattern, role.places[0] or (0,), induced) for role in held]
+    """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none."""
+    result = []
+    for pattern, own_roles in zip(patterns, roles, strict=True):
+        weights = [orbit_weights(pattern, role.places[0] or (0,), induced) for role in own_roles]
         known = [w for w in weights if w is not None]
-        found.append(known if len(known) == len(weights) else [])
-    return found
+        result.append(known if len(known) == len(weights) else [])
+    return result
 
 
 def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], np.ndarray]:
-    """The size of the orbits that are needed, and a column for each of the weights, int64 ``[orbits, weights]``."""
+    """Return the size of the orbits that are needed, and a column for each of the weights, int64."""
     size = 5 if any(w.size == 5 for w in weights) else 4
-    # At edges of 4-node graphlets there are more columns than orbits: these come first.
+    # For edges of 4-node graphlets there are more columns than orbits; those of the orbits come first.
     table = np.zeros((NUM_COLUMNS["edge" if per == "edge" else "node", size], len(weights)), np.int64)
     for column, w in enumerate(weights):
         table[w.first : w.first + w.weights.size, column] = w.weights
@@ -146,5 +153,5 @@ def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], 
 
 
 def connected_names(size: int) -> list[str]:
-    """The connected undirected patterns of a size, by name, in ORCA's order."""
+    """Return the names of the connected undirected patterns of a size, in ORCA's order."""
     return [graphlet.name for graphlet in CONNECTED if graphlet.size == size]

@@ -1,4 +1,4 @@
-"""Patterns with rules for one target, and the automorphisms that rules leave."""
+"""Patterns with rules for one target, and the automorphisms that keep the rules."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ class RuledPattern(Pattern):
     """A pattern with rules for one target: conditions on nodes and edges, and edges that must not be there.
 
     Attributes:
-      forbidden: bool ``[k, k]``, without the edges of the pattern: there must be no edge or arc from the image of u to
-        that of x, or none that fulfils its condition. Symmetric unless directed.
-      condition: int64 ``[k, k]``: the number of the condition on the edge (u, x), wanted or forbidden; -1 for none.
-      edges: uint32 ``[W, S]``: bit ``c % 32`` of word ``c // 32``: whether condition c holds for a slot of the target's
-        rows (its padding too); ``None`` where there are no conditions on edges.
-      allowed: bool ``[k, n]``: the target nodes that each node may map to; ``None`` for all.
-      classes: int64 ``[k]``, which nodes have the same conditions; ``None`` if all have.
-      passes: what the search cannot test: of maps int64 ``[M, k]``, which ones count, bool ``[M]``.
-      keeps: of permutations of the query nodes, int64 ``[A, k]``, which ones leave ``passes`` the same, bool ``[A]``.
-      order: of at most ``FEW_NODES`` nodes: in which they are searched; ``None`` for more.
+      forbidden: bool ``[k, k]``, outside the edges of the pattern, symmetric unless directed. Where it is true, there
+        must be no edge or arc from the image of u to that of x, or none that satisfies its condition.
+      condition: int64 ``[k, k]``, the number of the condition on the edge (u, x), required or forbidden; -1 for none.
+      edges: uint32 ``[W, S]``. Bit ``c % 32`` of word ``c // 32`` says whether condition c holds for a slot of the
+        target's rows, padding included; ``None`` where there are no conditions on edges.
+      allowed: bool ``[k, n]``, the target nodes that each node may map to; ``None`` for all.
+      classes: int64 ``[k]``, equal for nodes with the same conditions; ``None`` if all have the same.
+      passes: tests what the search cannot: from maps int64 ``[M, k]`` it returns which ones count, bool ``[M]``.
+      keeps: from permutations of the query nodes, int64 ``[A, k]``, returns which ones leave ``passes`` the same, bool
+        ``[A]``.
+      order: the order in which at most ``FEW_NODES`` nodes are searched; ``None`` for more nodes.
     """
 
     forbidden: np.ndarray
@@ -40,44 +41,43 @@ class RuledPattern(Pattern):
 
     @cached_property
     def shape(self) -> Pattern:
-        """The pattern whose automorphisms are those of the query but for ``passes``: each kind of pair is an edge
-        label."""
-        # One label for each pair of condition and whether it is forbidden; -1, no condition, is one of them.
+        """Pattern with the automorphisms of the query, before ``passes``: each kind of pair is an edge label."""
+        # Each condition, and none (-1), has a label for required and one for forbidden edges.
         codes = 2 * (self.condition + 1) + self.forbidden
         return Pattern(self.adjacency | self.forbidden, self.classes, codes, self.directed)
 
 
 def shape_of(query: Pattern) -> Pattern:
-    """What a query's automorphisms are those of."""
+    """Return the pattern whose automorphisms are those of a query, before ``passes``."""
     return query.shape if isinstance(query, RuledPattern) else query
 
 
 def automorphisms_of(query: Pattern) -> np.ndarray:
-    """All automorphisms of a query, int64 ``[A, k]``: of its shape, those that leave ``passes`` the same."""
-    found = automorphisms(shape_of(query))
-    return found[query.keeps(found)] if isinstance(query, RuledPattern) and query.keeps is not None else found
+    """Return all automorphisms of a query, int64 ``[A, k]``: those of its shape that leave ``passes`` the same."""
+    group = automorphisms(shape_of(query))
+    return group[query.keeps(group)] if isinstance(query, RuledPattern) and query.keeps is not None else group
 
 
 def automorphism_total(query: Pattern) -> int:
-    """How many automorphisms a query has."""
+    """Return how many automorphisms a query has."""
     if isinstance(query, RuledPattern) and query.keeps is not None:
         return len(automorphisms_of(query))
     return automorphism_count(shape_of(query))
 
 
 def has_passes(query: Pattern) -> bool:
-    """Whether some matches that the search finds do not count."""
+    """Return whether some matches that the search finds may not count."""
     return isinstance(query, RuledPattern) and query.passes is not None
 
 
 def that_pass(query: Pattern, maps: np.ndarray, one_each: bool) -> np.ndarray:
-    """The maps, int64 ``[M, k]``, that count; of those that automorphisms exchange, if ``one_each``, the least."""
+    """Return the maps, int64 ``[M, k]``, that count; with ``one_each`` only the least of those that are exchanged."""
     if not isinstance(query, RuledPattern) or query.passes is None:
         return maps
     maps = maps[query.passes(maps)]
     # The first automorphism is the identity.
     for image in automorphisms_of(query)[1:] if one_each else ():
-        # Of a map and its images under automorphisms the lexicographically least is kept.
+        # A map stays if it is lexicographically at most its image under each automorphism.
         other = maps[:, image]
         first = np.argmax(maps != other, axis=1)[:, None]  # where two maps differ
         maps = maps[(np.take_along_axis(maps, first, 1) <= np.take_along_axis(other, first, 1))[:, 0]]

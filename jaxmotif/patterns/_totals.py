@@ -1,9 +1,10 @@
-"""Counts of all graphs of two to five nodes in a whole graph, connected or not, from those of the connected ones; and
-from induced counts those of all copies.
+"""Counts of all graphs of two to five nodes in a whole graph, connected or not, from the counts of the connected ones.
 
-A map of a disconnected graph is a map of each of its components, so its homomorphisms are a product. Those of every
-graph are a sum of induced counts, of its quotients and what contains them: one integer matrix for all 52 graphs, and
-its inverse leads back from products to induced counts.
+A map of a disconnected graph is a map of each of its components, so the number of its homomorphisms is a product. The
+homomorphisms of any graph are also a sum of induced counts, of the graphs that contain its quotients. One integer
+matrix expresses this for all 52 graphs, and its inverse leads back from products to induced counts.
+
+Another matrix leads from induced counts to the counts of all copies, induced or not.
 """
 
 from __future__ import annotations
@@ -49,35 +50,41 @@ DISCONNECTED_5: dict[str, tuple[Edge, ...]] = {
         "5-node-indep": "",
     }.items()
 }
-"""The 13 disconnected graphs of five nodes."""
+"""The edges of the 13 disconnected graphs of five nodes."""
 
 NAMES_5: tuple[str, ...] = (*GRAPHLET_NAMES, *(g.name for g in of_size(5)), *DISCONNECTED_5)
-"""The 51 graphs of two to five nodes."""
+"""Names of the 51 graphs of two to five nodes."""
 
 
 class _Classes(NamedTuple):
-    """All graphs of one size up to isomorphism, by number of edges: their ``masks`` and number of ``automorphisms``,
-    and the ``index`` of each labelled one."""
+    """All graphs of one size up to isomorphism, in the order of their numbers of edges.
+
+    Attributes:
+      masks: the mask of each graph.
+      automorphisms: how many automorphisms each graph has.
+      index: the number of the graph of each labelled graph's mask.
+    """
 
     masks: list[int]
     automorphisms: list[int]
     index: dict[int, int]
 
     def copies(self) -> np.ndarray:
-        """How many spanning subgraphs of each graph are a copy of each other, int64 ``[subgraph, graph]``."""
-        found = np.zeros((len(self.masks),) * 2, np.int64)
+        """Count the spanning subgraphs of each graph that are a copy of each other one, int64 ``[subgraph, graph]``."""
+        counts = np.zeros((len(self.masks),) * 2, np.int64)
         for graph, mask in enumerate(self.masks):
             sub = mask
             while True:  # all subsets of the edges
-                found[self.index[sub], graph] += 1
+                counts[self.index[sub], graph] += 1
                 if not sub:
                     break
                 sub = (sub - 1) & mask
-        return found
+        return counts
 
 
 @lru_cache
 def _classes(size: int) -> _Classes:
+    """Return all graphs of one size up to isomorphism."""
     masks, index, orders = list[int](), dict[int, int](), list(permutations(range(size)))
     for mask in sorted(range(1 << len(pairs(size))), key=lambda mask: (mask.bit_count(), mask)):
         if mask not in index:
@@ -93,12 +100,12 @@ _SIZES = range(1, 6)
 
 
 def _number(size: int, edges: Sequence[Edge]) -> int:
-    """The number of a graph among all of one to five nodes, by size and number of edges."""
+    """Return the number of a graph among all of one to five nodes, in the order of sizes and numbers of edges."""
     return sum(len(_classes(k).masks) for k in range(1, size)) + _classes(size).index[to_mask(size, edges)]
 
 
 def _components(size: int, edges: Sequence[Edge]) -> Iterator[tuple[int, list[Edge]]]:
-    """The components of a graph, each with nodes from 0 on."""
+    """Yield the components of a graph, each with nodes from 0 on."""
     root = list(range(size))
     for a, b in edges:
         root = [root[a] if x == root[b] else x for x in root]
@@ -108,60 +115,62 @@ def _components(size: int, edges: Sequence[Edge]) -> Iterator[tuple[int, list[Ed
 
 
 class _Maps(NamedTuple):
-    """Of all graphs of one to five nodes.
+    """The matrices over all graphs of one to five nodes.
 
     Attributes:
       components: the numbers of each graph's components.
       copies: int64 ``[52, 52]``, how many spanning subgraphs of each graph (second axis) are a copy of each (first).
-      of: homomorphisms of each are ``of @ induced counts``.
-      back: 120 times the inverse of ``of``.
+      homs: int64 ``[52, 52]``: the homomorphisms of each graph are ``homs @ induced counts``.
+      inverse: 120 times the inverse of ``homs``.
     """
 
     components: list[list[int]]
     copies: np.ndarray
-    of: np.ndarray
-    back: np.ndarray
+    homs: np.ndarray
+    inverse: np.ndarray
 
 
 @lru_cache
 def _maps() -> _Maps:
+    """Return the matrices over all graphs of one to five nodes."""
     shapes = [(size, to_edges(size, mask)) for size in _SIZES for mask in _classes(size).masks]
     components = [[_number(*part) for part in _components(*shape)] for shape in shapes]
     merged, copies = np.zeros((2, len(shapes), len(shapes)), np.int64)
     for row, shape in enumerate(shapes):
-        for _, left, image in quotients(*shape):
-            merged[row, _number(left, image)] += 1
+        for _, size, image in quotients(*shape):
+            merged[row, _number(size, image)] += 1
     start = 0
     for size in _SIZES:
         block = slice(start, start + len(_classes(size).masks))
         copies[block, block] = _classes(size).copies()
         start = block.stop
     automorphisms = np.array([x for size in _SIZES for x in _classes(size).automorphisms])
-    of = merged @ (automorphisms[:, None] * copies)
-    back = np.rint(factorial(5) * np.linalg.inv(of.astype(np.float64))).astype(np.int64)
-    if not np.array_equal(of @ back, factorial(5) * np.eye(len(of), dtype=np.int64)):
+    homs = merged @ (automorphisms[:, None] * copies)
+    inverse = np.rint(factorial(5) * np.linalg.inv(homs.astype(np.float64))).astype(np.int64)
+    if not np.array_equal(homs @ inverse, factorial(5) * np.eye(len(homs), dtype=np.int64)):
         raise ArithmeticError("the matrix of homomorphisms has no such inverse")
-    return _Maps(components, copies, of, back)
+    return _Maps(components, copies, homs, inverse)
 
 
 @lru_cache
 def _named() -> dict[str, int]:
-    """The numbers of :data:`NAMES_5`."""
+    """Return the number of each graph of :data:`NAMES_5`."""
     shapes = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS} | {g.name: (5, g.edges) for g in of_size(5)}
     shapes |= {name: (5, edges) for name, edges in DISCONNECTED_5.items()}
     return {name: _number(*shape) for name, shape in shapes.items()}
 
 
 def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
-    """Induced counts of the 51 graphs of two to five nodes, connected or not.
+    """Return the induced counts of the 51 graphs of two to five nodes, connected or not.
 
     Args:
-      xp: NumPy, or JAX's for arrays on a device.
-      nodes: of the graph, or of many; Python integers in an array of dtype object, or int64: exact below 2^63 / 120.
+      xp: NumPy, or ``jax.numpy`` for arrays on a device.
+      nodes: the number of nodes of the graph, or of many graphs, as Python integers in an array of dtype object; or as
+        int64, which is exact for counts below 2^63 / 120.
       totals: ``[73, ..]`` of the same dtype, sums of the node orbits over all nodes of the graph.
 
     Returns:
-      In the order of :data:`NAMES_5`, ``[51, ..]``.
+      The counts, ``[51, ..]``, in the order of :data:`NAMES_5`.
 
     Example:
       >>> from math import comb
@@ -173,36 +182,45 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
     first = np.array([g.node_orbits[0] for g in CONNECTED])
     sharing = np.array([g.node_orbits.count(g.node_orbits[0]) for g in CONNECTED]).astype(kind)
     connected = totals[first] // sharing.reshape(-1, *[1] * (totals.ndim - 1))
-    one = _connected_numbers()
-    homs = xp.tensordot(_maps().of[np.ix_(one, one)].astype(kind), xp.concatenate([nodes[None], connected]), 1)
+    numbers = _connected_numbers()
+    homs = xp.tensordot(
+        _maps().homs[np.ix_(numbers, numbers)].astype(kind), xp.concatenate([nodes[None], connected]), 1
+    )
     return counts_of_maps(xp, homs)
 
 
 @lru_cache
 def _connected_numbers() -> tuple[int, ...]:
+    """Return the numbers of a single node, and of the :data:`CONNECTED` graphs."""
     return _number(1, []), *(_number(g.size, g.edges) for g in CONNECTED)
 
 
 @lru_cache
 def _parts() -> np.ndarray:
-    """Of each graph the places of its components among those of :func:`_connected_numbers`, one past them for none."""
+    """Return the places of each graph's components in :func:`_connected_numbers`, padded with the place past them."""
     place = {number: i for i, number in enumerate(_connected_numbers())}
     components = _maps().components
-    none, most = len(place), max(map(len, components))
-    return np.array([[place[c] for c in found] + [none] * (most - len(found)) for found in components])
+    parts = np.full((len(components), max(map(len, components))), len(place))
+    for row, numbers in zip(parts, components, strict=True):
+        row[: len(numbers)] = [place[number] for number in numbers]
+    return parts
 
 
 def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
-    """As :func:`all_counts`, from the homomorphisms of the connected graphs, ``[31, ..]``: of a single node, then in
-    the order of :data:`CONNECTED`."""
+    """Return what :func:`all_counts` returns, from the homomorphisms of the connected graphs.
+
+    Args:
+      xp: as for :func:`all_counts`.
+      homs: ``[31, ..]``, the homomorphisms of a single node, then of the :data:`CONNECTED` graphs.
+    """
     maps, kind = _maps(), homs.dtype
-    # Of a disconnected graph the product over its components, of which there are at most five.
+    # The homomorphisms of a disconnected graph are the product over its components, at most five.
     factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[_parts()]
     products = factors[:, 0]
     for i in range(1, factors.shape[1]):
         products = products * factors[:, i]
     chosen = np.array(list(_named().values()))
-    return xp.tensordot(maps.back[chosen].astype(kind), products, 1) // kind.type(factorial(5))
+    return xp.tensordot(maps.inverse[chosen].astype(kind), products, 1) // kind.type(factorial(5))
 
 
 # ---- all copies of a graph, induced or not
@@ -210,11 +228,11 @@ def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
 
 @lru_cache
 def copies(of: Root | None, names: tuple[str, ...]) -> np.ndarray:
-    """The matrix M with ``counts of all copies = M @ induced counts``, int64 ``[columns, columns]``.
+    """Return the matrix M with ``counts of all copies = M @ induced counts``, int64 ``[columns, columns]``.
 
     Args:
-      of: what the counts are at; ``None``: those of a whole graph.
-      names: of its columns.
+      of: whether the counts are at nodes or at edges; ``None`` for those of a whole graph.
+      names: the names of the columns.
 
     Example:
       >>> copies(None, GRAPHLET_NAMES)[3, :4].tolist()  # a triangle has three 2-stars
@@ -226,28 +244,28 @@ def copies(of: Root | None, names: tuple[str, ...]) -> np.ndarray:
     size = next((k for k, orbits in NUM_ORBITS[of].items() if orbits == len(names)), None)
     if size is None:
         return _copies_at_edges()
-    found = np.eye(len(names), dtype=np.int64)
+    matrix = np.eye(len(names), dtype=np.int64)
     for k in range(2 if of == "node" else 3, size + 1):
         block = slice(NUM_ORBITS[of][k - 1], NUM_ORBITS[of][k])
-        found[block, block] = inclusion(k, of)
-    return found
+        matrix[block, block] = inclusion(k, of)
+    return matrix
 
 
 def _copies_at_edges() -> np.ndarray:
-    """Over the 17 columns of edges, disconnected graphs among them."""
+    """Return the matrix over the 17 columns of edges, disconnected graphs among them."""
     sizes = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS}
-    column: dict[tuple[int, int, Edge], int] = {}  # of a labelled graph and an edge of it
+    column: dict[tuple[int, int, Edge], int] = {}  # the column of a labelled graph (size and mask) and an edge of it
     for number, orbit in enumerate(EDGE_ORBITS):
         size, edges = sizes[orbit.graphlet]
         for order in permutations(range(size)):
             mask = to_mask(size, [(order[a], order[b]) for a, b in edges])
             for a, b in orbit.edges:
                 column[size, mask, (min(order[a], order[b]), max(order[a], order[b]))] = number
-    found = np.zeros((len(EDGE_ORBITS),) * 2, np.int64)
+    matrix = np.zeros((len(EDGE_ORBITS),) * 2, np.int64)
     for number, orbit in enumerate(EDGE_ORBITS):
         size, edges = sizes[orbit.graphlet]
         rest = [e for e in edges if e != orbit.edges[0]]
-        for kept in range(1 << len(rest)):
-            mask = to_mask(size, [orbit.edges[0], *(e for i, e in enumerate(rest) if kept >> i & 1)])
-            found[column[size, mask, orbit.edges[0]], number] += 1
-    return found
+        for chosen in range(1 << len(rest)):
+            mask = to_mask(size, [orbit.edges[0], *(e for i, e in enumerate(rest) if chosen >> i & 1)])
+            matrix[column[size, mask, orbit.edges[0]], number] += 1
+    return matrix

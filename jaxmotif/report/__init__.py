@@ -1,12 +1,12 @@
-"""Pages of the results of the jobs, with drawings of small graphs (those of ``jaxmotif.drawing``)."""
+"""HTML pages of the results of the jobs, with drawings of small graphs (see ``jaxmotif.drawing``)."""
 
 from jaxmotif.drawing import Drawing, draw_pattern
+from jaxmotif.report._motifs_report import motifs_report
 from jaxmotif.report._reports import (
     Matched,
     census_report,
     graphlets_report,
     match_report,
-    motifs_report,
     search_report,
 )
 

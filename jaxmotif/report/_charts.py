@@ -10,23 +10,26 @@ import numpy as np
 
 from jaxmotif.devices._progress import short_number
 from jaxmotif.drawing._drawing import Drawing, as_text
+from jaxmotif.report._page import cards
 
 WIDTH = 960
-_WITH_PICTURES = 16  # classes that have room for a drawing under the axis
-_NAMED = 6  # points that are named where there is no room for drawings
+"""Width of a chart across the page, in SVG units."""
 
+_MOST_DRAWINGS = 16  # classes that have room for drawings below the axis
+_NAMED_POINTS = 6  # points that are named where there is no room for drawings
 
 Scale = Callable[[float], float]
 
 
 class Profile(NamedTuple):
-    """The significance profile of a network: float64 ``[classes]`` each, NaN where there is none.
+    """The significance profile of a network, an array ``[classes]`` in each field but the name.
 
     Attributes:
-      name: of the network.
-      values: z over the length of all z.
-      low, high: where 95 % of the random graphs lie, on the same scale.
-      unusual: bool, motifs and anti-motifs.
+      name: The name of the network.
+      values: Float64, each class's z divided by the length of the vector of all z; NaN where a class has no z.
+      low: Float64, the lower end of the interval that holds 95 % of the random graphs, on the scale of ``values``.
+      high: Float64, its upper end.
+      unusual: Bool, whether the class is a motif or an anti-motif.
     """
 
     name: str
@@ -37,13 +40,16 @@ class Profile(NamedTuple):
 
 
 def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: Sequence[Profile]) -> str:
-    """Profiles over classes; one network with the interval of its null model, several by kinds of lines.
+    """Return an SVG chart of significance profiles over classes.
 
     Args:
-      labels: of the classes. drawings: of the classes.
+      labels: What stands below each class.
+      drawings: A drawing for each class.
+      profiles: The profile of one network, which is shown with the interval of its null model, or the profiles of
+        several, which differ by their kind of line.
     """
     count, left, right, top, height = len(labels), 44, 14, 14, 250
-    pictured = count <= _WITH_PICTURES
+    has_drawings = count <= _MOST_DRAWINGS
     step = (WIDTH - left - right) / max(count, 1)
     values = [float(v) for p in profiles for v in (*p.values, *p.low, *p.high) if math.isfinite(v)]
     low, high = min(1.08 * min(values, default=0.0), -0.05), max(1.08 * max(values, default=0.0), 0.05)
@@ -54,26 +60,21 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
     def y(value: float) -> float:
         return top + height * (high - value) / (high - low)
 
-    parts = [*_axis(low, high, left, WIDTH - right, y)]
-    for p in profiles if len(profiles) == 1 else ():
-        for i, (least, most) in enumerate(zip(p.low, p.high, strict=True)):
-            if math.isfinite(least) and math.isfinite(most):
-                wide = max(min(step * 0.56, 40), 1.5)
-                parts.append(
-                    f'<rect class="band" x="{x(i) - wide / 2:.1f}" y="{y(most):.1f}" width="{wide:.1f}" '
-                    f'height="{max(y(least) - y(most), 1.5):.1f}" rx="1.5"/>'
-                )
-    for n, p in enumerate(profiles):
-        parts += _line(p, n, x, y, 4.4 if pictured else 2.4, joined=pictured or len(profiles) > 1)
+    parts = _axis(low, high, left, WIDTH - right, y)
+    if len(profiles) == 1:
+        parts += _intervals(profiles[0], max(min(step * 0.56, 40), 1.5), x, y)
+    radius, joined = 4.4 if has_drawings else 2.4, has_drawings or len(profiles) > 1
+    for number, profile in enumerate(profiles):
+        parts += _profile_line(profile, number, x, y, radius, joined)
     bottom = top + height
-    if pictured:
+    if has_drawings:
         size = min(step * 0.74, 52)
         for i, (label, drawing) in enumerate(zip(labels, drawings, strict=True)):
             parts.append(drawing.svg(place=(x(i) - size / 2, bottom + 10, size)))
             parts.append(_label(x(i), bottom + size + 26, label[:12], "middle"))
         bottom += size + 32
     else:
-        parts += _named(profiles[0], labels, x, y)
+        parts += _labels_of_largest(profiles[0], labels, x, y)
         bottom += 8
     return (
         f'<svg viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
@@ -90,52 +91,74 @@ def _axis(low: float, high: float, left: float, right: float, y: Scale) -> list[
     return parts
 
 
-def _line(p: Profile, n: int, x: Scale, y: Scale, radius: float, joined: bool) -> list[str]:
-    """One network: its points, joined, or each on a stem where there are many."""
-    parts, other = [], " other" * (n > 0)
-    dash = f' stroke-dasharray="{(("", "6 4", "2 3", "9 3 2 3")[n % 4])}"' if n % 4 else ""
-    points = [(x(i), y(v)) if math.isfinite(v) else None for i, v in enumerate(p.values.tolist())]
-    if joined:  # a gap where there is no value
-        steps = "ML"
-        path = "".join(
-            f"{steps[i > 0 and points[i - 1] is not None]}{at[0]:.1f} {at[1]:.1f}" for i, at in enumerate(points) if at
-        )
-    else:
-        path = "".join(f"M{at[0]:.1f} {y(0):.1f}V{at[1]:.1f}" for at in points if at)
-    parts.append(f'<path class="line{other}"{dash} d="{path}"/>')
-    for i, value in enumerate(p.values.tolist()):
-        if math.isfinite(value) and (joined or p.unusual[i]):
-            full = " full" * bool(p.unusual[i])
-            parts.append(f'<circle class="dot{other}{full}" cx="{x(i):.1f}" cy="{y(value):.1f}" r="{radius}"/>')
+def _intervals(profile: Profile, width: float, x: Scale, y: Scale) -> list[str]:
+    """Return a bar for each class, over the interval that holds 95 % of the random graphs."""
+    parts = []
+    for i, (low, high) in enumerate(zip(profile.low, profile.high, strict=True)):
+        if math.isfinite(low) and math.isfinite(high):
+            parts.append(
+                f'<rect class="band" x="{x(i) - width / 2:.1f}" y="{y(high):.1f}" width="{width:.1f}" '
+                f'height="{max(y(low) - y(high), 1.5):.1f}" rx="1.5"/>'
+            )
     return parts
 
 
-def _named(p: Profile, labels: Sequence[str], x: Scale, y: Scale) -> list[str]:
-    """The names of the farthest points, where there is no room for all."""
-    order = np.argsort(-np.nan_to_num(np.abs(p.values)), kind="stable")[:_NAMED]
-    return [
-        _label(x(i), y(float(p.values[i])) + (-9 if p.values[i] > 0 else 17), str(labels[i]), "middle")
-        for i in order.tolist()
-        if math.isfinite(p.values[i])
-    ]
+def _line_style(number: int) -> tuple[str, str]:
+    """Return the CSS class and the dashes of the network with this number, where the first one is the accent."""
+    dashes = ("", "6 4", "2 3", "9 3 2 3")[number % 4]
+    return " other" if number else "", f' stroke-dasharray="{dashes}"' if dashes else ""
+
+
+def _profile_line(profile: Profile, number: int, x: Scale, y: Scale, radius: float, joined: bool) -> list[str]:
+    """Return the points of one network, joined by a line, or each on a stem of its own and only the unusual ones."""
+    other, dash = _line_style(number)
+    values = profile.values.tolist()
+    path, parts = [], []
+    for i, value in enumerate(values):
+        if not math.isfinite(value):
+            continue  # The line has a gap here.
+        if joined:
+            follows = i > 0 and math.isfinite(values[i - 1])
+            path.append(f"{'L' if follows else 'M'}{x(i):.1f} {y(value):.1f}")
+        else:
+            path.append(f"M{x(i):.1f} {y(0):.1f}V{y(value):.1f}")
+        if joined or profile.unusual[i]:
+            full = " full" if profile.unusual[i] else ""
+            parts.append(f'<circle class="dot{other}{full}" cx="{x(i):.1f}" cy="{y(value):.1f}" r="{radius}"/>')
+    return [f'<path class="line{other}"{dash} d="{"".join(path)}"/>', *parts]
+
+
+def _labels_of_largest(profile: Profile, labels: Sequence[str], x: Scale, y: Scale) -> list[str]:
+    """Return the labels of the points farthest from zero, where there is no room for all."""
+    order = np.argsort(-np.nan_to_num(np.abs(profile.values)), kind="stable")[:_NAMED_POINTS]
+    parts = []
+    for i in order.tolist():
+        value = float(profile.values[i])
+        if math.isfinite(value):
+            parts.append(_label(x(i), y(value) + (-9 if value > 0 else 17), str(labels[i]), "middle"))
+    return parts
 
 
 def legend(names: Sequence[str]) -> str:
-    """Which network has which kind of line."""
+    """Return the HTML of a legend that says which network has which kind of line."""
     parts = []
-    for n, name in enumerate(names):
-        dash = f' stroke-dasharray="{(("", "6 4", "2 3", "9 3 2 3")[n % 4])}"' if n % 4 else ""
-        other = " other" * (n > 0)
+    for number, name in enumerate(names):
+        other, dash = _line_style(number)
         line = f'<svg class="bar" viewBox="0 0 60 10"><path class="line{other}"{dash} d="M2 5H58"/></svg>'
         parts.append(f"{line} {as_text(name)}")
     return f'<p class="small">{" &emsp; ".join(parts)}</p>'
 
 
-def bar(value: float, reach: float) -> str:
-    """A bar to the right for more, to the left for less than expected."""
-    if not math.isfinite(value) or not reach:
+def bar(value: float, longest: float) -> str:
+    """Return an SVG bar for a value, to the right of the middle where it is positive and else to the left.
+
+    Args:
+      value: The value; one that is not finite has no bar.
+      longest: The value, of either sign, whose bar is the longest.
+    """
+    if not math.isfinite(value) or not longest:
         return ""
-    length = max(abs(value) / reach * 48, 0.8)
+    length = max(abs(value) / longest * 48, 0.8)
     kind, start = ("positive", 50.0) if value > 0 else ("negative", 50 - length)
     return (
         '<svg class="bar" viewBox="0 0 100 12" aria-hidden="true"><line class="zero" x1="50" x2="50" y1="0" y2="12"/>'
@@ -144,42 +167,45 @@ def bar(value: float, reach: float) -> str:
 
 
 def distributions(columns: Mapping[str, np.ndarray], drawings: Mapping[str, str]) -> str:
-    """How many nodes touch an orbit how often, one small chart an orbit, both axes logarithmic.
+    """Return a small chart for each orbit: how many nodes touch it how often, both axes logarithmic.
 
     Args:
-      columns: int64 ``[n]`` an orbit, by its name. drawings: SVG elements with the orbit marked.
+      columns: How often each node touches an orbit, int64 ``[n]``, by the orbit's name.
+      drawings: An SVG element that marks the orbit, by the orbit's name.
     """
-    cards = []
+    bodies = []
     for name, values in columns.items():
         degrees, nodes = np.unique(values[values > 0], return_counts=True)
         chart = _scatter(degrees, nodes) if degrees.size else '<p class="soft small">no node</p>'
-        none = int(np.count_nonzero(values == 0))
-        cards.append(
-            f'<div class="card"><div class="role">{drawings[name]}<div><h3>{as_text(name)}</h3>'
-            f'<p class="soft small">{none:,} nodes never</p></div></div>{chart}</div>'
+        untouched = int(np.count_nonzero(values == 0))
+        bodies.append(
+            f'<div class="role">{drawings[name]}<div><h3>{as_text(name)}</h3>'
+            f'<p class="soft small">{untouched:,} nodes never</p></div></div>{chart}'
         )
-    return f'<div class="cards">{"".join(cards)}</div>'
+    return cards(bodies)
 
 
 def _scatter(degrees: np.ndarray, nodes: np.ndarray) -> str:
-    wide, high, left, base = 210, 110, 26, 92
-    across, up = max(math.log10(degrees[-1]), 1.0), max(math.log10(nodes.max()), 1.0)
+    width, height, left, base = 210, 110, 26, 92
+    x_range, y_range = max(math.log10(degrees[-1]), 1.0), max(math.log10(nodes.max()), 1.0)
 
-    def x(v: float) -> float:
-        return left + (wide - left - 8) * v / across
+    def x(exponent: float) -> float:
+        return left + (width - left - 8) * exponent / x_range
 
-    def y(v: float) -> float:
-        return base - (base - 8) * v / up
+    def y(exponent: float) -> float:
+        return base - (base - 8) * exponent / y_range
 
     parts = [
-        f'<line class="zero" x1="{left}" x2="{wide}" y1="{base}" y2="{base}"/>',
-        _label(left, base + 13, "1", "middle"), _label(x(across), base + 13, short_number(10**across), "end"),
-        _label(left - 6, base, "1", "end"), _label(left - 6, y(up) + 4, short_number(10**up), "end"),
-    ]  # fmt: skip
-    # Many nodes: points that would be drawn on one another are drawn once.
-    seen = {(round(x(math.log10(d)), 1), round(y(math.log10(c)), 1)) for d, c in zip(degrees, nodes, strict=True)}
-    parts += [f'<circle class="positive" cx="{a}" cy="{b}" r="1.9"/>' for a, b in sorted(seen)]
-    return f'<svg viewBox="0 0 {wide} {high}" role="img" aria-label="distribution">{"".join(parts)}</svg>'
+        f'<line class="zero" x1="{left}" x2="{width}" y1="{base}" y2="{base}"/>',
+        _label(left, base + 13, "1", "middle"),
+        _label(x(x_range), base + 13, short_number(10**x_range), "end"),
+        _label(left - 6, base, "1", "end"),
+        _label(left - 6, y(y_range) + 4, short_number(10**y_range), "end"),
+    ]
+    # Points that would be drawn on top of each other are drawn once, for graphs of many nodes.
+    points = {(round(x(math.log10(d)), 1), round(y(math.log10(c)), 1)) for d, c in zip(degrees, nodes, strict=True)}
+    parts += [f'<circle class="positive" cx="{a}" cy="{b}" r="1.9"/>' for a, b in sorted(points)]
+    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="distribution">{"".join(parts)}</svg>'
 
 
 def _label(x: float, y: float, content: str, anchor: str) -> str:

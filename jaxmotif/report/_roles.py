@@ -1,4 +1,4 @@
-"""Which nodes take the parts of a pattern most often."""
+"""The nodes that take the parts of a pattern most often."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from jaxmotif.graph import Graph
 from jaxmotif.matching import participation_counts
 from jaxmotif.patterns import Pattern, node_orbits
 from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of
+from jaxmotif.report._page import role_list
 
 SHOWN = 5
-"""Nodes a role."""
+"""Number of nodes that a page names for a role at most."""
 
 MOST_OCCURRENCES = 20_000_000
-"""Of a pattern whose nodes are ranked: more take too long for a report."""
+"""Number of occurrences up to which a page ranks the nodes of a pattern; more take too long for a report."""
 
 
 class Role(NamedTuple):
-    """A part in a pattern, of nodes that its automorphisms exchange.
+    """A part in a pattern, which nodes take that the pattern's automorphisms exchange.
 
     Attributes:
-      members: these nodes.
-      nodes: the graph's nodes that take the part most often, by name, and how often each does.
+      members: The nodes of the pattern that have this part.
+      nodes: The nodes of the graph that take the part most often: their names, and how often each takes it.
     """
 
     members: tuple[int, ...]
@@ -34,7 +35,7 @@ class Role(NamedTuple):
 
 
 def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: int | None = None) -> list[Role]:
-    """The roles of a pattern, and who takes them most often, each occurrence counted once.
+    """Return the roles of a pattern and the nodes that take each most often, where an occurrence counts once.
 
     Example:
       >>> from jaxmotif.patterns import named_pattern
@@ -44,30 +45,44 @@ def top_nodes(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: in
       (0,) ('hub', 3)
       (1, 2) ('a', 2)
     """
-    # On a device of this process: of several, only one writes the report.
-    options = {"wildcard": wildcard, "devices": [select_devices(None).main]}
-    counts = participation_counts(pattern, graph, induced, per="occurrence", **options)
-    ruled = isinstance(pattern, RuledPattern)
-    orbits = automorphisms_of(pattern).min(axis=0) if ruled else node_orbits(pattern)
+    # The work runs on a device of this process, because of several processes only one writes the report.
+    devices = [select_devices(None).main]
+    counts = participation_counts(pattern, graph, induced, per="occurrence", wildcard=wildcard, devices=devices)
+    if isinstance(pattern, RuledPattern):
+        orbits = automorphisms_of(pattern).min(axis=0)
+    else:
+        orbits = node_orbits(pattern)
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     roles = []
     for orbit in np.unique(orbits):
         members = np.flatnonzero(orbits == orbit)
-        times = counts[:, members[0]]  # which counts the whole orbit
-        best = [i for i in np.argsort(-times, kind="stable")[:SHOWN].tolist() if times[i]]
-        roles.append(Role(tuple(members.tolist()), [(str(names[i]), int(times[i])) for i in best]))
+        times = counts[:, members[0]]  # The column of one member counts the whole orbit.
+        most = [i for i in np.argsort(-times, kind="stable")[:SHOWN].tolist() if times[i]]
+        roles.append(Role(tuple(members.tolist()), [(str(names[i]), int(times[i])) for i in most]))
     return roles
 
 
 def role_card(
-    graph: Graph, pattern: Pattern, title: str, induced: bool = True, wildcard: int | None = None,
+    graph: Graph,
+    pattern: Pattern,
+    title: str,
+    induced: bool = True,
+    wildcard: int | None = None,
     names: Sequence[str] = (),
-) -> str:  # fmt: skip
-    """The roles of a pattern, each drawn with its nodes marked beside the names of those who take it."""
-    parts = [f'<div class="card"><h3>{as_text(title)}</h3>']
+) -> str:
+    """Return the HTML of a card with the roles of a pattern, each drawn beside the nodes that take it most often.
+
+    Args:
+      graph: The graph whose nodes take the roles.
+      pattern: The pattern.
+      title: What the pattern is called, as text.
+      induced: Whether occurrences keep non-edges too.
+      wildcard: The node label that stands for any label.
+      names: The names of the pattern's nodes, if they have some.
+    """
+    parts = [f"<h3>{as_text(title)}</h3>"]
     for role in top_nodes(graph, pattern, induced, wildcard):
-        words = graph.node_label_names, graph.edge_label_names
-        drawing = draw_pattern(pattern, *words, role.members, f"{title}, a role", names)
-        rows = "".join(f"<li><span>{as_text(name)}</span><span>{times:,}</span></li>" for name, times in role.nodes)
-        parts.append(f'<div class="role">{drawing.svg()}<ol>{rows}</ol></div>')
-    return "".join(parts) + "</div>"
+        labels = graph.node_label_names, graph.edge_label_names
+        drawing = draw_pattern(pattern, *labels, role.members, f"{title}, a role", names)
+        parts.append(role_list(drawing.svg(), role.nodes))
+    return "".join(parts)

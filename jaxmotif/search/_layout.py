@@ -1,13 +1,13 @@
-"""What a search reads: the words of a program by name, and how a lane of a step reads programs, tables and lists.
+"""The words of a search's program by name, and how a lane of a step reads programs, tables and lists.
 
-What to test is data: int32 programs, read by one kernel that serves every level and query. A program is made of
-records, each a row of words named by a ``NamedTuple`` here: the writer (:mod:`jaxmotif.search._program`) fills these,
-the readers ask a :class:`Reader` for them, and neither knows an offset. It starts with the :class:`SearchWords`; then
-come the :class:`TableWords` of each table, which say where the other records stand.
+What a search tests is data: an int32 program, read by one kernel that serves every level and query. A program is made
+of records, each a row of words named by a ``NamedTuple`` here. The writer (:mod:`jaxmotif.search._program`) fills these
+tuples, the readers ask a :class:`Reader` for them, and neither knows an offset. A program starts with the
+:class:`SearchWords`; then come the :class:`TableWords` of each table, which say where the other records stand.
 
-Three kinds of places occur in records. A *slot* is a column of the rows expanded (-1: the new node, which is in no
-column yet, or no node at all); a *list* is the place of a node's candidate list in ``offsets``, when the node is added
-to it; a *matrix* is the place of a bit matrix in ``bitmap``.
+Three kinds of places occur in records. A *slot* is a column of the rows expanded; slot -1 is the new node, which is in
+no column yet, or no node at all. A *list* is the place in ``offsets`` where candidate lists begin; a node added to it
+is the place of the node's own list. A *matrix* is the place of a bit matrix in ``bitmap``.
 """
 
 from __future__ import annotations
@@ -29,40 +29,56 @@ Word = Any
 
 
 class SearchWords(NamedTuple):
-    """Of the whole search: words of a bit matrix row, halvings of a binary search in the longest list, tables to
-    expand, rows a window may have, steps of the first dispatch."""
+    """Words of the whole search.
+
+    Attributes:
+      stride: words of a bit matrix row.
+      halvings: halvings of a binary search in the longest list.
+      tables: how many tables are expanded.
+      most_rows: most rows of a window.
+      first_steps: most steps of the first dispatch.
+      first_work: the work after which the first dispatch ends before that.
+    """
 
     stride: Word
     halvings: Word
     tables: Word
     most_rows: Word
     first_steps: Word
+    first_work: Word
 
 
 class TableWords(NamedTuple):
-    """Of a table expanded: how many records there are of a kind, and where they start.
+    """Words of a table that is expanded: for each kind of record their number, and where they start.
 
     Attributes:
-      anchors: :class:`PairWords` that allow candidates: the new node must fulfil all, and is taken from the shortest.
-      apart, below: slots whose nodes the new one must differ from, or exceed.
-      strangers: :class:`PairWords` that the new node must not fulfil.
+      anchors: :class:`PairWords` that the new node must satisfy; it is taken from the shortest of their lists.
+      distinct_from: slots whose nodes the new node must differ from.
+      below: slots whose nodes the new node must exceed.
+      non_neighbours: :class:`PairWords` that the new node must not satisfy.
       columns: slots to append to the next table.
-      base, room: the table's first entry, and the rows it has room for; ``next_base``, ``next_room``: the next one's.
+      base: the table's first entry.
+      next_base: likewise of the next table.
+      room: rows that the table has room for.
+      next_room: likewise of the next table.
       is_last: whether matches are counted here instead of appended.
       groups: :class:`GroupWords` of the leaves.
       ahead: :class:`FactorWords` that must not be zero.
-      row_nodes, row_pairs: :class:`TallyWords` of nodes of the rows expanded, and of pairs of these; lane_nodes,
-        lane_pairs: of the new node, and of pairs with it (of the last table).
+      row_nodes: :class:`TallyWords` of nodes of the rows (of the last table, as the next three).
+      row_pairs: those of pairs of nodes of the rows.
+      lane_nodes: those of the new node.
+      lane_pairs: those of pairs with the new node.
+      cost: about how many words are read to test one candidate, the unit of the work that slices are measured in.
     """
 
     num_anchors: Word
     anchors: Word
-    num_apart: Word
-    apart: Word
+    num_distinct_from: Word
+    distinct_from: Word
     num_below: Word
     below: Word
-    num_strangers: Word
-    strangers: Word
+    num_non_neighbours: Word
+    non_neighbours: Word
     num_columns: Word
     columns: Word
     base: Word
@@ -82,10 +98,11 @@ class TableWords(NamedTuple):
     lane_nodes: Word
     num_lane_pairs: Word
     lane_pairs: Word
+    cost: Word
 
 
 class PairWords(NamedTuple):
-    """A pair of the new node with the node of a slot: its candidate list and its bit matrix."""
+    """Words of a pair of the new node with the node of a slot: the place of its lists and of its bit matrix."""
 
     slot: Word
     list: Word
@@ -93,14 +110,14 @@ class PairWords(NamedTuple):
 
 
 class GroupWords(NamedTuple):
-    """Leaves that compete for nodes: the terms (:class:`TermWords`) that add up to the ways to map them."""
+    """Words of leaves that compete for nodes: the terms (:class:`TermWords`) whose sum is the ways to map them."""
 
     num_terms: Word
     terms: Word
 
 
 class TermWords(NamedTuple):
-    """A product: of a coefficient and factors (:class:`FactorWords`)."""
+    """Words of a product: a coefficient, and factors (:class:`FactorWords`)."""
 
     coefficient: Word
     num_factors: Word
@@ -108,8 +125,16 @@ class TermWords(NamedTuple):
 
 
 class FactorWords(NamedTuple):
-    """The size of an intersection of sets (:class:`SetWords`) without the nodes of the slots ``used``, and ``less``
-    fewer, for so many ``leaves``; bit rows of so many ``words``, over the numbering that starts at ``ranks``."""
+    """Words of the size of an intersection of sets.
+
+    Attributes:
+      sets: the sets (:class:`SetWords`).
+      used: slots whose nodes are left out of the intersection.
+      words: words of a bit row.
+      ranks: where the numbering of the bit rows starts.
+      less: subtracted from the size.
+      leaves: how many leaves take a node from the intersection, one after another.
+    """
 
     num_sets: Word
     sets: Word
@@ -122,8 +147,17 @@ class FactorWords(NamedTuple):
 
 
 class SetWords(NamedTuple):
-    """Candidates of a node next to the node of a slot, as a list and as bit ``rows``; the place of the word of its
-    ``domain`` and the ``bit`` there; ``flip`` is -1 for the complement of the set, else 0."""
+    """Words of the candidates of a leaf next to the node of a slot.
+
+    Attributes:
+      slot: the slot.
+      list: the place of the candidates' lists.
+      matrix: the place of their bit matrix.
+      rows: the place of their bit rows.
+      domain: the place of the words of the leaf's domain.
+      bit: the bit of the leaf in these words.
+      flip: -1 for the complement of the set, else 0.
+    """
 
     slot: Word
     list: Word
@@ -135,8 +169,11 @@ class SetWords(NamedTuple):
 
 
 class TallyWords(NamedTuple):
-    """Where matches are added up: by nodes, in the cell at ``base`` and the node of a ``slot`` further; by pairs, in
-    that at ``base`` and the place in ``entries`` further, of the slot's node in the ``list`` of that of ``of``."""
+    """Words that say in which cells matches are added up.
+
+    By nodes, it is the cell ``base`` plus the node of ``slot``. By pairs, it is ``base`` plus the place in ``entries``
+    of the node of ``slot``, in the list of the node of slot ``of`` among the lists at ``list``.
+    """
 
     slot: Word
     list: Word
@@ -149,17 +186,17 @@ T = TypeVar("T")
 
 
 def record_size(kind: type[Record]) -> int:
-    """Words of a record."""
+    """Return how many words a record has."""
     return len(kind._fields)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def table_place(table: int | np.ndarray | jax.Array) -> Any:
-    """Where a table's :class:`TableWords` stand."""
+    """Return the place of a table's :class:`TableWords`."""
     return record_size(SearchWords) + table * record_size(TableWords)
 
 
 class _Named:
-    """A record whose words are read where they are named."""
+    """A record whose words are read only where they are asked for by name."""
 
     def __init__(self, read: Callable[[Any], Any], at: int | jax.Array, fields: tuple[str, ...]):
         self._read, self._at, self._fields = read, at, fields
@@ -167,26 +204,27 @@ class _Named:
     def __getattr__(self, name: str) -> Any:
         if name not in self._fields:
             raise AttributeError(name)
-        # A field's offset is its place in the NamedTuple: readers and the writer share that and nothing else.
+        # A field's offset is its place in the NamedTuple, which readers and the writer share.
         return self._read(self._at + self._fields.index(name))
 
 
 def read_record(read: Callable[[Any], Any], kind: type[Record], at: int | jax.Array) -> Record:
-    """The record at a place of a program; ``read(place)`` gives a word, when it is asked for by name."""
-    # A reader sees the record itself: each word is loaded where, and only if, it is asked for.
+    """Return the record at a place of a program; ``read(place)`` loads a word when it is asked for by name."""
     return cast(Record, _Named(read, at, kind._fields))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class Operands(NamedTuple):
-    """What a search reads, int32 arrays of one axis.
+    """The arrays that a search reads, int32 with one axis.
 
     Attributes:
       program: records (see above).
-      offsets, entries: candidate lists: those of node u at ``list`` are ``entries[offsets[list + u] : offsets[list + u
-        + 1]]``, ascending.
-      bitmap: bit matrices: bit ``w % 32`` of word ``matrix + u stride + w // 32``.
-      domains: bit ``x % 32`` of word ``(x // 32) N + u``: whether query node x may map to u.
-      leaf_rows: bit rows over a numbering of few nodes; leaf_ranks: the numberings, 0 for nodes outside.
+      offsets: where candidate lists begin and end.
+      entries: the candidates of node u among the lists at ``list`` are ``entries[offsets[list + u] : offsets[list + u +
+        1]]``, ascending.
+      bitmap: bit matrices; node w belongs to bit ``w % 32`` of word ``matrix + u stride + w // 32``.
+      domains: bit ``x % 32`` of word ``(x // 32) N + u`` says whether query node x may map to u.
+      leaf_rows: bit rows over a numbering of a few nodes.
+      leaf_ranks: the numberings, 0 for nodes outside.
     """
 
     program: Any
@@ -199,15 +237,16 @@ class Operands(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What of a search is static, and compiled for.
+    """The static part of a search, which its programs are compiled for.
 
     Attributes:
-      block: most flat positions a step. window: rows looked at for a step.
+      block: most flat positions of a step.
+      window: rows looked at for a step.
       bitmap: whether there are bit matrices.
       ahead: whether the program looks ahead.
       limbs: 32-bit words of the ways to map the leaves of one partial match; 0 if no program has leaves.
       in_order: whether survivors keep the order of their flat positions.
-      cells: of the tally, in which the program adds up matches by the nodes they have; 0 for none.
+      cells: cells of the tally, in which the program adds up matches by the nodes they have; 0 for no tally.
     """
 
     block: int
@@ -220,18 +259,27 @@ class Sizes(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Where a table's columns start: the first, and how far they are apart (read once, outside of loops)."""
+    """The place of a table's first column, and the distance from each to the next (read once, outside of loops)."""
 
     first: Any
-    apart: Any
+    distance: Any
 
     @classmethod
     def of(cls, head: TableWords) -> Columns:
+        """Read the columns of a table."""
         return cls(head.base, head.room)
 
 
 class Reader(NamedTuple):
-    """How the bodies of a step read: ``load(array, index, where)`` per lane, ``at(array, index)`` one value."""
+    """The reads of a step's bodies, for arrays and for the references of a kernel.
+
+    Attributes:
+      load: ``load(array, index, where)`` reads a value for each lane.
+      at: ``at(array, index)`` reads one value.
+      op: the arrays that the search reads.
+      table: the entries of all tables.
+      sizes: the static sizes of the search.
+    """
 
     load: Callable[..., Any]
     at: Callable[..., Any]
@@ -240,46 +288,49 @@ class Reader(NamedTuple):
     sizes: Sizes
 
     def word(self, place: jax.Array) -> Any:
+        """Read a word of the program."""
         return self.at(self.op.program, place)
 
     def record(self, kind: type[Record], first: int | jax.Array, number: int | jax.Array = 0) -> Record:
-        """A record of the program, of several in a row the one of a number."""
+        """Return record ``number`` of those in a row from place ``first`` of the program on."""
         return read_record(self.word, kind, first + record_size(kind) * number)
 
-    def of_table(self, table: jax.Array) -> TableWords:
+    def table_words(self, table: jax.Array) -> TableWords:
+        """Return the words of a table."""
         return self.record(TableWords, table_place(table))
 
     @property
     def search(self) -> SearchWords:
+        """Words of the whole search."""
         return self.record(SearchWords, 0)
 
     def column(self, columns: Columns, slot: jax.Array, row: jax.Array, where: jax.Array) -> Any:
-        """Column ``slot`` of some rows; lanes left out have any node."""
-        return self.load(self.table, columns.first + slot * columns.apart + row, where)
+        """Read column ``slot`` of some rows; lanes outside ``where`` get some node."""
+        return self.load(self.table, columns.first + slot * columns.distance + row, where)
 
-    def column_or(self, columns: Columns, slot: jax.Array, row: jax.Array, new: jax.Array, where: jax.Array) -> Any:
-        """The same, or the ``new`` node where the slot is -1."""
-        # The slot is one value for all lanes: -1 is made a place that exists, and read by none.
-        held = self.column(columns, jnp.maximum(slot, jnp.int32(0)), row, where & (slot >= 0))
-        return jnp.where(slot < 0, new, held)
+    def column_or_new(self, columns: Columns, slot: jax.Array, row: jax.Array, new: jax.Array, where: jax.Array) -> Any:
+        """Read a column as :meth:`column` does, or return the ``new`` nodes where the slot is -1."""
+        # The slot is the same for all lanes. Slot -1 becomes a place that exists, and no lane reads it.
+        nodes = self.column(columns, jnp.maximum(slot, jnp.int32(0)), row, where & (slot >= 0))
+        return jnp.where(slot < 0, new, nodes)
 
-    def adjacent(self, u: jax.Array, w: jax.Array, pair: PairWords | SetWords, where: jax.Array) -> Any:
-        """Whether w is in the list of u, int32: by the bit matrix where there is one, else by binary search."""
+    def is_adjacent(self, u: jax.Array, w: jax.Array, pair: PairWords | SetWords, where: jax.Array) -> Any:
+        """Return whether w is in the list of u, int32, by the bit matrix if there is one, else by binary search."""
         if not self.sizes.bitmap:
-            return self.listed(u, w, pair.list, where)
-        # One word holds 32 nodes' bits: a single read, whatever the degrees.
+            return self.is_listed(u, w, pair.list, where)
+        # A word holds the bits of 32 nodes: one read is enough, whatever the degrees.
         word = self.load(self.op.bitmap, pair.matrix + u * self.search.stride + shift_right(w, 5), where)
         return shift_right(word, w & 31) & 1
 
-    def listed(self, u: jax.Array, w: jax.Array, lists: jax.Array, where: jax.Array) -> Any:
-        """Whether w is in the list of u, int32."""
+    def is_listed(self, u: jax.Array, w: jax.Array, lists: jax.Array, where: jax.Array) -> Any:
+        """Return whether w is in the list of u, int32, by binary search."""
         low, end = self.load(self.op.offsets, lists + u, where), self.load(self.op.offsets, lists + u + 1, where)
         low = self.first_from(w, low, end, where, self.search.halvings)
         inside = where & (low < end)
         return (inside & (self.load(self.op.entries, low, inside) == w)).astype(jnp.int32)
 
     def first_from(self, w: jax.Array, low: jax.Array, end: jax.Array, where: jax.Array, halvings: jax.Array) -> Any:
-        """The place of the first of some ascending entries that is at least w."""
+        """Find the first of some ascending entries that is at least w, and return its place."""
 
         def halve(_, bounds):
             a, b = bounds
@@ -288,29 +339,30 @@ class Reader(NamedTuple):
             less = self.load(self.op.entries, middle, active) < w
             return jnp.where(active & less, middle + 1, a), jnp.where(active & ~less, middle, b)
 
-        # As many halvings as the longest list takes, which the program says: no lane is asked whether all are done.
+        # The program says how many halvings the longest list takes, so no lane is asked whether all are done.
         return loop(halvings, halve, (low, end))[0]
 
 
 def loop(count: int | jax.Array, body: Callable[[Any, T], T], init: T) -> T:
+    """Run ``body(i, carry)`` for ``i`` from 0 to ``count - 1``."""
     return lax.fori_loop(jnp.int32(0), count, body, init)
 
 
-def shift_right(x: jax.Array, by: int | jax.Array) -> Any:
-    # lax asks for a shift of the same shape and type.
-    return lax.shift_right_logical(x, jnp.zeros_like(x) + by)
+def shift_right(x: jax.Array, bits: int | jax.Array) -> Any:
+    """Shift right without sign; lax wants the number of bits in the shape and type of x."""
+    return lax.shift_right_logical(x, jnp.zeros_like(x) + bits)
 
 
 def array_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
-    """Reading arrays, in plain XLA."""
+    """Return a reader of arrays, for plain XLA."""
     return Reader(masked_take, take, op, table, sizes)
 
 
 def kernel_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
-    """Reading the operands of a GPU's kernel."""
+    """Return a reader of the operands of a GPU's kernel."""
     return Reader(load, lambda ref, index: ref[index], op, table, sizes)
 
 
 def masked_take(array: jax.Array, index: jax.Array, where: jax.Array) -> jax.Array:
-    """Gather; lanes left out read entry 0."""
+    """Gather entries of an array; lanes outside ``where`` read entry 0."""
     return take(array, jnp.where(where, index, 0))

@@ -1,9 +1,9 @@
-"""Counts of any size, per lane: how many ways there are to map the leaves of one partial match.
+"""Integers of any size for each lane: the number of ways to map the leaves of one partial match.
 
-They are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching._leaves`). Up to 64 bits they are
-int64; beyond, rows of 32-bit *limbs*, lowest first, as many as the bound asks for. Sums of products with signs, as
-inclusion and exclusion has them, are taken modulo ``2^(32 limbs)``: whatever wraps on the way wraps back, since the
-end is within the bound. So a count is exact, or its search is not planned with leaves.
+The numbers are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching.planner._leaves`). Up to 64
+bits they are int64. Larger ones are rows of 32-bit *limbs*, lowest first, as many as the bound requires. Inclusion and
+exclusion sums products with signs; these are taken modulo ``2^(32 limbs)``, and whatever wraps on the way wraps back,
+since the result is within the bound. So a count is exact, or its search is not planned with leaves.
 """
 
 from __future__ import annotations
@@ -15,68 +15,68 @@ import jax.numpy as jnp
 from jax import lax
 
 SPARE_BITS = 12
-"""Bits of a count that must be free, so that a block of 1024 lanes can be added up within its limbs (and a sign)."""
-
+"""Bits of a count that must stay free, for a sign and so that 1024 lanes can be added up within the limbs."""
 
 Limbs = tuple[jax.Array, ...]
 
 
 class Int64Counts:
-    """Counts of up to 64 bits, int64 per lane: all that most searches need."""
+    """Arithmetic with counts of up to 64 bits, int64 per lane, which are enough for most searches."""
 
     limbs = 2
 
-    def of(self, x: jax.Array) -> jax.Array:
-        """From int32."""
+    def from_int32(self, x: jax.Array) -> jax.Array:
+        """Convert int32."""
         with jax.enable_x64(True):
             return lax.convert_element_type(x, jnp.int64)
 
     def multiply(self, x: jax.Array, y: jax.Array) -> jax.Array:
+        """Multiply, modulo 2^64."""
         with jax.enable_x64(True):
             return lax.mul(x, y)
 
     def add(self, x: jax.Array, y: jax.Array) -> jax.Array:
+        """Add, modulo 2^64."""
         with jax.enable_x64(True):
             return lax.add(x, y)
 
-    def scaled(self, x: jax.Array, factor: jax.Array) -> jax.Array:
-        """Times int32 factors."""
-        return self.multiply(x, self.of(factor))
+    def scale(self, x: jax.Array, factor: jax.Array) -> jax.Array:
+        """Multiply by int32 factors."""
+        return self.multiply(x, self.from_int32(factor))
 
     def sums(self, x: jax.Array) -> list[jax.Array]:
-        """Sums along the last axis, a uint32 array for each limb."""
+        """Sum along the last axis, and return a uint32 array for each limb."""
         with jax.enable_x64(True):
-            # No overflow: SPARE_BITS are free in each of the 1024 numbers.
+            # This does not overflow: each of the 1024 numbers has SPARE_BITS free.
             total = x.sum(axis=-1)
             high = lax.shift_right_logical(total, jnp.full_like(total, 32))
             return [total.astype(jnp.uint32), high.astype(jnp.uint32)]
 
     def low_words(self, x: jax.Array) -> list[jax.Array]:
-        """The lowest two limbs, uint32 per lane."""
+        """Return the lowest two limbs, uint32 per lane."""
         with jax.enable_x64(True):
             high = lax.shift_right_logical(x, jnp.full_like(x, 32))
             return [x.astype(jnp.uint32), high.astype(jnp.uint32)]
 
 
 class LimbCounts:
-    """Counts of any number of limbs: a tuple of uint32 per lane, lowest first."""
+    """Arithmetic with counts of any number of limbs, which are a tuple of uint32 per lane, lowest first."""
 
     def __init__(self, limbs: int):
         self.limbs = limbs
 
-    def of(self, x: jax.Array) -> Limbs:
-        """From int32; negative ones as their complement."""
-        # The sign goes on in all higher limbs: two's complement.
+    def from_int32(self, x: jax.Array) -> Limbs:
+        """Convert int32, in two's complement: the sign fills all higher limbs."""
         sign = lax.bitcast_convert_type(lax.shift_right_arithmetic(x, jnp.full_like(x, 31)), jnp.uint32)
         return (lax.bitcast_convert_type(x, jnp.uint32), *[sign] * (self.limbs - 1))
 
     def multiply(self, x: Limbs, y: Limbs) -> Limbs:
-        """Limb by limb, as on paper; what is beyond the last limb is left out."""
-        # What is beyond the last limb is left out: all is modulo 2^(32 limbs).
-        parts = [(*[jnp.zeros_like(y[i])] * i, *self._times(x[: self.limbs - i], y[i])) for i in range(len(y))]
+        """Multiply limb by limb, as on paper, modulo ``2^(32 limbs)``."""
+        parts = [(*[jnp.zeros_like(y[i])] * i, *self._scale(x[: self.limbs - i], y[i])) for i in range(len(y))]
         return functools.reduce(self.add, parts)
 
     def add(self, x: Limbs, y: Limbs) -> Limbs:
+        """Add, modulo ``2^(32 limbs)``."""
         with jax.enable_x64(True):
             carry, result = jnp.zeros_like(x[0]).astype(jnp.uint64), []
             for a, b in zip(x, y, strict=True):
@@ -85,26 +85,29 @@ class LimbCounts:
                 carry = carry >> jnp.uint64(32)
             return tuple(result)
 
-    def scaled(self, x: Limbs, factor: jax.Array) -> Limbs:
-        """Times int32 factors; negative ones are anything, of products that are 0."""
-        # Nonnegative: the same bits unsigned.
-        return self._times(x, lax.bitcast_convert_type(factor, jnp.uint32))
+    def scale(self, x: Limbs, factor: jax.Array) -> Limbs:
+        """Multiply by int32 factors, which are read as unsigned.
+
+        A negative factor occurs only in a product that also has a factor 0.
+        """
+        return self._scale(x, lax.bitcast_convert_type(factor, jnp.uint32))
 
     def sums(self, x: Limbs) -> list[jax.Array]:
-        """Sums along the last axis, a uint32 array for each limb."""
+        """Sum along the last axis, and return a uint32 array for each limb."""
         with jax.enable_x64(True):
             carry, result = jnp.uint64(0), []
-            for limb in x:  # up to 2^31 lanes of 32 bits and a carry fit 64
+            for limb in x:  # the sum of up to 2^31 lanes of 32 bits and a carry fits 64 bits
                 carry = limb.astype(jnp.uint64).sum(axis=-1) + carry
                 result.append(carry.astype(jnp.uint32))
                 carry = carry >> jnp.uint64(32)
             return result
 
     def low_words(self, x: Limbs) -> list[jax.Array]:
+        """Return the lowest two limbs, uint32 per lane."""
         return list(x[:2])
 
-    def _times(self, x: Limbs, limb: jax.Array) -> Limbs:
-        """Times one limb: a product of two and a carry fit 64 bits."""
+    def _scale(self, x: Limbs, limb: jax.Array) -> Limbs:
+        """Multiply by one limb; the product of two limbs and a carry fits 64 bits."""
         with jax.enable_x64(True):
             limb = limb.astype(jnp.uint64)
             carry, result = jnp.zeros_like(limb), []
@@ -116,16 +119,16 @@ class LimbCounts:
 
 
 def counts_of(limbs: int) -> Int64Counts | LimbCounts:
-    """The arithmetic for counts of so many limbs."""
+    """Return the arithmetic for counts of a number of limbs."""
     return Int64Counts() if limbs <= 2 else LimbCounts(limbs)
 
 
-def carried(sums: jax.Array) -> jax.Array:
-    """Limbs that have grown, uint64 ``[L]``, brought back below ``2^32``, but for the last, which has 64 bits."""
+def carry_over(sums: jax.Array) -> jax.Array:
+    """Carry from limb to limb, uint64 ``[L]``, so that each but the last one is below ``2^32``."""
     carry, result = jnp.uint64(0), []
     for limb in range(sums.shape[0] - 1):
         carry = sums[limb] + carry
         result.append(carry & jnp.uint64(2**32 - 1))
         carry = carry >> jnp.uint64(32)
-    # The last takes what comes: it has 64 bits, and the bound says that they suffice.
+    # The last one takes whatever is carried: it has 64 bits, and the host's bound says that they suffice.
     return jnp.stack([*result, sums[-1] + carry])

@@ -1,4 +1,4 @@
-"""A search in parts: the partial matches of its first nodes (prefixes), given a few at a time."""
+"""Searches in parts: the partial matches of the first nodes (prefixes) are fed to a search a few at a time."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import numpy as np
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Part, Progress, SearchState, advance, advance_part
-from jaxmotif.search._run import ReadySearch, Stage
+from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
+from jaxmotif.search._run import ReadySearch, Run, Stage, finish
 
 MOST_PREFIX, MOST_PREFIXES = 8, 2**20
-"""Nodes in a prefix of a search that is divided by prefixes, and about how many entries those of a length take."""
+"""Most nodes of a prefix, and about how many entries all prefixes of one length take at most."""
 
 ENOUGH = 2**14
-"""A search is divided by its prefixes of the least length that has so many."""
+"""Number of prefixes that is enough: a search is divided by the shortest prefixes of which there are that many."""
 
 MOST_PART = 2**16
-"""Prefixes given at a time, at most."""
+"""Most prefixes that are fed at a time."""
 
 
 class Prefixes(NamedTuple):
@@ -30,9 +31,10 @@ class Prefixes(NamedTuple):
 
     Attributes:
       rows: int32 ``[MOST_PREFIX, C]`` on a device: the columns that the search's table holds, then the others.
-      positions: int64 ``[level]``, of which nodes these are.
-      columns: how many the table holds.
-      work: int64 ``[count]`` (host), the estimated work of each: one, and one for each candidate of the next node.
+      positions: int64 ``[level]``, the position in the order whose nodes each column has.
+      columns: how many columns the table holds.
+      work: int64 ``[count]`` on the host, the estimated work of each prefix: one more than the candidates of the next
+        node.
     """
 
     rows: Any
@@ -41,7 +43,7 @@ class Prefixes(NamedTuple):
     work: np.ndarray
 
     def listed(self) -> np.ndarray:
-        """int32 ``[level, count]``, the nodes in order (host)."""
+        """Return the nodes of the prefixes in the order of placement, int32 ``[level, count]`` on the host."""
         return np.asarray(self.rows)[np.argsort(self.positions), : len(self.work)]
 
 
@@ -52,13 +54,41 @@ def _no_prefixes(level: int, work: np.ndarray) -> Prefixes:
 PrefixOrder = Literal["hardest first", "mixed", "given"]
 
 
-def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
-    """The partial matches of the fewest nodes of which there are :data:`ENOUGH`, or of as many nodes as there is room
-    for, where the search's arrays lie; the same on all devices, in the same order.
+class _Levels:
+    """The driver of a search level by level.
+
+    It ends when a level has :data:`ENOUGH` rows, or when the table of the next level is full.
+    """
+
+    def __init__(self):
+        self.now: DeviceReport | None = None
+
+    def send(
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
+    ) -> tuple[SearchState, jax.Array]:
+        self._work = allowed.work
+        limits = np.int32(allowed.stop_step), np.int32(ENOUGH), np.int64(allowed.work)
+        return advance(operands, state or stage.new_state(operands), *limits, sizes=stage.sizes)
+
+    def end_reason(self, now: DeviceReport) -> str | None:
+        self.now = now
+        return "done" if now.drained or now.work < self._work else None
+
+
+def list_prefixes(search: ReadySearch, order: PrefixOrder, deadline: Deadline = NO_DEADLINE) -> Prefixes:
+    """List the prefixes by which a search is divided.
+
+    They are the partial matches of the fewest nodes of which there are :data:`ENOUGH`, or of as many nodes as there is
+    room for. They lie where the search's arrays lie; all devices get the same ones in the same order.
 
     Args:
-      search: of one stage, that can list prefixes.
-      order: prefixes of much work first; mixed, so that no stretch of them is a hard one; or lexicographic, as given.
+      search: a search of one stage that can list prefixes.
+      order: prefixes with the most work first; mixed, so that no stretch of them has much more work than others; or
+        in lexicographic order, as the search gives them.
+      deadline: when to stop.
+
+    Raises:
+      TimeIsUp: if the deadline passed before the prefixes were there.
     """
     if search.prefixes is None:
         raise ValueError("this search has no stage that lists its prefixes")
@@ -67,69 +97,76 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder) -> Prefixes:
     (device,) = operands.offsets.devices()
     if program.tables == 0:
         return _no_prefixes(0, np.ones(1, np.int64))
-    state = listing.new_state(operands)
-    # Without a limit of steps: it ends when a level has enough prefixes.
-    last, enough = np.int32(2**31 - 1), np.int32(ENOUGH)
-    with jax.default_device(device):
-        state, report = advance(operands._replace(program=listing.code), state, last, enough, sizes=listing.sizes)
-    now = Progress.read(np.asarray(report), listing.sizes)
+    levels = _Levels()
+    run = Run(ReadySearch(operands, [listing]), levels)
+    *_, standing = finish(run, deadline)
+    now = levels.now
+    if now is None or standing.status != "done":
+        raise TimeIsUp(standing.status)
     if now.drained:
         return _no_prefixes(1, np.zeros(0, np.int64))
     level, count = now.level, int(now.rows[0, now.level])
     base, room = program.after(level)
     columns = stage.program.columns[level]
-    # What the search's own table holds comes first: a part gives so many columns.
+    # The columns that the search's own table holds come first: a part consists of these.
     positions = np.concatenate([columns, np.setdiff1d(np.arange(level), columns)]).astype(np.int64)
-    # One shape whatever the length: further columns repeat the first ones.
+    # The shape is the same for all lengths: further columns repeat the first ones.
     starts = (base + room * np.resize(positions, MOST_PREFIX)).astype(np.int32)
     pairs = stage.program.anchors(level)[:, :2]  # slot and list
-    # Repeated pairs change no minimum.
+    # Pairs are repeated up to a common shape, which changes no minimum.
     pairs = np.resize(pairs, (power_of_four(len(pairs), 1), 2))
 
-    def gathered(numbers: np.ndarray) -> tuple[Any, np.ndarray]:
+    def gather(numbers: np.ndarray) -> tuple[Any, np.ndarray]:
         places = np.zeros(power_of_four(count, ENOUGH), np.int32)
         places[:count] = numbers
         with jax.default_device(device):
-            rows, work = _gathered(state.table, operands.offsets, starts, pairs, places)
+            rows, work = _gather_prefixes(run.table, operands.offsets, starts, pairs, places)
         return rows, np.asarray(work)[:count].astype(np.int64)
 
     numbers = np.arange(count)
     if order == "hardest first":
-        # The work is known of the rows in the order listed: they are gathered once to be weighed, once to stay.
-        numbers = np.argsort(-gathered(numbers)[1], kind="stable")
+        # The rows are gathered twice: once to know their work, and once in the order that follows from it.
+        numbers = np.argsort(-gather(numbers)[1], kind="stable")
     elif order == "mixed":
-        # The same numbers on every device: all must mean the same prefixes.
+        # The seed is fixed because every device must mean the same prefixes by the same numbers.
         numbers = np.random.default_rng(0).permutation(count)
-    rows, work = gathered(numbers)
+    rows, work = gather(numbers)
     return Prefixes(rows, positions, len(columns), work)
 
 
 @jit64
-def _gathered(
+def _gather_prefixes(
     table: jax.Array, offsets: jax.Array, starts: jax.Array, pairs: jax.Array, order: jax.Array
 ) -> tuple[Any, Any]:
-    """Some rows of a table whose columns start at given places, int32 ``[columns, L]``, and one more than the length
-    of the shortest list of each, int32 ``[L]``, in the host's memory.
+    """Gather rows of a table, and estimate the work of each.
 
     Args:
-      pairs: int32 ``[P, 2]``, a column (-1: no column) and the place of its lists in the offsets.
+      table: the entries of all tables.
+      offsets: where candidate lists begin and end.
+      starts: int32 ``[columns]``, where the columns begin.
+      pairs: int32 ``[P, 2]``, a column (-1 for none) and the place of its lists in the offsets.
+      order: int32 ``[L]``, the rows to gather.
+
+    Returns:
+      The rows, int32 ``[columns, L]``; and in the host's memory one more than the length of each row's shortest list,
+      int32 ``[L]``, so that a row without candidates has some work too.
     """
     rows = take(table, starts[:, None] + order[None])
     column, lists = pairs[:, :1], pairs[:, 1:]
-    # -1: the lists hang on no earlier node, and there is one, at the place itself.
+    # Without a column there is a single list, at the place itself.
     at = lists + jnp.where(column < 0, 0, rows[jnp.maximum(pairs[:, 0], 0)])
-    # One more, so that a prefix without candidates has some work too.
     return rows, for_host((take(offsets, at + 1) - take(offsets, at)).min(axis=0) + 1)
 
 
 class InParts:
-    """The driver of a search in parts: prefixes are fed a few at a time, and it ends a dispatch, wanting more, before
-    its tables are too empty for full steps. For searches of one stage, which cannot start again.
+    """The driver of a search in parts, to which prefixes are fed a few at a time.
+
+    A dispatch ends, and asks for more, before the tables are too empty for full steps.
 
     Args:
-      search: of one stage.
-      prefixes: what all parts are of.
-      keep: ask for more when fewer rows are left, or fewer than a quarter of a step's.
+      search: a search of one stage, as it cannot start again.
+      prefixes: the prefixes of all parts.
+      keep: how few rows make it ask for more; it is at most a quarter of a window.
     """
 
     def __init__(self, search: ReadySearch, prefixes: Prefixes, keep: int):
@@ -137,30 +174,28 @@ class InParts:
             raise ValueError("a search in parts cannot start again: it must have one stage")
         (stage,), level = search.stages, len(prefixes.positions)
         self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
-        self._part = Part(0, level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
-        # A part is put into its table at once.
+        self._part = Part(level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
         self.most = min(stage.program.table(level).room, MOST_PART)
-        """Prefixes that can be fed at a time."""
+        """Most prefixes that can be fed at a time: a part is put into its table at once."""
 
     def feed(self, first: int, stop: int) -> None:
-        """Go on with prefixes first to stop - 1; the last dispatch wanted more, or was done."""
+        """Go on with prefixes ``first`` to ``stop - 1``, once the last dispatch wanted more or was done."""
         self._part = self._part._replace(first=first, count=stop - first)
 
     def finish(self) -> None:
-        """There is no more."""
+        """Tell the search that there are no more prefixes."""
         self._part = self._part._replace(keep=0)
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        # Fed once: the next dispatches go on with what is in the tables.
-        part, self._part = self._part._replace(stop_step=stop), self._part._replace(count=0)
-        return advance_part(
-            operands, state or stage.new_state(operands), self._rows, np.array(part, np.int32), most=MOST_PART,
-            sizes=stage.sizes,
-        )  # fmt: skip
+        # A part is fed once; the next dispatches go on with what is in the tables.
+        part, self._part = np.array(self._part, np.int32), self._part._replace(count=0)
+        state = state or stage.new_state(operands)
+        limits = np.int32(allowed.stop_step), np.int64(allowed.work)
+        return advance_part(operands, state, self._rows, part, *limits, most=MOST_PART, sizes=stage.sizes)
 
-    def ended(self, now: Progress) -> str | None:
+    def end_reason(self, now: DeviceReport) -> str | None:
         if now.drained:
             return "done"
         return "wants more" if now.wants_more(self._part.level, self._part.keep) else None

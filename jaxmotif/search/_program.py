@@ -1,4 +1,4 @@
-"""Programs of the level search: what each level tests, as data for one kernel (host)."""
+"""Programs of the level search, written on the host: the tests of each level, as data for one kernel."""
 
 from __future__ import annotations
 
@@ -22,12 +22,18 @@ from jaxmotif.search._layout import (
     table_place,
 )
 
+MOST_COST = 2**30
+"""Most words that the tests of a candidate are taken to read, so that the number is an int32."""
+
+FACTOR_COST = 8
+"""Words that could be read in the time that it takes to multiply a factor."""
+
 
 class Pair(NamedTuple):
     """A condition on a new node and an earlier one.
 
     Attributes:
-      position: which node of the order, or -1: the candidates depend on no earlier node.
+      position: the earlier node's position in the order, or -1 where the candidates depend on no earlier node.
       place: where its candidate lists start in ``offsets``.
       matrix: where its bit matrix starts in ``bitmap``.
     """
@@ -39,27 +45,34 @@ class Pair(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Placement:
-    """How the next node of the order is placed.
+    """The conditions on the next node of the order.
 
     Attributes:
-      anchors: pairs that must be adjacent (at least one; the shortest of their lists is expanded), also as integers
-        ``[A, 3]``.
-      apart: earlier positions it must differ from.
+      anchors: pairs that must be adjacent, at least one, or integers ``[A, 3]``; the shortest of their lists is
+        expanded.
+      distinct_from: earlier positions whose nodes it must differ from.
       below: earlier positions whose nodes must have lower ids.
-      strangers: pairs that must not be adjacent, also as integers ``[S, 3]``.
-      ahead: factors, on nodes up to this one, that must not be zero; searched with ``Sizes.ahead`` alone.
+      non_neighbours: pairs that must not be adjacent, or integers ``[S, 3]``.
+      ahead: factors on nodes up to this one that must not be zero; they are tested only with ``Sizes.ahead``.
     """
 
     anchors: Sequence[Pair] | np.ndarray
-    apart: Sequence[int] | np.ndarray = ()
+    distinct_from: Sequence[int] | np.ndarray = ()
     below: Sequence[int] | np.ndarray = ()
-    strangers: Sequence[Pair] | np.ndarray = ()
+    non_neighbours: Sequence[Pair] | np.ndarray = ()
     ahead: Sequence[Factor] = ()
 
 
 class CandidateSet(NamedTuple):
-    """Candidates of a leaf: those of its pair, as a list and as bit rows, in its domain (word place and bit); or, not
-    ``inside``, the others of the domain."""
+    """Candidates of a leaf.
+
+    Attributes:
+      pair: the pair whose candidates they are.
+      rows: where the bit rows of the pair start.
+      domain: where the words of the leaf's domain start.
+      bit: the bit of the leaf in these words.
+      inside: false for the complement, all other nodes of the domain.
+    """
 
     pair: Pair
     rows: int
@@ -69,8 +82,16 @@ class CandidateSet(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """The size of the intersection of sets without the nodes at ``used`` positions, and ``less`` fewer; of several
-    ``leaves`` each has one fewer than the one before. Words of the bit rows and place of the ranks."""
+    """The size of an intersection of sets, as a factor of a term.
+
+    Attributes:
+      sets: the sets.
+      used: positions whose nodes are left out of the intersection.
+      words: words of a bit row.
+      ranks: where the numbering of the bit rows starts.
+      less: subtracted from the size.
+      leaves: how many leaves take a node from the intersection; each has one node fewer than the one before.
+    """
 
     sets: Sequence[CandidateSet]
     used: Sequence[int]
@@ -81,16 +102,22 @@ class Factor(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A coefficient times factors (:mod:`jaxmotif.search._leaf_counts`)."""
+    """The product of a coefficient and factors (:mod:`jaxmotif.search._leaf_counts`)."""
 
     coefficient: int
     factors: Sequence[Factor]
 
 
 class Tally(NamedTuple):
-    """Matches to be added up by the node at a position: in the cell at ``base`` and the node further. Or by a pair of
-    nodes: in that at ``base`` and the place in ``entries`` further that it has in the list, of those at ``place`` in
-    ``offsets``, of the node at position ``of``."""
+    """The cells in which matches are added up, by a node or by a pair of nodes.
+
+    Attributes:
+      position: the position of the node. By nodes, the cell is ``base`` plus the node.
+      base: the first cell.
+      of: the position of the other node of a pair, or -1. By pairs, the cell is ``base`` plus the place in ``entries``
+        that the first node has in the candidate list of this one.
+      place: where these lists start in ``offsets``.
+    """
 
     position: int
     base: int
@@ -105,8 +132,8 @@ class Program:
     Attributes:
       code: int32 ``[P]``, records (:mod:`jaxmotif.search._layout`).
       tables: how many tables are expanded, one for each node placed.
-      entries: int32 entries all tables take.
-      columns: of each table expanded, the positions whose nodes it holds.
+      entries: how many int32 entries all tables take.
+      columns: for each table expanded, the positions whose nodes it holds.
     """
 
     code: np.ndarray
@@ -115,27 +142,27 @@ class Program:
     columns: list[list[int]]
 
     def resized(self, rooms: Sequence[int] | np.ndarray) -> Program:
-        """The same search, with room for other numbers of rows in each table but the first."""
-        # Whether the last table counts is written in it: matches that are kept have one table more.
+        """Return the same search, with other numbers of rows that each table but the first has room for."""
+        # A search that keeps its matches has one table more; the last table's words say so.
         whole = not self.table(self.tables - 1).is_last
         code, (rooms, bases) = self.code.copy(), _table_places(self.columns, rooms, whole)
         at, count = table_place(np.arange(self.tables)), self.tables
         for name, values in (("base", bases), ("next_base", bases[1:]), ("room", rooms), ("next_room", rooms[1:])):
-            # TableWords stand at equal distances: one word of all tables is written at once.
+            # The words of tables stand at equal distances: one word of all tables is written at once.
             code[at + TableWords._fields.index(name)] = values[:count]
         return Program(code, self.tables, bases[-1], self.columns)
 
     def table(self, number: int) -> TableWords:
-        """The words of a table."""
+        """Return the words of a table."""
         return read_record(lambda place: int(self.code[place]), TableWords, table_place(number))
 
     def anchors(self, number: int) -> np.ndarray:
-        """The pairs that allow candidates of a table, int32 ``[A, 3]``: :class:`PairWords`."""
+        """Return the pairs that allow candidates of a table, int32 ``[A, 3]``, as :class:`PairWords`."""
         head, width = self.table(number), record_size(PairWords)
         return self.code[head.anchors :][: width * head.num_anchors].reshape(-1, width)
 
     def after(self, steps: int) -> tuple[int, int]:
-        """Where the table after so many placements begins, and how many rows it has room for."""
+        """Return where the table after a number of placements begins, and how many rows it has room for."""
         head = self.table(steps - 1)
         return head.next_base, head.next_room
 
@@ -143,7 +170,7 @@ class Program:
 def table_columns(
     placements: Sequence[Placement], groups: Sequence[Sequence[Term]], whole: bool, tallies: Sequence[Tally] = ()
 ) -> list[list[int]]:
-    """The positions whose nodes each table must hold: those that a later placement or tally reads, or all.
+    """Return the positions whose nodes each table must hold: those that later placements or tallies read, or all.
 
     Example:
       >>> edge, free = Pair(0, 0, 0), Pair(-1, 0, 0)
@@ -151,27 +178,32 @@ def table_columns(
       [[], [0], [0]]
     """
     count = len(placements)
-    earlier = np.tri(count, k=-1, dtype=bool)  # of the new node's table: it is at hand itself
+    earlier = np.tri(count, k=-1, dtype=bool)
     if whole:
         return [np.flatnonzero(row).tolist() for row in earlier]
-    reads = np.zeros((count, count + 1), bool)  # the last column takes what is no position
+    reads = np.zeros((count, count + 1), bool)  # position -1, which is none, falls into the last column
     for t, placed in enumerate(placements):
-        for positions in (_rows(placed.anchors)[:, 0], _rows(placed.strangers)[:, 0], placed.apart, placed.below):
+        for positions in (
+            _rows(placed.anchors)[:, 0],
+            _rows(placed.non_neighbours)[:, 0],
+            placed.distinct_from,
+            placed.below,
+        ):
             reads[t, _integers(positions)] = True
         for factor in placed.ahead:
             reads[t, _positions(factor)] = True
     for factor in (factor for group in groups for term in group for factor in term.factors):
         reads[-1, _positions(factor)] = True
     reads[-1, [position for tally in tallies for position in (tally.position, tally.of)]] = True
-    # Look-ahead reads the new node, too, which is at hand and in no column yet.
+    # Look-ahead also reads the new node, which needs no column.
     reads[:, :-1] &= earlier
-    # A column is held from where its node is placed to the last table that reads it.
+    # A column is needed from where its node is placed up to the last table that reads it.
     later = np.logical_or.accumulate(reads[::-1, :-1])[::-1]
     return [np.flatnonzero(row).tolist() for row in later & earlier]
 
 
 def table_widths(columns: Sequence[Sequence[int]], whole: bool) -> np.ndarray:
-    """Columns of each table but the first, int64: of those expanded, and of the listed matches if they are kept."""
+    """Return how many columns each table but the first has, int64; with ``whole`` the last one holds matches."""
     return np.array([*map(len, columns[1:]), *([len(columns)] if whole else [])], np.int64)
 
 
@@ -184,55 +216,83 @@ def build_program(
     stride: int,
     longest: int,
     first_steps: int = 0,
+    first_work: int = 2**31 - 1,
+    bitmap: bool = True,
     whole: bool = False,
     columns: list[list[int]] | None = None,
 ) -> Program:
     """Write a program.
 
     Args:
-      placements: one for each node of the order.
+      placements: the conditions on each node of the order.
       groups: leaves to be counted in closed form, each group as its terms.
-      tallies: by which nodes to add up the matches, of a search whose ``Sizes.cells`` says so.
-      rooms: rows that each table but the first has room for; of these, a step fills at most two thirds.
+      tallies: the nodes by which matches are added up, for a search with ``Sizes.cells``.
+      rooms: rows that each table but the first has room for; a step fills at most two thirds of them.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
-      first_steps: how many steps :func:`jaxmotif.search.begin` takes.
+      first_steps: how many steps :func:`jaxmotif.search.begin` takes at most.
+      first_work: the work after which it ends before that.
+      bitmap: whether the search reads bit matrices, which makes its tests cheaper than binary searches.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
-      columns: what :func:`table_columns` says, if it is known.
+      columns: the result of :func:`table_columns`, where the caller has it.
 
     Raises:
-      ValueError: tables beyond the int32 limit.
+      ValueError: for tables beyond the int32 limit.
     """
     count = len(placements)
     columns = table_columns(placements, groups, whole, tallies) if columns is None else columns
     rooms, bases = _table_places(columns, rooms, whole)
     code = _Writer(table_place(count))
-    most_rows = max(1, (2**31 - 1) // max(1, longest))  # all their candidates together have 31-bit positions
-    # As many halvings as the longest list's length has bits.
-    code.put(0, SearchWords(stride, max(1, int(longest).bit_length()), count, most_rows, first_steps))
+    most_rows = max(1, (2**31 - 1) // max(1, longest))  # the positions of all their candidates have 31 bits
+    halvings = max(1, int(longest).bit_length())
+    code.put(0, SearchWords(stride, halvings, count, most_rows, first_steps, first_work))
     for t, placed in enumerate(placements):
-        slot = np.full(count + 1, -1)  # the last is that of no position
+        slot = np.full(count + 1, -1)  # the last entry belongs to position -1, which is none
         slot[columns[t]] = np.arange(len(columns[t]))
         last = t == count - 1
-        # What the next table holds, of columns that this one has and the new node.
-        kept = columns[t + 1] if not last else range(count) if whole else ()
-        tests, ahead = code.add_tests(placed, slot, kept), code.add_factors(placed.ahead, slot)
+        next_columns: Sequence[int] = ()
+        if not last:
+            next_columns = columns[t + 1]
+        elif whole:
+            next_columns = range(count)
+        tests, ahead = code.add_tests(placed, slot, next_columns), code.add_factors(placed.ahead, slot)
         leaves = code.add_groups(groups if last else (), slot)
         added = code.add_tallies(tallies if last else (), slot)
         places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
-        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added))  # in the order of TableWords
+        cost = candidate_cost(placed, groups if last else (), 1 if bitmap else halvings) + len(next_columns)
+        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added, cost))  # in the order of TableWords
     return Program(code.array(), count, bases[-1], columns)
+
+
+def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjacency: int) -> int:
+    """Estimate how many words are read to test one candidate, and to count the leaves if it survives.
+
+    Args:
+      placement: the conditions on the node.
+      groups: leaves to be counted in closed form, as for :func:`build_program`.
+      adjacency: words read to see whether two nodes are joined.
+    """
+    tested = max(len(placement.anchors) - 1, 0) + len(placement.non_neighbours)
+    factors = [*placement.ahead, *(factor for group in groups for term in group for factor in term.factors)]
+    met = 0
+    for factor in factors:
+        met += factor.leaves * FACTOR_COST
+        if factor.words:  # bit rows are intersected word by word, and once more for each node in use
+            met += len(factor.sets) * (factor.words + len(factor.used))
+        else:  # a single set: the length of a list, less the nodes in use that are in it
+            met += 2 + len(factor.used) * (1 + adjacency)
+    return min(2 + len(placement.anchors) + len(placement.distinct_from) + tested * adjacency + met, MOST_COST)
 
 
 def _table_places(
     columns: Sequence[Sequence[int]], rooms: Sequence[int] | np.ndarray, whole: bool
 ) -> tuple[list[int], list[int]]:
-    """Rooms of all tables, and where each begins in the entries; then one more, the end."""
-    # Table 0 is one row without columns; matches that are counted go to no table, which never lacks room.
+    """Return how many rows each table has room for, and where each begins in the entries, then where the last ends."""
+    # Table 0 is one row without columns. Matches that are only counted need no table, so the room is unlimited.
     rooms = [1, *(int(room) for room in rooms[: len(columns) - 1 + whole]), *([] if whole else [2**31 - 1])]
     widths = [0, *table_widths(columns, whole).tolist(), *([] if whole else [0])]
     bases = np.cumsum([0, *(room * width for room, width in zip(rooms, widths, strict=True))]).tolist()
-    # Places are int32, and one more entry is the spare that lanes without a row write to.
+    # Places are int32, and lanes without a row write to one spare entry.
     if bases[-1] >= 2**31 - 1:
         raise ValueError(f"tables of {bases[-1]} entries are over the limit of {2**31 - 2}; use smaller blocks")
     return rooms, bases
@@ -243,83 +303,94 @@ def _integers(values: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def _rows(pairs: Sequence[Pair] | np.ndarray) -> np.ndarray:
-    """Pairs as int64 ``[P, 3]``."""
+    """Return pairs as int64 ``[P, 3]``."""
     return np.asarray(pairs, np.int64).reshape(-1, 3)
 
 
 def _positions(factor: Factor) -> list[int]:
+    """Return the positions whose nodes a factor reads."""
     return [*(item.pair.position for item in factor.sets), *factor.used]
 
 
 class _Writer:
-    """A program so far. What is added is returned as the two words that name it: how many records, and where they
-    start; so inner records come first and outer ones point to them."""
+    """A writer of a program.
+
+    Records that are added are named by two words, their number and where they start. So inner records are added first,
+    and outer ones point to them.
+    """
 
     def __init__(self, size: int):
         self._words = [0] * size
 
     def array(self) -> np.ndarray:
+        """Return the program as an array."""
         return np.array(self._words, np.int32)
 
     def put(self, place: int, record: tuple) -> None:
+        """Write a record over the words at a place."""
         self._words[place : place + len(record)] = record
 
     def add(self, records: Iterable[Sequence[int]]) -> tuple[int, int]:
+        """Add records, and return the words that name them."""
         records, start = list(records), len(self._words)
         for record in records:
             self._words += record
         return len(records), start
 
     def add_words(self, words: np.ndarray) -> tuple[int, int]:
-        """Records of one word, int64 ``[R]``, or of several, ``[R, W]``."""
+        """Add records of one word, int64 ``[R]``, or of several, ``[R, W]``, and return the words that name them."""
         start = len(self._words)
         self._words += words.reshape(-1).tolist()
         return len(words), start
 
-    def add_tests(self, placed: Placement, slot: np.ndarray, kept: Sequence[int]) -> list[int]:
-        """The anchors, slots to differ from, slots to exceed, strangers, and slots to append."""
+    def add_tests(self, placed: Placement, slot: np.ndarray, next_columns: Sequence[int]) -> list[int]:
+        """Add the conditions on a node, and the slots to append, in the order of :class:`TableWords`."""
 
         def pairs(items: Sequence[Pair] | np.ndarray) -> np.ndarray:
             rows = _rows(items).copy()
-            # Position -1 finds the last entry, which is slot -1.
+            # Position -1 reads the last entry, which is slot -1.
             rows[:, 0] = slot[rows[:, 0]]
             return rows
 
         lists = (
-            pairs(placed.anchors), slot[_integers(placed.apart)], slot[_integers(placed.below)],
-            pairs(placed.strangers), slot[_integers(kept)],
-        )  # fmt: skip
+            pairs(placed.anchors),
+            slot[_integers(placed.distinct_from)],
+            slot[_integers(placed.below)],
+            pairs(placed.non_neighbours),
+            slot[_integers(next_columns)],
+        )
         return [word for words in lists for word in self.add_words(words)]
 
     def add_groups(self, groups: Sequence[Sequence[Term]], slot: np.ndarray) -> tuple[int, int]:
+        """Add groups of leaves."""
         terms = [[self.add_term(term, slot) for term in group] for group in groups]
         return self.add([GroupWords(*self.add(group)) for group in terms])
 
     def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
+        """Add factors."""
         return self.add([self.add_factor(factor, slot) for factor in factors])
 
     def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> list[int]:
-        """Those of nodes of rows, of pairs of these, of the new node, and of pairs with it."""
-        # In the order of TableWords: a dict keeps that in which its keys are written.
-        kinds: dict[tuple[bool, bool], list[TallyWords]] = {
-            (new, pair): [] for new in (False, True) for pair in (False, True)
-        }
+        """Add the tallies of nodes of the rows, of pairs of these, of the new node, and of pairs with it."""
+        kinds: list[list[TallyWords]] = [[], [], [], []]  # in the order of TableWords
         for tally in tallies:
-            pair = tally.of >= 0
-            new = slot[tally.position] < 0 or (pair and slot[tally.of] < 0)  # it is in no slot yet
-            kinds[bool(new), pair].append(
-                TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
-            )
-        return [word for records in kinds.values() for word in self.add(records)]
+            is_pair = tally.of >= 0
+            # The new node has no slot yet.
+            has_new = slot[tally.position] < 0 or (is_pair and slot[tally.of] < 0)
+            words = TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
+            kinds[2 * bool(has_new) + is_pair].append(words)
+        return [word for records in kinds for word in self.add(records)]
 
     def add_term(self, term: Term, slot: np.ndarray) -> TermWords:
+        """Add the factors of a term, and return the term's words."""
         return TermWords(term.coefficient, *self.add_factors(term.factors, slot))
 
     def add_factor(self, factor: Factor, slot: np.ndarray) -> FactorWords:
-        sets = [
-            SetWords(int(slot[p]), place, matrix, item.rows, item.domain, item.bit, 0 if item.inside else -1)
-            for item in factor.sets
-            for p, place, matrix in [item.pair]
-        ]
+        """Add the sets of a factor, and return the factor's words."""
+        sets = []
+        for item in factor.sets:
+            pair, flip = item.pair, 0 if item.inside else -1
+            place = int(slot[pair.position])
+            sets.append(SetWords(place, pair.place, pair.matrix, item.rows, item.domain, item.bit, flip))
         used = [(int(slot[position]),) for position in factor.used]
         return FactorWords(*self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves)

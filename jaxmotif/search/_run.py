@@ -1,4 +1,4 @@
-"""Running a search: in dispatches of limited length, so that limits and interrupts are noticed."""
+"""Runs of a search, in dispatches of limited length, so that limits and interrupts are noticed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,34 @@ from typing import NamedTuple, Protocol
 import jax
 import numpy as np
 
+from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds, working_time
 from jaxmotif.search._layout import Operands, Sizes
-from jaxmotif.search._loop import Progress, SearchState, advance, begin, start_state
+from jaxmotif.search._loop import MOST_WORK, Allowance, DeviceReport, SearchState, advance, begin, start_state
 from jaxmotif.search._program import Program
-from jaxmotif.search._sizes import table_entries
+from jaxmotif.search._sizes import step_sizes, table_entries
 
-STEPS_AT_FIRST, SECONDS_AT_A_TIME = 256, 0.25
-"""Steps of the first dispatch; later ones are to take about so long, so that limits and interrupts are noticed."""
+MOST_STEPS = 2**31 - 1
+"""Steps of a search without a limit of its own."""
 
-MOST_STEPS = 2**24
-"""Of a dispatch, however short they are."""
+MOST_GROWTH = 8.0
+"""Most growth of the work from one slice to the next, as a slice may have been quick for want of work."""
 
 FEW = 16
-"""A search that tests so many candidates for each match is better off looking ahead."""
+"""Candidates tested for each match above which a search looks ahead."""
 
 
 class Stage(NamedTuple):
-    """A search by steps of one size: its program, the same on the device, its static sizes, and after how many steps to
-    go over to the next stage (``None``: never), which goes on if it has the same program and else starts again."""
+    """A search by steps of one size.
+
+    Attributes:
+      program: the program of the search.
+      code: the same on the device.
+      sizes: the static sizes of the search.
+      most_steps: after how many steps the next stage takes over, or ``None`` for never. The next stage goes on if it
+        has the same program, and else starts again.
+    """
 
     program: Program
     code: jax.Array
@@ -37,16 +46,16 @@ class Stage(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """Of its tables."""
+        """Number of entries of all tables."""
         return table_entries(self.program.entries)
 
     @property
     def tables(self) -> int:
-        """That a state has room for: one of few, so that searches share compilations."""
+        """Number of tables that a state has room for: one of a few, so that searches share compilations."""
         return power_of_four(self.program.tables, 16)
 
     def new_state(self, operands: Operands) -> SearchState:
-        """A search that has not begun, made where the operands lie, as later states are: all share a compilation."""
+        """Return a search that has not begun, where the operands lie, as later states do: all share a compilation."""
         (device,) = operands.offsets.devices()
         with jax.default_device(device):
             state = start_state(entries=self.entries, tables=self.tables, sizes=self.sizes)
@@ -55,13 +64,13 @@ class Stage(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ReadySearch:
-    """A search ready to run, where its operands lie.
+    """A search that is ready to run, where its operands lie.
 
     Attributes:
-      operands: what it reads.
+      operands: the arrays that it reads.
       stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
-      ahead: makes a last stage that looks ahead, and the operands it needs, of those at hand (``None``: there is
-        nothing to look ahead to); ``None`` if it must not be used.
+      ahead: makes a last stage that looks ahead, and the operands it needs, from those at hand; it returns ``None``
+        where there is nothing to look ahead to. ``None`` if look-ahead must not be used.
       prefixes: makes a stage that lists the partial matches of the first nodes, into the last of its tables.
     """
 
@@ -71,9 +80,16 @@ class ReadySearch:
     prefixes: Callable[[], Stage] | None = None
 
 
-class Standing(NamedTuple):
-    """Where a count stands (host): matches, candidates tested, steps; ``"running"``, ``"done"`` or what stopped it; and
-    at the end the tally, uint64 ``[cells]`` modulo 2^64, of a search that has one."""
+class SearchProgress(NamedTuple):
+    """The progress of a count, on the host.
+
+    Attributes:
+      count: the matches so far.
+      positions: candidates tested.
+      steps: steps taken.
+      status: ``"running"``, ``"done"`` or what stopped the search.
+      tally: at the end, the tally of a search that has one, uint64 ``[cells]`` modulo 2^64.
+    """
 
     count: int
     positions: int
@@ -82,52 +98,77 @@ class Standing(NamedTuple):
     tally: np.ndarray | None = None
 
 
-RUNNING, NOTHING = Standing(0, 0, 0, "running"), Standing(0, 0, 0, "done")
+RUNNING, NOTHING = SearchProgress(0, 0, 0, "running"), SearchProgress(0, 0, 0, "done")
 
 
 class Driver(Protocol):
-    """How a :class:`Run` does a dispatch, and when it has come to an end. A driver belongs to one run."""
+    """The dispatches of a :class:`Run`, and when they end. A driver belongs to one run."""
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        """Dispatches work up to a step; ``None``: from the start. Returns the state, and the report on it."""
+        """Dispatch as much as is allowed, from the start where the state is ``None``.
+
+        Args:
+          operands: the search's arrays.
+          state: the search so far.
+          stage: the stage of the search.
+          allowed: Python integers.
+
+        Returns:
+          The state, and the report on it.
+        """
         ...
 
-    def ended(self, now: Progress) -> str | None:
-        """Why there is nothing more to dispatch, in words, or ``None``; ``"done"`` if all is searched."""
+    def end_reason(self, now: DeviceReport) -> str | None:
+        """Return why there is nothing more to dispatch, ``"done"`` if all is searched, or ``None`` to go on."""
         ...
 
 
 class Whole:
-    """All at one go; or, with ``once``, until there is a match."""
+    """The driver of a search that runs at one go, with ``once`` until there is a match."""
 
     def __init__(self, once: bool = False):
         self._once = once
 
     def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, stop: int
+        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
-        if state is None and stop == stage.most_steps:  # as its program says: one dispatch for state and steps
+        if state is None and allowed.stop_step == stage.most_steps:  # one dispatch makes the state and takes the steps
             return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, once=self._once)
         state = state or stage.new_state(operands)
-        return advance(operands, state, np.int32(stop), sizes=stage.sizes, once=self._once)
+        limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
+        return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
 
-    def ended(self, now: Progress) -> str | None:
-        found = "found a match" if self._once and now.matches else None
-        return "done" if now.drained else found
+    def end_reason(self, now: DeviceReport) -> str | None:
+        if now.drained:
+            return "done"
+        return "found a match" if self._once and now.matches else None
 
 
 class Run:
-    """A search on the device where the operands lie, a dispatch at a time: what :meth:`dispatch` returns goes, once on
-    the host, to :meth:`receive`."""
+    """A search on the device where the operands lie, one slice at a time.
+
+    The report that :meth:`dispatch` returns goes to :meth:`receive` once it is on the host.
+
+    Args:
+      search: what to run.
+      driver: its dispatches, and when they end; by default those of the whole search.
+      max_steps: stop after that many steps.
+      part_of_first: the part of the usual first work that the first slice has, whose pace is not known yet.
+    """
 
     def __init__(
-        self, search: ReadySearch, driver: Driver | None = None, max_steps: int | None = None,
-        first: int = STEPS_AT_FIRST,
-    ):  # fmt: skip
+        self,
+        search: ReadySearch,
+        driver: Driver | None = None,
+        max_steps: int | None = None,
+        part_of_first: float = 1.0,
+    ):
         self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Whole()
-        self._last, self._first = 2**31 - 1 if max_steps is None else max_steps, first
+        self._last = MOST_STEPS if max_steps is None else max_steps
+        (device,) = search.operands.offsets.devices()
+        self._first = int(step_sizes(target_of(device)).first_work * part_of_first)
         self._state: SearchState | None
         self._stages = list(search.stages)
         self._start(self._stages.pop(0))
@@ -135,84 +176,90 @@ class Run:
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
         self._operands = self._operands._replace(program=stage.code)
-        # A stage that has a limit takes it in one dispatch.
-        self._steps, self._quota = 0, stage.most_steps or self._first
+        self._steps, self._work, self._compile_seconds = 0, self._first, 0.0
 
     @property
     def entries(self) -> int:
-        """Entries of the tables that the next dispatch works on."""
+        """Number of entries of the tables that the next dispatch works on."""
         return self._stage.entries
 
     @property
     def table(self) -> jax.Array:
-        """The tables as the last dispatch leaves them, until the next one takes them."""
+        """Entries of all tables as the last dispatch leaves them, until the next one overwrites them."""
         if self._state is None:
             raise ValueError("there are no tables before the first dispatch")
         return self._state.table
 
     @property
     def tally(self) -> np.ndarray | None:
-        """As the last dispatch leaves it, if there is one."""
+        """Tally as the last dispatch leaves it, or ``None`` for a search without one."""
         return None if self._state is None or not self._stage.sizes.cells else np.asarray(self._state.tally)
 
     def release(self) -> None:
-        """It is at an end: its memory is free for other searches."""
+        """Free the memory of the tables for other searches, at the end of the run."""
         self._state = None
 
     def dispatch(self) -> jax.Array:
-        """Search on; returns what :meth:`receive` asks for."""
+        """Search on, and return the report that :meth:`receive` takes."""
         (device,) = self._operands.offsets.devices()
-        stop = min(self._last, self._steps + self._quota)
-        state, self._state = self._state, None  # it is given away
+        allowed = Allowance(min(self._last, self._stage.most_steps or MOST_STEPS), self._work)
+        state, self._state = self._state, None  # the dispatch overwrites it
+        self._compile_seconds = compile_seconds()
         with jax.default_device(device):
-            self._state, report = self._driver.send(self._operands, state, self._stage, stop)
+            self._state, report = self._driver.send(self._operands, state, self._stage, allowed)
+        self._compile_seconds = compile_seconds() - self._compile_seconds
         return report
 
-    def receive(self, report: np.ndarray, seconds: float) -> Standing | None:
-        """Where the search stands after a dispatch that took some seconds; ``None`` if it starts again."""
-        now = Progress.read(report, self._stage.sizes)
+    def receive(self, report: np.ndarray, seconds: float) -> SearchProgress | None:
+        """Return the progress after a slice that took some seconds, or ``None`` if the search starts again."""
+        now = DeviceReport.read(report, self._stage.sizes)
         self._steps = now.steps
-        standing = Standing(now.matches, now.positions, now.steps, "running")
-        if (status := self._driver.ended(now)) is not None:
+        standing = SearchProgress(now.matches, now.positions, now.steps, "running")
+        if (status := self._driver.end_reason(now)) is not None:
             return standing._replace(status=status)
         if self._steps >= self._last:
             return standing._replace(status=f"stopped at max_steps={self._last}")
-        if self._stage.most_steps is not None:
-            return self._next_stage(standing)
-        # A dispatch may have been quick for want of work: at most eight times as many steps next time.
-        # By the pace of the dispatch that ended, so that the next takes about the time that it should.
-        pace = min(8.0, SECONDS_AT_A_TIME / max(seconds, 1e-6))
-        self._quota = max(1, min(MOST_STEPS, int(self._quota * pace)))
-        return standing
+        # The next slice should take about SLICE_SECONDS at the pace of the one that ended.
+        pace = min(MOST_GROWTH, SLICE_SECONDS / max(seconds - self._compile_seconds, 1e-6))
+        self._work = max(1, min(MOST_WORK, int(now.work * pace)))
+        return standing if self._stage.most_steps is None else self._next_stage(standing)
 
-    def _next_stage(self, standing: Standing) -> Standing | None:
-        last, looking = self._stages.pop(0), None
-        # What the first steps found decides: many candidates for each match are mostly dead ends.
+    def _next_stage(self, standing: SearchProgress) -> SearchProgress | None:
+        """Go over to the next stage, and return ``None`` if the search starts again."""
+        last, look_ahead = self._stages.pop(0), None
+        # Many candidates for each match in the first steps mean that most are dead ends.
         if self._ahead is not None and FEW * standing.count < standing.positions:
-            looking = self._ahead(self._operands)
-        if looking is None and last.program is self._stage.program:  # larger steps in the same tables: it goes on
-            self._stage, self._quota = last, self._first
+            look_ahead = self._ahead(self._operands)
+        if look_ahead is None and last.program is self._stage.program:  # it goes on in the same tables
+            self._stage = last
             return standing
-        if looking is not None:
-            self._operands, last = looking
+        if look_ahead is None and 4 * self._steps < (self._stage.most_steps or 0):
+            # Where few of the first steps were done, a step is so much work that larger ones gain nothing.
+            self._stage = self._stage._replace(most_steps=None)
+            return standing
+        if look_ahead is not None:
+            self._operands, last = look_ahead
         self._start(last)
         return None
 
 
-def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Iterator[Standing]:
-    """Search to the end, or to a limit in seconds of which some are spent; the last standing is the result."""
+def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[SearchProgress]:
+    """Search to the end, or to a deadline.
+
+    Yields:
+      The progress after each slice; the last one is the result.
+    """
     before = time.perf_counter()
-    started = before - spent
     while True:
         values = jax.device_get(run.dispatch())
         now = time.perf_counter()
         standing = run.receive(values, now - before)
         before = now
-        # It starts again with another program or other tables: what has been counted is dropped.
+        # The search starts again with another program or other tables, and what was counted is dropped.
         if standing is None:
             continue
-        if standing.status == "running" and time_limit is not None and now - started >= time_limit:
-            standing = standing._replace(status=f"stopped at time_limit={time_limit:g} s")
+        if standing.status == "running" and deadline.passed:
+            standing = standing._replace(status=deadline.status)
         if standing.status not in ("running", "wants more"):
             yield standing._replace(tally=run.tally)
             return
@@ -222,32 +269,43 @@ def finish(run: Run, time_limit: float | None = None, spent: float = 0.0) -> Ite
 
 
 def run_searches(
-    searches: Sequence[ReadySearch | None], time_limit: float | None, memory: int
-) -> list[tuple[Standing, float]]:
-    """Run several searches on one device: the first dispatches together, as many as have tables of ``memory`` bytes at
-    most, then what is not done one after another. Returns for each where it ended, and its seconds (``None``: there is
-    nothing to search)."""
+    searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
+) -> list[tuple[SearchProgress, float]]:
+    """Run several searches on one device.
+
+    The first slices run together, as many as have tables of ``memory`` bytes at most. Searches that are not done then
+    go on one after another.
+
+    Args:
+      searches: the searches; ``None`` where there is nothing to search.
+      memory: bytes for the tables of all searches that run together.
+      time_limit: seconds for each search.
+      planned: seconds of the limit that each search has taken already.
+
+    Returns:
+      The result of each search, and the seconds that it took.
+    """
     results = [(NOTHING, 0.0)] * len(searches)
-    # From the end, so that pop takes them in their order.
+    # The list is reversed, so that `pop` takes the searches in their order.
     todo = [(i, Run(search)) for i, search in enumerate(searches) if search is not None][::-1]
     while todo:
         some, entries = [todo.pop()], 0
-        # Dispatches are sent without waiting: all their tables are in memory at the same time.
+        # The host does not wait between dispatches, so their tables are in memory at the same time.
         while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
             entries += some[-1][1].entries
             some.append(todo.pop())
-        clock = time.perf_counter()
+        clock = working_time()
         values = jax.device_get([run.dispatch() for _, run in some])
-        taken = time.perf_counter() - clock
+        seconds = working_time() - clock
         for (i, run), value in zip(some, values, strict=True):
-            standing = run.receive(value, taken) or RUNNING
-            # They ran together: each is said to have taken an equal share.
-            spent = taken / len(some)
+            standing = run.receive(value, seconds) or RUNNING
+            # The searches ran together, and each is said to have taken an equal share of the time.
+            spent = seconds / len(some)
             if standing.status == "running":
-                clock = time.perf_counter()
-                # The rest one after another, each with all of the device.
-                *_, standing = finish(run, time_limit, spent)
-                spent += time.perf_counter() - clock
+                clock = working_time()
+                # The rest runs one search after another, each with all of the device.
+                *_, standing = finish(run, Deadline(time_limit, planned[i] + spent))
+                spent += working_time() - clock
             run.release()
             results[i] = standing, spent
     return results

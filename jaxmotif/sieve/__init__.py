@@ -1,4 +1,4 @@
-"""The graph motif sieve: connected subgraphs that carry a given multiset of colors."""
+"""The graph motif sieve, which finds connected subgraphs with a given multiset of colors."""
 
 from jaxmotif.sieve._polynomials import sieve_values
 from jaxmotif.sieve._search import ColorMotifs, find_color_motif

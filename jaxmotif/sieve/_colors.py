@@ -1,4 +1,4 @@
-"""Motifs and colors as the user gives them, and as the sieve takes them: bit masks of shades.
+"""Motifs and colors as the user gives them, turned into the bit masks of shades that the sieve takes.
 
 A motif of k vertices has k shades, M(q) of them for each color q, and a vertex may take any shade of any of its
 colors. A set of k vertices matches when it is connected and its vertices can take all shades, one each.
@@ -18,7 +18,7 @@ from jaxmotif.sieve._polynomials import check_size
 ColorsLike: TypeAlias = Mapping[Hashable, object] | Iterable[object]
 
 Color = Hashable
-# The keys of a mapping are of one type alone to a type checker: a dict of words is none of hashable things.
+# To a type checker a dict with strings as keys is no mapping with hashable keys, so that strings are named apart.
 MotifLike = Mapping[str, int] | Mapping[int, int] | Mapping[Color, int]
 
 
@@ -38,11 +38,11 @@ class Motif:
 
 
 def parse_motif(motif: MotifLike) -> Motif:
-    """Checks a motif and gives out its shades.
+    """Check a motif, and give each of its vertices a shade.
 
     Raises:
-      TypeError: not a mapping from colors to whole numbers.
-      ValueError: empty, a negative number, or more vertices than the sieve takes.
+      TypeError: for anything but a mapping from colors to whole numbers.
+      ValueError: for an empty motif, a negative number, or more vertices than the sieve takes.
 
     Example:
       >>> parse_motif({"red": 2, "blue": 1}).masks
@@ -73,21 +73,21 @@ def parse_motif(motif: MotifLike) -> Motif:
 def vertex_shades(
     colors: ColorsLike, motif: Motif, num_nodes: int, names: Sequence[Hashable] | np.ndarray | None
 ) -> np.ndarray:
-    """The shades that each vertex may take.
+    """Return the shades that each vertex may take.
 
     Args:
       colors: one entry a vertex, or a mapping from vertices (their names, where the graph has names) to entries. An
         entry is a color, a collection of colors any of which the vertex may stand for, or ``None`` for none.
       motif: the motif.
       num_nodes: number of vertices.
-      names: of the vertices, or ``None`` when they are 0..n-1.
+      names: the names of the vertices, or ``None`` where they are 0..n-1.
 
     Returns:
       uint32 ``[num_nodes]``.
 
     Raises:
-      TypeError: colors of another kind than the motif's, such as numbers for strings.
-      ValueError: the wrong number of entries, or an entry for no vertex.
+      TypeError: for colors of another kind than the motif's, such as numbers for strings.
+      ValueError: for a wrong number of entries, or an entry for something that is no vertex.
 
     Example:
       >>> motif = parse_motif({"red": 2, "blue": 1})
@@ -110,7 +110,8 @@ def vertex_shades(
     return shades
 
 
-def _from_mapping(colors: Mapping, num_nodes: int, names) -> list:
+def _from_mapping(colors: Mapping, num_nodes: int, names: Sequence[Hashable] | np.ndarray | None) -> list:
+    """Return one entry a vertex from a mapping of vertices to entries."""
     number = {name: i for i, name in enumerate(range(num_nodes) if names is None else np.asarray(names).tolist())}
     entries: list = [None] * num_nodes
     for vertex, entry in colors.items():
@@ -121,16 +122,20 @@ def _from_mapping(colors: Mapping, num_nodes: int, names) -> list:
 
 
 def _array_shades(array: np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:
+    """Return the shades of each vertex, and the colors that occur, from an array of single colors."""
     values, inverse = np.unique(array, return_inverse=True)
     masks = np.array([motif.masks.get(value, 0) for value in values.tolist()], np.uint32)
     return masks[inverse] if len(values) else np.zeros(0, np.uint32), set(values.tolist())
 
 
 def _entry_shades(entries: Sequence[object] | np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:
+    """Return the shades of each vertex, and the colors that occur, from colors and collections of colors."""
     shades, seen = np.zeros(len(entries), np.uint32), set()
     for i, entry in enumerate(entries):
-        collection = isinstance(entry, set | frozenset | list | tuple | np.ndarray)
-        own = () if entry is None else list(entry) if collection else (entry,)
+        if isinstance(entry, set | frozenset | list | tuple | np.ndarray):
+            own = list(entry)
+        else:
+            own = [] if entry is None else [entry]
         try:
             seen.update(own)
         except TypeError:
@@ -143,7 +148,7 @@ def _entry_shades(entries: Sequence[object] | np.ndarray, motif: Motif) -> tuple
 
 
 def _check_kinds(motif: Motif, seen: set) -> None:
-    """A motif of strings on vertices of numbers matches nothing, which nobody means."""
+    """Refuse a motif of strings on vertices with numbers, or the reverse: it matches nothing, which nobody means."""
     kinds = {isinstance(color, str) for color in seen}
     for color in motif.counts:
         if kinds and color not in seen and isinstance(color, str) not in kinds:

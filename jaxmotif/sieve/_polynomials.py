@@ -1,4 +1,4 @@
-"""The vertex-localised sieve as a pure function: labels, recurrence over all subsets, one field element a vertex.
+"""The vertex-localised sieve as a pure function from labels to one field element a vertex.
 
 The random matrix nu of [1, equation (1)] is left out. Every value of the sieve carries it as the factor det(nu),
 the same for all vertices, so any invertible nu gives the same answer; the identity serves, and unlike a random matrix
@@ -8,7 +8,7 @@ vertex ``i`` may take shade ``l``, else 0.
 The values mu and alpha are drawn from the 255 nonzero elements. ``Q_i``, the sieve's value at vertex ``i``, is a
 multilinear polynomial in them of degree ``2 k - 1``. Where it is not the zero polynomial, it is nonzero at a random
 point with probability at least ``(1 - 1/255)^(2 k - 1)``: write it as ``g + x h``; where ``h``, of smaller degree, is
-nonzero, one value of ``x`` at most is a zero. For k > 1 that is at least ``1 - (2 k - 1) / 256``, the paper's bound
+nonzero, at most one value of ``x`` gives zero. For k > 1 that is at least ``1 - (2 k - 1) / 256``, the paper's bound
 for uniform elements, and ``Q_i = mu_i`` is never 0 for k = 1. A lone match whose polynomial is one product, such as a
 path of distinct colors, meets the bound with uniform elements, and is never missed with nonzero ones.
 
@@ -34,10 +34,10 @@ from jaxmotif.kernels import _sieve_rows as sieve_rows
 from jaxmotif.kernels._sieve_rows import Rows
 
 MAX_SIZE = 30
-"""Largest motif: its subsets are counted in 2^25 words of 32."""
+"""Most vertices of a motif; its subsets then take 2^25 words of 32."""
 
 _AT_ONCE = 2**28
-"""Random elements drawn at once: a GPU takes up to 20 bytes of work space for each."""
+"""Most random elements drawn at once: a GPU takes up to 20 bytes of work space for each."""
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("rows", "rank", "labels", "forms", "weights"), meta_fields=())
@@ -46,8 +46,8 @@ class Draw:
     """The random values of one run of the sieve, over vertices numbered by falling degree.
 
     Attributes:
-      rows: the adjacency.
-      rank: int32 ``[V]``, each vertex's number in it.
+      rows: the adjacency rows.
+      rank: int32 ``[V]``, the number of each vertex in the rows.
       labels: uint32 ``[V, 8]``, the labels ``zeta``, bit ``l`` for shade ``l``.
       forms: uint32 ``[k - 1, V, 8]``, weighted neighbour sums of the labels.
       weights: uint32 ``[F, S]``, the weights ``alpha`` of later rounds, expanded.
@@ -61,29 +61,30 @@ class Draw:
 
 
 def draw(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Array, size: int, pieces: int) -> Draw:
-    """Draws labels and weights (steps a and b).
+    """Draw labels and weights (steps a and b).
 
     Args:
-      offsets, targets: int32 ``[V + 1]`` and ``[S]``, adjacency rows.
-      shades: uint32 ``[V]``: bit ``l`` set where the vertex may take shade ``l``.
+      offsets: int32 ``[V + 1]``, where adjacency rows begin and end.
+      targets: int32 ``[S]``, the neighbours.
+      shades: uint32 ``[V]``, with bit ``l`` set where the vertex may take shade ``l``.
       key: a random key.
       size: ``k``, static.
       pieces: static capacity of :func:`~jaxmotif.kernels._sieve_rows.plan_rows`.
 
     Returns:
-      The values; the same for a key on any device.
+      The values, which are the same for a key on any device.
     """
     rows, rank = sieve_rows.plan_rows(offsets, targets, pieces)
     vertices, slots = shades.shape[0], targets.shape[0]
     shapes = (vertices, size), (slots, size - 1), (sum(sieve_round.num_forms(size)), slots)
     ends = np.cumsum([math.prod(shape) for shape in shapes])
-    # One call for all, so that a key gives the same values however they are divided.
+    # One call draws all values, so that a key gives the same ones however they are divided.
     mu, first, later = jnp.split(_nonzero_elements(key, int(ends[-1])), ends[:-1].tolist())
     allowed = (shades[:, None] >> jnp.arange(size, dtype=jnp.uint32).reshape(1, -1)) & jnp.uint32(1)
     # An element that a vertex may not take has the factor 0.
     mu = mu.reshape(shapes[0]) * allowed.astype(jnp.uint8)
     planes = gf256.slice_bytes(jnp.pad(mu, ((0, 0), (0, 32 - size))))[:, :, 0]
-    # By falling degree, as the rows are.
+    # Labels are in the order of the rows, by falling degree.
     labels = jnp.zeros((rows.vertices, gf256.PLANES), jnp.uint32).at[rank].set(planes)
     if size == 1:
         forms = jnp.zeros((0, *labels.shape), jnp.uint32)
@@ -93,7 +94,7 @@ def draw(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Arr
 
 
 def _nonzero_elements(key: jax.Array, count: int) -> jax.Array:
-    """Uniform in 1..255 (to 2^-24), uint8 ``[count]``."""
+    """Draw from 1..255, uniform up to 2^-24, uint8 ``[count]``."""
     if count <= _AT_ONCE:
         return _elements(key, count)
     keys = jax.random.split(key, -(-count // _AT_ONCE))
@@ -101,36 +102,38 @@ def _nonzero_elements(key: jax.Array, count: int) -> jax.Array:
 
 
 def _elements(key: jax.Array, count: int) -> jax.Array:
-    """One more than the high word of a random word times 255."""
+    """Draw elements: each is one more than the high word of a random word times 255."""
     words = jax.random.bits(key, (count,), jnp.uint32)
     borrow = (words << jnp.uint32(8)) < words  # words * 255 = words * 256 - words
     return (words >> jnp.uint32(24)).astype(jnp.uint8) - borrow.astype(jnp.uint8) + jnp.uint8(1)
 
 
 def num_words(size: int) -> int:
-    """Words of 32 subsets in all: one holds the subsets of up to five elements."""
+    """Return how many words of 32 subsets there are; one word holds the subsets of up to five elements."""
     return max(1, 1 << (size - 5)) if size > 5 else 1
 
 
 def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words: int) -> jax.Array:
-    """Sums over the subsets of blocks ``first`` to ``stop - 1`` (steps c, d and e).
+    """Sum over the subsets of blocks ``first`` to ``stop - 1`` (steps c, d and e).
 
     Args:
       draw: the random values.
-      first, stop: int32, blocks of ``words`` words each; may be traced.
-      words: words a block, static.
+      first: int32, the first block of ``words`` words; it may be traced.
+      stop: int32, the block after the last one; it may be traced.
+      words: words of a block, static.
 
     Returns:
-      uint32 ``[V, 8]``: XORs over the blocks; the 32 subsets of a word are still apart.
+      uint32 ``[V, 8]``, the XOR over the blocks, in which the 32 subsets of a word are still apart.
     """
     size = draw.forms.shape[0] + 1
-    # Where the weights of each round begin: rounds take fewer and fewer.
+    # `first_forms` says where the weights of each round begin; each round takes fewer than the one before.
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
 
-    reached = jnp.arange(draw.labels.shape[0], dtype=jnp.int32)[:, None] < draw.rows.live if size > 1 else True
+    # Rows without neighbours lie in no match of several vertices, and are not computed beyond the first round.
+    computed = jnp.arange(draw.labels.shape[0], dtype=jnp.int32)[:, None] < draw.rows.live if size > 1 else True
 
     def block(index, total):
-        # Round 1 is `start`: its neighbour sums are linear in the labels, and `forms` has them.
+        # Round 1 is `start`: its neighbour sums are linear in the labels, and are in `forms`.
         P = sieve_round.start(draw.labels, draw.forms, index * words, words, draw.rows.live)
 
         def round_(t, P):
@@ -138,17 +141,16 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
 
         if size > 2:
             P = lax.fori_loop(2, size, round_, P)
-        # The sum over the subsets of the block; those within a word are left apart until the end.
-        found = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, tuple(range(2, P.ndim - 1)))
-        # The others have but their first row.
-        return total ^ jnp.where(reached, found, jnp.uint32(0))
+        # The sum runs over the words of the block; the subsets of a word stay apart until the end.
+        sums = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, tuple(range(2, P.ndim - 1)))
+        return total ^ jnp.where(computed, sums, jnp.uint32(0))
 
     return lax.fori_loop(first, stop, block, jnp.zeros_like(draw.labels))
 
 
 def values(total: jax.Array, rank: jax.Array, size: int) -> jax.Array:
-    """The sieve's value at each vertex, uint8 ``[V]`` in the original numbering, from the XOR over all blocks."""
-    # Below five elements a word has fewer subsets than bits: the others are no subsets.
+    """Return the sieve's values, uint8 ``[V]`` in the original numbering, from the XOR over all blocks."""
+    # With fewer than five elements only the lowest bits of a word stand for subsets.
     subsets = np.uint32((1 << min(1 << min(size, 5), 32)) - 1)
     # A sum in characteristic 2 is a parity.
     odd = lax.population_count(total & subsets) & jnp.uint32(1)
@@ -157,19 +159,20 @@ def values(total: jax.Array, rank: jax.Array, size: int) -> jax.Array:
 
 
 def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, words: int | None = None) -> jax.Array:
-    """One run of the sieve: a field element a vertex, zero wherever the vertex lies in no match.
+    """Run the sieve once, and return a field element a vertex, zero wherever the vertex lies in no match.
 
     ``Q_i = sum over subsets L of the k shades of P_{i,k}(zeta^L)`` is nonzero with probability at least
-    ``1 - (2 k - 1) / 2^8`` where vertex ``i`` lies in a match, and 0 otherwise. Pure: works under ``jit`` and ``vmap``.
+    ``1 - (2 k - 1) / 2^8`` where vertex ``i`` lies in a match, and 0 otherwise. The function is pure: it works under
+    ``jit`` and ``vmap``.
 
     Args:
-      graph: a graph. In a directed one the value is that of the vertex as the root of a match, from which the others
-        are reached along arcs inside it.
-      shades: uint32 ``[N]``, or ``[n]`` without the padding: bit ``l`` set where the vertex may take the place of
+      graph: a graph. In a directed one the value is nonzero only where the vertex is the root of a match, from which
+        all others are reached along arcs inside the match.
+      shades: uint32 ``[N]``, or ``[n]`` without the padding. Bit ``l`` is set where the vertex may take the place of
         element ``l`` of the motif; elements of one color are allowed together.
-      key: a random key; the same key gives the same values whatever ``words``, on any device.
+      key: a random key; the same key gives the same values on any device, whatever ``words`` is.
       size: number of vertices of the motif, 1 to 30, static.
-      words: words of 32 subsets that are worked on at a time (a power of two, static); by default a good size.
+      words: words of 32 subsets that are worked on at a time, a power of two, static; chosen by default.
 
     Returns:
       uint8 ``[N]``.
@@ -200,14 +203,18 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
 
 
 def check_size(size: int) -> None:
-    """Raises ValueError unless 1 <= size <= 30."""
+    """Raise ValueError unless 1 <= size <= 30."""
     if not 1 <= size <= MAX_SIZE:
         raise ValueError(f"a motif has 1 to {MAX_SIZE} vertices, got {size}")
 
 
 def block_words(size: int, vertices: int, target: Target) -> int:
-    """A good number of words a block: on a CPU the rows of a few vertices stay in cache, an accelerator wants many
-    programs or, in plain XLA, whole vectors of 128 lanes, and a TPU's kernel whole tiles of 8 such."""
+    """Return a good number of words for a block.
+
+    On a CPU the rows of a few vertices should stay in its cache. A GPU's kernel needs many programs, plain XLA whole
+    vectors of 128 lanes, and a TPU's kernel whole tiles of 8 such vectors.
+    """
+    if not target.is_accelerator:
+        return min(num_words(size), 64)
     least = 6 if target.fused else 10 if target.kernels == "mosaic" else 7
-    good = 1 << max(least, 21 - max(vertices - 1, 1).bit_length()) if target.is_accelerator else 64
-    return min(num_words(size), good)
+    return min(num_words(size), 1 << max(least, 21 - max(vertices - 1, 1).bit_length()))

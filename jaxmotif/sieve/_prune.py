@@ -1,5 +1,4 @@
-"""The edges that count, and cutting the graph down to the vertices that could lie in a match at all: in NumPy, or where
-the graph is to lie."""
+"""Graphs with colors, and cheap tests that leave only vertices that could lie in a match, in NumPy or on a device."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.sieve._colors import Motif
 
 Direction: TypeAlias = Literal["out", "in", "any"]
-"""Which way trees grow from their root in a directed graph: along arcs, against them, or either way."""
+"""Direction in which trees grow from their root in a directed graph: along arcs, against them, or either way."""
 
 
 class ColoredGraph(NamedTuple):
@@ -26,9 +25,9 @@ class ColoredGraph(NamedTuple):
 
     Attributes:
       offsets: int32 ``[n + 1]``.
-      targets: int32 ``[S]``: each neighbour, whichever way the edge goes.
+      targets: int32 ``[S]``, each neighbour, whichever way the edge goes.
       shades: uint32 ``[n]``.
-      arcs: bool ``[S]``: whether a tree may grow from the row's vertex to the target; ``None``: along all slots.
+      arcs: bool ``[S]``, whether a tree may grow from the row's vertex to the target; ``None`` if it may everywhere.
     """
 
     offsets: np.ndarray
@@ -38,10 +37,11 @@ class ColoredGraph(NamedTuple):
 
     @property
     def n(self) -> int:
+        """Number of vertices."""
         return self.shades.shape[0]
 
-    def grown(self) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and targets of the slots along which trees grow: what the sieve runs on."""
+    def tree_slots(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return offsets and targets of the slots along which trees grow, for the sieve to run on."""
         if self.arcs is None:
             return self.offsets, self.targets
         before = np.concatenate([[0], np.cumsum(self.arcs, dtype=np.int32)]).astype(np.int32)
@@ -51,41 +51,41 @@ class ColoredGraph(NamedTuple):
 def colored_graph(
     graph: Graph, shades: np.ndarray, labels: Collection[int] | None, direction: Direction | None
 ) -> ColoredGraph:
-    """A graph with shades, less the edges that do not count.
+    """Return a graph with shades, without the edges that do not count.
 
     Args:
       graph: the graph.
       shades: uint32 ``[n]``.
-      labels: those of the edges that count; ``None``: all do.
-      direction: of a directed graph.
+      labels: the labels of the edges that count; ``None`` if all do.
+      direction: the direction in which trees grow, for a directed graph.
     """
     offsets, targets = np.asarray(graph.out_offsets)[: graph.n + 1], np.asarray(graph.out_targets)[: graph.num_slots]
     if labels is not None:
         counts = np.isin(np.asarray(graph.edge_labels)[: graph.num_slots], list(labels))
-        offsets, targets = ColoredGraph(offsets, targets, shades, counts).grown()
+        offsets, targets = ColoredGraph(offsets, targets, shades, counts).tree_slots()
     if not graph.directed:
         return ColoredGraph(offsets, targets, shades)
     tails, heads = np.repeat(np.arange(graph.n, dtype=np.int64), np.diff(offsets)), targets.astype(np.int64)
     if direction == "in":
         tails, heads = heads, tails
-    # Both ways of every arc, so that components are found whichever way arcs go.
-    arcs, back = tails << 32 | heads, heads << 32 | tails
-    slots = np.union1d(arcs, back)
+    # Every arc has slots both ways, because components are found whichever way arcs go.
+    arcs = tails << 32 | heads
+    slots = np.union1d(arcs, heads << 32 | tails)
     offsets = np.searchsorted(slots, np.arange(graph.n + 1, dtype=np.int64) << 32).astype(np.int32)
     along = None if direction == "any" else np.isin(slots, arcs, assume_unique=True)
     return ColoredGraph(offsets, (slots & 0xFFFFFFFF).astype(np.int32), shades, along)
 
 
 def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.ndarray]:
-    """The subgraph on the vertices of a mask, and their ids."""
+    """Return the subgraph on the vertices of a mask, and their ids."""
     if keep.all():
         return graph, np.arange(graph.n)
     ids = np.flatnonzero(keep)
     new = np.cumsum(keep, dtype=np.int32) - 1
-    # Slots of rows that are kept, whose targets are kept too.
+    # A slot stays if both its ends do.
     sources = np.repeat(keep, np.diff(graph.offsets))
     slots = sources & keep[graph.targets]
-    # How many slots are kept before each row begins: differences are the new degrees.
+    # `before` counts the slots that stay before each one; differences between rows are the new degrees.
     before = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)])
     degrees = (before[graph.offsets[1:]] - before[graph.offsets[:-1]])[ids]
     offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
@@ -94,7 +94,7 @@ def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.nd
 
 
 def components(graph: ColoredGraph) -> np.ndarray:
-    """The connected component of each vertex, as its smallest vertex: int32 ``[n]``.
+    """Return the connected component of each vertex, named by its smallest vertex, int32 ``[n]``.
 
     Example:
       >>> import numpy as np
@@ -106,16 +106,16 @@ def components(graph: ColoredGraph) -> np.ndarray:
         return label
     rows = np.flatnonzero(np.diff(graph.offsets))
     starts = graph.offsets[rows]
-    # Labels fall: from neighbours, then along the labels themselves, so that a long path takes few rounds.
+    # A round takes the least label of the neighbours, then follows the labels, so that a long path takes few rounds.
     while True:
         least = label.copy()
         least[rows] = np.minimum(least[rows], np.minimum.reduceat(label[graph.targets], starts))
-        # A component that has found a smaller neighbour takes all of itself along.
+        # All vertices of a component follow one that has a smaller neighbour.
         changed = np.flatnonzero(least < label)
         if not changed.size:
             return label
         np.minimum.at(least, label[changed], least[changed])
-        # To the end of each chain: a label whose own label is smaller takes that.
+        # Follow each chain of labels to its end.
         while True:
             shorter = least[least]
             if np.array_equal(shorter, least):
@@ -125,13 +125,13 @@ def components(graph: ColoredGraph) -> np.ndarray:
 
 
 def breadth_first(graph: ColoredGraph, root: int) -> np.ndarray:
-    """The vertices of the root's component by distance from it."""
+    """Return the vertices of the root's component in the order of their distance from it."""
     seen = np.zeros(graph.n, bool)
     seen[root] = True
     order = [np.array([root])]
     while order[-1].size:
-        near = [graph.targets[graph.offsets[vertex] : graph.offsets[vertex + 1]] for vertex in order[-1]]
-        fresh = np.unique(np.concatenate(near))
+        rows = [graph.targets[graph.offsets[vertex] : graph.offsets[vertex + 1]] for vertex in order[-1]]
+        fresh = np.unique(np.concatenate(rows))
         fresh = fresh[~seen[fresh]]
         seen[fresh] = True
         order.append(fresh)
@@ -139,7 +139,7 @@ def breadth_first(graph: ColoredGraph, root: int) -> np.ndarray:
 
 
 def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
-    """Which vertices trees from the vertices of a mask can grow to in so many steps, the roots too: bool ``[n]``.
+    """Find the vertices that trees from the vertices of a mask reach in ``steps`` steps, with the roots, bool ``[n]``.
 
     Example:
       >>> import numpy as np
@@ -148,13 +148,13 @@ def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
       >>> reached(path, np.array([False, True, False]), 2).tolist()
       [False, True, True]
     """
-    offsets, targets = graph.grown()
+    offsets, targets = graph.tree_slots()
     degrees = np.diff(offsets)
     seen = fresh = roots.copy()
     for _ in range(steps):
-        near = np.zeros(graph.n, bool)
-        near[targets[np.repeat(fresh, degrees)]] = True
-        fresh = near & ~seen
+        neighbours = np.zeros(graph.n, bool)
+        neighbours[targets[np.repeat(fresh, degrees)]] = True
+        fresh = neighbours & ~seen
         if not fresh.any():
             break
         seen = seen | fresh
@@ -162,16 +162,16 @@ def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
 
 
 def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
-    """Which vertices pass the cheap tests: a color of the motif, in a component that has enough of every color.
+    """Find the vertices that pass the cheap tests.
 
-    A component is one of the subgraph on such vertices. Vertices that fail lie in no match.
+    Such a vertex has a color of the motif, and lies in a component with enough vertices of every color, in the subgraph
+    of vertices with colors of the motif. Vertices that fail lie in no match.
 
     Returns:
       bool ``[n]``.
     """
     keep = graph.shades != 0
     inside, ids = restrict(graph, keep)
-    # Of what has a color of the motif at all: of these components enough of every color is asked.
     label = components(inside)
     enough = np.bincount(label, minlength=inside.n) >= motif.size
     for color, number in motif.counts.items():
@@ -181,29 +181,36 @@ def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
     return keep
 
 
-def candidates_there(offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: Motif) -> np.ndarray:
-    """As :func:`candidates`, of a graph on a device, in padded arrays; bool ``[N]``, of padding false."""
-    room = np.zeros(32, np.uint32), np.full(32, np.iinfo(np.int32).max, np.int32)  # one program for every motif
+def candidates_on_device(offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: Motif) -> np.ndarray:
+    """Find :func:`candidates` of a graph on a device, in padded arrays, bool ``[N]``; padding is none."""
+    # The arrays have room for the colors of every motif, so that all motifs share a program.
+    masks, numbers = np.zeros(32, np.uint32), np.full(32, np.iinfo(np.int32).max, np.int32)
     for place, (color, number) in enumerate(motif.counts.items()):
-        room[0][place], room[1][place] = motif.masks[color], number
+        masks[place], numbers[place] = motif.masks[color], number
     colors, size = np.int32(len(motif.counts)), np.int32(motif.size)
-    return np.asarray(_candidates(offsets, targets, shades, *room, colors, size))
+    return np.asarray(_candidates(offsets, targets, shades, masks, numbers, colors, size))
 
 
 @jit64
 def _candidates(
-    offsets: jax.Array, targets: jax.Array, shades: jax.Array, masks: jax.Array, numbers: jax.Array,
-    colors: jax.Array, size: jax.Array,
-) -> jax.Array:  # fmt: skip
+    offsets: jax.Array,
+    targets: jax.Array,
+    shades: jax.Array,
+    masks: jax.Array,
+    numbers: jax.Array,
+    colors: jax.Array,
+    size: jax.Array,
+) -> jax.Array:
+    """Find the candidates of a motif with some ``colors``: their masks, and how many vertices of each it needs."""
     nodes, slots = shades.shape[0], targets.shape[0]
     active = shades != 0
     row = row_of(offsets, slots)
-    some = (jnp.arange(slots, dtype=jnp.int32) < offsets[-1]) & take(active, row) & take(active, targets)
+    joined = (jnp.arange(slots, dtype=jnp.int32) < offsets[-1]) & take(active, row) & take(active, targets)
 
     def fall(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         label, _ = state
-        # As in `components`: from neighbours, to all of the component so far, then to the end of each chain.
-        least = label.at[row].min(jnp.where(some, take(label, targets), nodes), mode="promise_in_bounds")
+        # A round is the same as in `components`.
+        least = label.at[row].min(jnp.where(joined, take(label, targets), nodes), mode="promise_in_bounds")
         least = least.at[label].min(least, mode="promise_in_bounds")
         least = lax.while_loop(lambda x: jnp.any(take(x, x) != x), lambda x: take(x, x), least)
         return least, jnp.any(least != label)
@@ -211,11 +218,12 @@ def _candidates(
     start = jnp.arange(nodes, dtype=jnp.int32), jnp.bool_(True)
     label, _ = lax.while_loop(lambda state: state[1], fall, start)
 
-    def having(able: jax.Array) -> jax.Array:
+    def count(able: jax.Array) -> jax.Array:
+        """Count the vertices of a mask in each component."""
         return jnp.zeros(nodes, jnp.int32).at[label].add(able.astype(jnp.int32), mode="promise_in_bounds")
 
-    def ask(color: jax.Array, enough: jax.Array) -> jax.Array:
-        return enough & (having(shades & masks[color] != 0) >= numbers[color])
+    def has_enough(color: jax.Array, enough: jax.Array) -> jax.Array:
+        return enough & (count(shades & masks[color] != 0) >= numbers[color])
 
-    enough = lax.fori_loop(jnp.int32(0), colors, ask, having(active) >= size)
+    enough = lax.fori_loop(jnp.int32(0), colors, has_enough, count(active) >= size)
     return active & take(enough, label)

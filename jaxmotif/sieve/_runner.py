@@ -1,4 +1,4 @@
-"""Runs of the sieve on given devices: padded shapes, memory, and the subsets divided into units of blocks."""
+"""Runs of the sieve on several devices: padded shapes, memory, and the subsets divided into units of blocks."""
 
 from __future__ import annotations
 
@@ -23,17 +23,22 @@ from jaxmotif.sieve import _polynomials as polynomials
 from jaxmotif.sieve._prune import ColoredGraph
 
 _STEP_WORK = {"cpu": 4e9, "accelerator": 2e12}
-"""Word operations a unit: a fraction of a second, so that progress shows and Ctrl-C works."""
+"""Word operations of a unit, which take a fraction of a second, so that progress shows and Ctrl-C works."""
 
 _UNIT_WORDS = {"cpu": 8, "accelerator": 32}
-"""Fewest words of a unit: of fewer, a vector's or a warp's lanes would stay idle."""
+"""Fewest words of a unit: with fewer, some lanes of a vector or a warp would stay idle."""
 
-_ITEMS = 2**12  # at most so many, each of as many words of subsets; what is done is known by items
+_ITEMS = 2**12  # most items of a job, each of equally many words; checkpoints record which items are done
 
 
 class Placed(NamedTuple):
-    """A graph on the devices: for each, offsets, targets and shades, padded; its true size; room for pieces of long
-    rows."""
+    """A graph on the devices.
+
+    Attributes:
+      arrays: for each device offsets, targets and shades, padded.
+      n: the true number of vertices.
+      pieces: how many pieces of long rows there is room for.
+    """
 
     arrays: tuple[tuple[jax.Array, jax.Array, jax.Array], ...]
     n: int
@@ -41,10 +46,10 @@ class Placed(NamedTuple):
 
 
 class Sieve:
-    """The sieve for motifs of one size, on given devices and in given memory (bytes, on each).
+    """A sieve for motifs of one size, on some devices and in limited memory (bytes, on each).
 
     Attributes:
-      notes: what had to be done differently in the runs so far, in words.
+      notes: sentences on what had to be done differently in the runs so far.
     """
 
     def __init__(self, size: int, devices: Devices = None, memory: int | None = None):
@@ -57,21 +62,21 @@ class Sieve:
         self._memory = memory
 
     def place(self, graph: ColoredGraph, sizes: tuple[int, int] | None = None) -> Placed:
-        """Pads a graph and puts it on the devices.
+        """Pad a graph, and put it on the devices.
 
         Args:
           graph: the graph.
-          sizes: padded numbers of vertices and slots; the graph's :func:`capacities` when not given.
+          sizes: padded numbers of vertices and slots; the graph's :func:`capacities` by default.
         """
         vertices, slots = sizes or capacities(graph)
-        offsets, targets = graph.grown()
+        offsets, targets = graph.tree_slots()
         arrays = (
             _padded(offsets, vertices + 1, "edge"),
             _padded(targets, slots, "constant"),
             _padded(graph.shades, vertices, "constant"),
         )
-        cut = bool(sieve_rows.num_pieces(np.diff(offsets)).any())
-        pieces = sieve_rows.max_pieces(slots) if cut else 0
+        has_pieces = bool(sieve_rows.num_pieces(np.diff(offsets)).any())
+        pieces = sieve_rows.max_pieces(slots) if has_pieces else 0
         return Placed(tuple(jax.device_put(arrays, device) for device in self._devices), graph.n, pieces)
 
     def values(
@@ -82,12 +87,12 @@ class Sieve:
         store: Store | None = None,
         show: bool = False,
     ) -> np.ndarray:
-        """One run: the sieve's value at each vertex, uint8 ``[n]``.
+        """Run the sieve once, and return its value at each vertex, uint8 ``[n]``.
 
         Args:
           placed: the graph.
-          key: a random key; with the same key and padded sizes the values are the same on any devices.
-          number: of the run, in the name of its checkpoint and on the meter.
+          key: a random key; the same key and padded sizes give the same values on any devices.
+          number: the number of the run, in the name of its checkpoint and on the meter.
           store: where to keep checkpoints.
           show: show a meter.
         """
@@ -98,7 +103,7 @@ class Sieve:
     def _run(self, placed: Placed, key: jax.Array, number: int, store: Store | None, show: bool) -> np.ndarray:
         draws: dict[jax.Device, polynomials.Draw] = {}
         for device, arrays in zip(self._devices, placed.arrays, strict=True):
-            # Drawn once for each kind of device and copied: the same random values on all.
+            # Values are drawn once for each kind of device, and copied to the others.
             same = next((other for other in draws if other.platform == device.platform), None)
             if same is None:
                 data = jax.device_put(jax.random.key_data(key), device)
@@ -110,7 +115,7 @@ class Sieve:
                 draws[device] = jax.device_put(draws[same], device)
         main = draws[self.selection.main]
         words = polynomials.num_words(self.size)
-        # Items are stretches of subsets, the same whatever the blocks: what is known as done does not depend on these.
+        # Items are stretches of subsets. They do not depend on the blocks, and so neither does a checkpoint.
         items = min(words, _ITEMS)
         parts = self._parts(main.rows, words)
 
@@ -126,7 +131,7 @@ class Sieve:
         return np.asarray(_values(total, main.rank, size=self.size))[: placed.n]
 
     def _parts(self, rows: sieve_rows.Rows, words: int) -> int:
-        """Units: short enough to be heard between, several for each device where there is work for that."""
+        """Return how many units there are: each is short, and there are several for each device if the work allows."""
         forms = sum(sieve_round.num_forms(self.size))
         work = 60.0 * rows.targets.shape[0] * forms + 60.0 * rows.vertices * self.size**2  # for one word, roughly
         devices = len(self.selection.devices)
@@ -138,19 +143,19 @@ class Sieve:
         return min(words, _ITEMS, 1 << (max(parts, devices) - 1).bit_length())
 
     def _block_words(self, placed: Placed, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
-        """Words a block: enough to fill the device, few enough for its memory, no more than a unit's."""
+        """Return the words of a block: enough to fill the device, few enough for its memory, at most ``share``."""
         rows = draw.rows
         words = min(share, polynomials.block_words(self.size, rows.vertices, target_of(device)))
-        # Eight planes of four bytes: k rows for every vertex, and at most k / 2 sums for every piece.
-        of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
+        # A word takes eight planes of four bytes, in k rows for every vertex and at most k / 2 sums for every piece.
+        bytes_of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
         graph = _nbytes(placed.arrays[self._devices.index(device)])
         room = default_memory(device) if self._memory is None else self._memory - graph - _nbytes(draw)
-        while words > 1 and of_word * words > room:
+        while words > 1 and bytes_of_word * words > room:
             words //= 2
         if self._memory is None:
             return words
         total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
-        # What XLA says decides: halved until the program itself fits.
+        # The estimate is checked by what XLA says: blocks are halved until the program fits.
         while True:
             needed = graph + compiled_bytes(_advance, draw, total, blocks, words=words)
             if needed <= self._memory or words == 1:
@@ -160,7 +165,7 @@ class Sieve:
 
 
 class _Task:
-    """The XOR over the blocks that one worker has done, on its device."""
+    """The task of one worker: the XOR over the blocks that it has done, on its device."""
 
     def __init__(self, draw: polynomials.Draw, device: jax.Device, words_per_item: int, block: int):
         self._draw, self._device, self._item, self._block = draw, device, words_per_item, block
@@ -172,41 +177,43 @@ class _Task:
     def step(self, span: Span) -> None:
         at, end = span.first * self._item, span.stop * self._item
         total = self._total
-        while at < end:  # blocks lie at multiples of their size: smaller ones where the span has other bounds
-            # The largest block that begins at a multiple of itself, and ends in the span.
+        while at < end:
+            # A block begins at a multiple of its size, so that blocks at the ends of a span may be smaller.
             block = min(self._block, at & -at or self._block, 1 << ((end - at).bit_length() - 1))
             stop = end // block * block if block == self._block else at + block
             blocks = jax.device_put(np.array([at // block, stop // block], np.int32), self._device)
             total = _advance(self._draw, total, blocks, words=block)
             at = stop
-        # Waited for, so that progress, and an end by a limit, are told as they are.
+        # The host waits, so that the meter and limits of time see the true progress.
         self._total = jax.block_until_ready(total)
 
     def collect(self) -> Arrays:
-        found = {"total": np.asarray(self._total)}
+        sums = {"total": np.asarray(self._total)}
         self._start()
-        return found
+        return sums
 
     def halve(self) -> str | None:
         if self._block == 1:
             return None
         self._block //= 2
-        # Its steps since the last collection are done again, and begin at zero.
+        # The steps since the last collection are done again.
         self._start()
         return f"blocks of {self._block} words"
 
 
 def _nbytes(arrays: object) -> int:
+    """Return the bytes of all arrays of a tree."""
     return sum(x.nbytes for x in jax.tree.leaves(arrays))
 
 
 def capacities(graph: ColoredGraph) -> tuple[int, int]:
-    """Padded numbers of vertices and slots."""
+    """Return padded numbers of vertices and slots."""
     slots = graph.targets.shape[0] if graph.arcs is None else int(np.count_nonzero(graph.arcs))
     return max(32, bucket_size(graph.n)), max(256, bucket_size(slots))
 
 
 def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> np.ndarray:
+    """Pad an array to a size."""
     return array if array.shape[0] == size else np.pad(array, (0, size - array.shape[0]), mode=mode)
 
 
@@ -221,15 +228,18 @@ def _draw(
     pieces: int,
     size: int,
 ) -> polynomials.Draw:
+    """Draw the random values of a run, from a key as data."""
     key = jax.random.wrap_key_data(key_data, impl=impl)
     return polynomials.draw(offsets, targets, shades, key, size, pieces)
 
 
 @jit64(static_argnames="words")
 def _advance(draw: polynomials.Draw, total: jax.Array, blocks: jax.Array, *, words: int) -> jax.Array:
+    """Add some blocks to the XOR so far."""
     return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words)
 
 
 @jit64(static_argnames="size")
 def _values(total: jax.Array, rank: jax.Array, *, size: int) -> jax.Array:
+    """Return the sieve's value at each vertex."""
     return polynomials.values(total, rank, size)

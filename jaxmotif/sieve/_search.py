@@ -1,4 +1,4 @@
-"""The front door: vertices in a match with a given error, and the matches themselves."""
+"""The front door of the sieve: the vertices in a match, up to an error, and the matches themselves."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from jaxmotif.sieve._prune import (
     ColoredGraph,
     Direction,
     candidates,
-    candidates_there,
+    candidates_on_device,
     colored_graph,
     reached,
     restrict,
 )
 from jaxmotif.sieve._runner import Placed, Sieve, capacities
 
-PRUNED_THERE = 2**16
-"""Vertices from which on an accelerator is quicker than the host at telling components."""
+PRUNED_ON_DEVICE = 2**16
+"""Vertices from which on an accelerator finds components faster than the host."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ColorMotifs(Presented):
-    """Where a multiset of colors occurs as a connected subgraph.
+    """The connected subgraphs with a given multiset of colors.
 
     Attributes:
       found: whether there is a match.
-      vertices: int64, the vertices that lie in one, or with a direction root one, ascending. Never a wrong one.
-      matches: sets of vertices, ascending tuples; each verified.
-      repetitions: runs of the sieve; 0 when cheaper tests had decided.
-      false_negative_bound: bound on the probability that a given vertex is missing from ``vertices`` wrongly.
-      notes: what was ignored (labels) or had to be done differently (smaller steps where memory ran out), in words.
+      vertices: int64, ascending, the vertices that lie in a match, or with a direction are its root; none is wrong.
+      matches: the vertices of each match, as ascending tuples; each match is verified.
+      repetitions: runs of the sieve; 0 where cheaper tests had decided.
+      false_negative_bound: bound on the probability that a vertex is wrongly missing from ``vertices``.
+      notes: sentences on what was ignored (labels) or done differently (smaller steps where memory ran out).
     """
 
     found: bool
@@ -68,11 +68,11 @@ class ColorMotifs(Presented):
         for number, match in enumerate(self.matches, 1):
             for vertex in numbers.keys() & match:
                 numbers[vertex].append(number)
-        return {"vertex": self.vertices, "matches": [" ".join(map(str, found)) for found in numbers.values()]}
+        return {"vertex": self.vertices, "matches": [" ".join(map(str, own)) for own in numbers.values()]}
 
 
 def run_bound(size: int) -> float:
-    """Bound on the probability that one run misses a vertex: ``(2 k - 1) / 2^8``.
+    """Return the bound on the probability that one run misses a vertex: ``(2 k - 1) / 2^8``.
 
     At a vertex in a match, ``Q_i = sum over matches S of C_S(alpha) det(mu_S)`` is a nonzero multilinear polynomial of
     degree ``(k - 1) + k`` in random elements (see :mod:`jaxmotif.sieve._polynomials`).
@@ -81,13 +81,13 @@ def run_bound(size: int) -> float:
 
 
 def needed_repetitions(size: int, error: float) -> int:
-    """The fewest independent runs whose joint bound is at most ``error``.
+    """Return the fewest independent runs whose joint bound is at most ``error``.
 
     Example:
       >>> needed_repetitions(10, 1e-6), needed_repetitions(20, 1e-6)
       (6, 8)
     """
-    # A quotient that should be whole may come out a little larger: without this a run too many.
+    # A whole quotient may come out a little larger, which must not cost one more run.
     return max(1, math.ceil(math.log(error) / math.log(run_bound(size)) - 1e-12))
 
 
@@ -108,40 +108,40 @@ def find_color_motif(
 ) -> ColorMotifs:
     """Find the connected subgraphs whose colors are a given multiset (the graph motif problem).
 
-    A match is a set of ``k`` vertices that induces a connected subgraph and whose colors, each vertex counting as one
-    of its own, are exactly the motif. The time is ``O(2^k m k log k)`` a run, the answer one-sided: vertices reported
-    lie in a match, and each other one does with probability at most ``error``.
+    A match is a set of ``k`` vertices that induces a connected subgraph, and whose colors, where each vertex counts as
+    one of its own, are exactly the motif. A run takes time ``O(2^k m k log k)``. The answer is one-sided: vertices
+    reported lie in a match, and any vertex that lies in one is missed with probability at most ``error``.
 
-    Of a graph with edge labels (edge colors), only the edges with one of ``edge_labels`` count. In a directed graph a
-    match has a *root*: a vertex from which (``direction="out"``) all others of the match are reached along arcs inside
-    it, an out-tree that spans it; with ``"in"`` all others reach the root. The answer is then one for each vertex as
-    a root. Without direction (``"any"``) an arc connects its two ends, and every vertex of a match is a root.
+    In a graph with edge labels (edge colors), only the edges with one of ``edge_labels`` count. In a directed graph a
+    match has a *root*. With ``direction="out"`` all other vertices of the match are reached from the root along arcs
+    inside it, by an out-tree that spans it; with ``"in"`` all others reach the root. The answer then says which
+    vertices are roots. With ``"any"`` an arc connects its two ends, and every vertex of a match is a root.
 
     Args:
       graph: a graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
-      colors: one entry a vertex, or a mapping from vertices (by name where the graph has names): a color (a string or
-        a number), a set of colors any of which the vertex may stand for, or ``None``.
-      motif: how many vertices of each color; at most 30 in all.
+      colors: one entry a vertex, or a mapping from vertices (by name where the graph has names) to entries. An entry
+        is a color (a string or a number), a set of colors any of which the vertex may stand for, or ``None``.
+      motif: how many vertices of each color a match has; at most 30 in all.
       key: a random key, or a seed. The same key gives the same result on any number of devices.
-      edge_labels: labels of the edges that count: numbers, or words where the graph's labels have any; all edges count
-        by default.
-      direction: ``"out"``, ``"in"`` or ``"any"``; a directed graph must be given one, an undirected graph has none.
+      edge_labels: labels of the edges that count, as numbers, or as words where the graph's labels have any; all edges
+        count by default.
+      direction: ``"out"``, ``"in"`` or ``"any"``: required for a directed graph, and not allowed for an undirected one.
       error: largest acceptable probability, for each vertex, of missing it.
       limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
-      devices: where to run, see :data:`jaxmotif.devices.Devices`; the subsets are split over several.
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; several devices share the subsets.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
-      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits.
+      checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
+        goes on from there and gives the same bits.
       progress: show a meter on standard error.
 
     Returns:
-      What was found.
+      The vertices and the matches.
 
     Raises:
-      TypeError: a motif, colors or edge labels of the wrong kind.
-      ValueError: a directed graph and no direction or the reverse, edge labels that the graph does not have, an empty
-        or too large motif, an error out of range, the wrong number of colors, too little memory, or a checkpoint that
-        is damaged or belongs to another search.
+      TypeError: for a motif, colors or edge labels of the wrong kind.
+      ValueError: for a directed graph without a direction or the reverse, edge labels that the graph does not have, an
+        empty or too large motif, an error out of range, a wrong number of colors, too little memory, or a checkpoint
+        that is damaged or belongs to another search.
 
     Example:
       >>> from jaxmotif import Graph
@@ -172,12 +172,12 @@ def find_color_motif(
     ignored = ignored_labels(graph, used=() if labels is None else ("edge",))
     parsed = parse_motif(motif)
     sieve = Sieve(parsed.size, devices, memory)
-    # Of one key, so that what is extracted does not depend on how many runs it took to find the vertices.
+    # There are two keys, so that the matches extracted do not depend on how many runs it took to find the vertices.
     run_key, match_key = jax.random.split(as_key(key))
 
     whole = colored_graph(graph, vertex_shades(colors, parsed, graph.n, graph.node_names), labels, direction)
-    placed, keep = _cut(sieve, whole, parsed)
-    # Everything after works on the vertices that the cheap tests leave.
+    # All further work is on the vertices that the cheap tests leave.
+    placed, keep = _prune(sieve, whole, parsed)
     colored, ids = restrict(whole, keep)
     store = store_for(
         checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
@@ -185,26 +185,26 @@ def find_color_motif(
     repetitions = needed_repetitions(parsed.size, error)
     placed = placed if placed is not None and keep.all() else sieve.place(colored)
     positive, runs = _repeat(sieve, placed, run_key, repetitions, store, progress)
-    # Where all are found none is missing; else the bound of so many independent runs.
+    # If all vertices are positive none is missing; else the bounds of independent runs are multiplied.
     bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
 
     matches: list[tuple[int, ...]] = []
     if positive.any() and limit != 0:
-        # Sought among the positive vertices, as all of a match are, but for the error; or among what roots reach.
-        within = positive if colored.arcs is None else reached(colored, positive, parsed.size - 1)
-        inside, inner = restrict(colored, within)
+        # All vertices of a match are positive, up to the error, or are reached from a positive root.
+        region = positive if colored.arcs is None else reached(colored, positive, parsed.size - 1)
+        inside, inner = restrict(colored, region)
         finder = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
-        found = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
+        some_matches = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
         with meter(limit, unit="matches", label="extracting", enabled=progress) as shown:
-            for match in found:
+            for match in some_matches:
                 matches.append(tuple(ids[inner[list(match)]].tolist()))
                 shown.advance()
-    return ColorMotifs(
-        bool(positive.any()), ids[positive].astype(np.int64), matches, runs, bound, (*ignored, *sieve.notes)
-    )
+    vertices, notes = ids[positive].astype(np.int64), (*ignored, *sieve.notes)
+    return ColorMotifs(bool(positive.any()), vertices, matches, runs, bound, notes)
 
 
 def _check_direction(graph: Graph, direction: Direction | None) -> None:
+    """Refuse a directed graph without a direction, and the reverse."""
     allowed = get_args(Direction)
     if graph.directed and direction not in allowed:
         raise ValueError(
@@ -215,7 +215,7 @@ def _check_direction(graph: Graph, direction: Direction | None) -> None:
 
 
 def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[int] | None:
-    """Labels of edges as the graph has them: numbers."""
+    """Return the labels of edges as numbers, as the graph has them."""
     if wanted is None:
         return None
     if isinstance(wanted, str | bytes) or not isinstance(wanted, Collection):
@@ -230,25 +230,29 @@ def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[in
     return {number[label] if isinstance(label, str) else operator.index(label) for label in wanted}
 
 
-def _cut(sieve: Sieve, graph: ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
-    """Which vertices the cheap tests leave; and the graph on the devices, where it was put there to find out."""
+def _prune(sieve: Sieve, graph: ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
+    """Find the vertices that the cheap tests leave.
+
+    Returns:
+      The graph on the devices, if it was put there for the tests, and a mask of the vertices.
+    """
     device = sieve.selection.main
-    needed = 4 * (graph.offsets.nbytes + graph.targets.nbytes)  # itself, and the rows and labels of its slots
-    # The device has the slots along which trees grow alone: components are told by both ways of an arc, here.
-    here = graph.n < PRUNED_THERE or graph.arcs is not None
-    if here or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
+    needed = 4 * (graph.offsets.nbytes + graph.targets.nbytes)  # the graph, and the rows and labels of its slots
+    # A device has only the slots along which trees grow; components need both ways of an arc, which the host has.
+    on_host = graph.n < PRUNED_ON_DEVICE or graph.arcs is not None
+    if on_host or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
         return None, candidates(graph, motif)
     placed = sieve.place(graph)
-    return placed, candidates_there(*placed.arrays[0], motif)[: graph.n]
+    return placed, candidates_on_device(*placed.arrays[0], motif)[: graph.n]
 
 
 def _repeat(
     sieve: Sieve, placed: Placed, key: jax.Array, repetitions: int, store: Store | None, progress: bool
 ) -> tuple[np.ndarray, int]:
-    """Runs until every vertex is positive or the runs suffice: which are positive, and how many runs it took."""
+    """Run the sieve until every vertex is positive or the runs suffice; return the positive vertices and the runs."""
     positive, runs = np.zeros(placed.n, bool), 0
     while runs < repetitions and not positive.all():
-        # One-sided: a value that is not zero proves that the vertex lies in a match.
+        # A value that is not zero proves that the vertex lies in a match.
         positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, store, progress) != 0
         runs += 1
     return positive, runs

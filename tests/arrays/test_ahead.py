@@ -1,18 +1,15 @@
 """A rehearsal: programs are compiled by other threads, and are those that the work calls."""
 
 import threading
-from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.experimental.compilation_cache import compilation_cache
 
 from jaxmotif.arrays import _ahead
 from jaxmotif.arrays._ahead import Rehearsal, end_rehearsal, fetched, rehearsal, rehearsed
 from jaxmotif.arrays._compile import jit64, put64
-from jaxmotif.arrays._programs import keep_programs_in
 from tests.compilations import compilations
 from tests.rehearsals import Here
 
@@ -88,31 +85,3 @@ def test_what_fails_in_a_rehearsal_is_raised_by_the_work_alone(monkeypatch):
     rehearse(lambda: (end_rehearsal(), done.append(1)))
     end_rehearsal()  # no rehearsal
     assert done == []
-
-
-def plain(x, *, times, by):
-    return x.sum() * times + by
-
-
-def test_kept_programs(tmp_path, monkeypatch):
-    """A rehearsal keeps what it compiles, and ends where a program was kept before."""
-    monkeypatch.setattr(plain, "__module__", "jaxmotif.plain")  # as one of the package's
-    first, again = (partial(jit64(plain, static_argnames=("times", "by")), times=1, by=0) for _ in range(2))
-    x = put64(np.arange(13, dtype=np.int32), CPU)
-    keep_programs_in(tmp_path)
-    jax.config.update("jax_enable_compilation_cache", False)  # what it holds is not written
-    compilation_cache.reset_cache()
-    try:
-        rehearse(lambda: first(x))
-        (kept,) = tmp_path.iterdir()
-        assert int(first(x)) == 78
-        went_on = []
-        with compilations() as found:
-            rehearse(lambda: (again(x), went_on.append(1)))
-            assert (int(again(x)), int(first(x))) == (78, 78)
-        assert found == went_on == []
-        assert list(tmp_path.iterdir()) == [kept]
-    finally:
-        keep_programs_in(None)
-        jax.config.update("jax_enable_compilation_cache", True)
-        compilation_cache.reset_cache()

@@ -9,9 +9,10 @@ import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, put64
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._code_counts import DeviceCounts, code_counts, wide_codes
-from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
+from jaxmotif.census._device import DeviceEngine
+from jaxmotif.census._engine import wide_codes
+from jaxmotif.census._enumerate import count_classes, engine_type
+from jaxmotif.census._pair_states import CPU_LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.kernels._subgraphs import NO_CODE
@@ -35,10 +36,12 @@ def random_graph(n, density, seed, directed, labels=0, edge_labels=0):
     pairs = list(permutations(range(n), 2)) if directed else list(combinations(range(n), 2))
     edges = [pair for pair in pairs if rng.random() < density]
     return Graph.from_edges(
-        np.array(edges, np.int64).reshape(-1, 2), n, directed,
+        np.array(edges, np.int64).reshape(-1, 2),
+        n,
+        directed,
         rng.integers(3, 3 + labels, n) if labels else None,
         rng.integers(1, 1 + edge_labels, len(edges)) if edge_labels else None,
-    )  # fmt: skip
+    )
 
 
 def brute_force(graph, size):
@@ -125,7 +128,7 @@ def test_tiny_tables_change_nothing(matrix_bytes):
 def test_rows_sorted_on_the_device(matrix_bytes, edge_labels, keep, monkeypatch):
     graph = random_graph(30, 0.1, 2, True, labels=2, edge_labels=edge_labels)
     sample = random_graphs(graph, 3, jax.random.key(1), keep)
-    monkeypatch.setattr("jaxmotif.motifs._graph_samples.CPU_SAMPLE", LEAST)  # in the same room
+    monkeypatch.setattr("jaxmotif.motifs._graph_samples.CPU_SAMPLE", CPU_LEAST)  # in the same room
     wanted = sample_graphs(sample, 4, matrix_bytes, CPU).dyads
     monkeypatch.setattr("jaxmotif.census._pair_states.target_of", lambda device: Target("tpu"))
     with compiling_for(Target("tpu")):
@@ -137,10 +140,10 @@ def test_rows_sorted_on_the_device(matrix_bytes, edge_labels, keep, monkeypatch)
 @pytest.mark.parametrize(("directed", "edge_labels"), [(False, 0), (True, 3), *more((False, 3))])
 def test_rows_of_the_graph_itself_sorted_on_the_device(directed, edge_labels, monkeypatch):
     graph = random_graph(30, 0.1, 2, directed, labels=2, edge_labels=edge_labels)
-    wanted = census_graphs(graph, graph_edges(graph), 1 << 20, CPU).dyads
+    wanted = census_graphs(graph, graph_edges(graph), 1 << 20, CPU, least=CPU_LEAST).dyads
     monkeypatch.setattr("jaxmotif.census._pair_states.target_of", lambda device: Target("tpu"))
     with compiling_for(Target("tpu")):
-        _same_rows(census_graphs(graph, None, 1 << 20, CPU).dyads, wanted)
+        _same_rows(census_graphs(graph, None, 1 << 20, CPU, least=CPU_LEAST).dyads, wanted)
 
 
 def _in_lanes(sample):
@@ -164,6 +167,11 @@ def _same_rows(found, wanted):
         np.testing.assert_array_equal(found.matrix, wanted.matrix)
 
 
+def new_engine(graphs, size, classifier, distinct):
+    sizes = Sizes(block=64, table=128, candidates=16, codes=256, distinct=distinct, least=16)
+    return engine_type(sizes)(graphs, size, classifier, sizes)
+
+
 @pytest.mark.parametrize(("labels", "distinct"), [(0, 0), (3, 4), *more((3, 64), (3, 0), (0, 4), (0, 64))])
 def test_counts_of_several_graphs(labels, distinct):
     """On the host, on a device, and where the device finds too many different codes."""
@@ -177,13 +185,13 @@ def test_counts_of_several_graphs(labels, distinct):
         plain = (plain & 15) | (plain >> 4) << 6
     graph, weights = rng.integers(0, graphs, 300), rng.integers(0, 2**40, 300)
     classifier = Classifier(Alphabet.of(one), 3)
-    found = code_counts(several, 3, classifier, distinct)
+    engine = new_engine(several, 3, classifier, distinct)
     assert not wide_codes(several, 3)
     codes = (plain << 2 | graph).astype(np.uint32)
     codes[::7] = NO_CODE
-    found.add(put64(codes, CPU), put64(weights, CPU))
-    found.add(put64(codes, CPU))
-    counts = found.counts()
+    engine.add(put64(codes, CPU), put64(weights, CPU))
+    engine.add(put64(codes, CPU))
+    counts = engine.counts()
     wanted = np.zeros_like(counts)
     for i in range(300):
         if codes[i] != NO_CODE:
@@ -209,23 +217,24 @@ def test_counts_that_learn(distinct, monkeypatch):
 
     def count(distinct):
         classifier = Classifier(Alphabet.of(one), size)
-        found = code_counts(several, size, classifier, distinct)
+        engine = new_engine(several, size, classifier, distinct)
         for number, part in enumerate(parts):
-            found.add(put64(part.astype(np.uint32), CPU), put64(weights, CPU) if number % 2 else None)
+            engine.add(put64(part.astype(np.uint32), CPU), put64(weights, CPU) if number % 2 else None)
         return {
             (c, g): n
-            for g, row in enumerate(found.counts())
+            for g, row in enumerate(engine.counts())
             for c, n in zip(classifier.classes, row, strict=False)
             if n
         }
 
     wanted, taken = count(0), []
-    window = DeviceCounts._window
-    monkeypatch.setattr(
-        DeviceCounts, "_window", lambda counts, portion, first, size: (
-            taken.append((id(portion), first)), window(counts, portion, first, size)
-        )[1],
-    )  # fmt: skip
+    count_window = DeviceEngine._count
+
+    def recorded(engine, portion, first, size):
+        taken.append((id(portion), first))
+        return count_window(engine, portion, first, size)
+
+    monkeypatch.setattr(DeviceEngine, "_count", recorded)
     assert count(distinct) == wanted
     assert len(wanted) > 900
     assert any(first > 0 for _, first in taken) == (distinct == 64)  # what one window did not hold

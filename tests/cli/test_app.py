@@ -10,7 +10,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.cli import main
-from jaxmotif.graph._formats import READABLE
+from jaxmotif.io._registry import READABLE
 from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]

@@ -108,7 +108,7 @@ def test_every_column_is_explained(capsys, tmp_path):
         facts = {line[2:].partition(":")[0] for line in lines if line.startswith("# ")}
         known = {name for key in COLUMNS[command] for name in key.split(", ")}
         assert set(header.split(",")) == known
-        for fact in {"double_length_z", "null_model", "repetitions"} & facts:
+        for fact in {"longer_z", "null_model", "repetitions"} & facts:
             assert f"{fact}: " in page
     assert all(" ".join(meaning.split()) in page for names in COLUMNS.values() for meaning in names.values())
 

@@ -82,10 +82,10 @@ def test_huge_counts_are_exact(capsys, tmp_path):
     assert result["counts"]["4-node-indep"] == every - one_edge - pairs * (pairs - 1) // 2
 
 
-@pytest.mark.parametrize("content", ["", "# nothing\n"])
-def test_an_empty_graph_has_no_graphlets(content, capsys, tmp_path):
+@pytest.mark.parametrize(("content", "form"), [("source target\n", "edges"), ("0 0\n", "orca")])
+def test_an_empty_graph_has_no_graphlets(content, form, capsys, tmp_path):
     (tmp_path / "g.txt").write_text(content)
-    result = document(capsys, tmp_path / "g.txt", "--input-format", "edges")
+    result = document(capsys, tmp_path / "g.txt", "--input-format", form)
     assert result == {"nodes": 0, "edges": 0, "counts": dict.fromkeys(KARATE, 0)}
 
 

@@ -29,8 +29,8 @@ def load(tmp_path):
 def test_direction_is_what_the_file_says_else_undirected(load):
     assert not load("0 1\n1 2\n").directed
     assert load("0 1\n1 2\n", "--directed").directed
-    assert load("A act B\nB act C\n").directed
-    assert not load("A act B\nB act C\n", "--undirected").directed
+    assert not load("A act B\nB act C\n").directed
+    assert load("A act B\nB act C\n", "--directed").directed
     assert load("graph { a -- b }", "--directed").m == 2
 
 

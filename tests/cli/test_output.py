@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import os
 import sys
@@ -226,3 +227,89 @@ def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, caps
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: /dev/full: No space left on device"
     assert main(["match", "triangle", "net.txt", "-o", "/dev/full"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: /dev/full: No space left on device"
+
+
+HOSTILE_NAMES = ["=cmd|'/C calc'!A0", "\x1b[2Jgone", "half \ud800", "two\nlines", "-3", "TP53"]
+SHOWN_NAMES = ["=cmd|'/C calc'!A0", "\\x1b[2Jgone", "half \\ud800", "two\\nlines", "-3", "TP53"]
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A network whose names would run commands, turn a terminal, or not be written."""
+    path = tmp_path / "names.json"
+    edges = [{"source": u, "target": v} for u, v in itertools.pairwise(HOSTILE_NAMES)]
+    path.write_text(json.dumps({"nodes": [{"id": name} for name in HOSTILE_NAMES], "edges": edges}))
+    return path
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "parquet"])
+def test_names_are_written_as_escapes_and_never_lost(hostile, form, tmp_path, capsys):
+    out = tmp_path / f"out.{form}"
+    assert main(["graphlets", str(hostile), "--per", "node", "--format", form, "--output", str(out)]) == 0
+    if form == "parquet":
+        names = pytest.importorskip("pandas").read_parquet(out)["node"].tolist()
+        assert names == [name.replace("\ud800", "\\ud800") for name in HOSTILE_NAMES]
+        return
+    text = out.read_text(encoding="utf-8")
+    assert "\x1b" not in text
+    if form == "json":
+        assert [row[0] for row in json.loads(text)["rows"]] == HOSTILE_NAMES
+    elif form == "csv":
+        assert [row[0] for row in csv_rows(text)[1:]] == SHOWN_NAMES
+    else:
+        assert all(any(line.startswith(name) for line in text.splitlines()) for name in SHOWN_NAMES)
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_formulas_are_escaped_on_request(hostile, tmp_path):
+    out, where = tmp_path / "out.csv", tmp_path / "where.csv"
+    words = ["census", str(hostile), "--output", str(out), "--occurrences", str(where)]
+    assert main([*words, "--quiet"]) == 0
+    plain = where.read_text()
+    assert ",=cmd" in plain
+    assert "\x1b" not in plain
+    assert main([*words, "--escape-formulas", "--quiet"]) == 0
+    cells = {cell for row in csv_rows(where.read_text()) for cell in row}
+    assert {"'=cmd|'/C calc'!A0", "'-3", "TP53"} <= cells
+    assert main(["graphlets", str(hostile), "--per", "node", "-o", str(out), "--escape-formulas", "--quiet"]) == 0
+    rows = csv_rows(out.read_text())
+    assert [row[0] for row in rows[1:]] == ["'" * name.startswith(("=", "-")) + name for name in SHOWN_NAMES]
+    assert rows[1][1] == "1"  # numbers stay numbers
+
+
+def test_notes_and_errors_do_not_command_the_terminal(tmp_path, capsys):
+    path = tmp_path / "names.txt"
+    path.write_text("source\ttarget\t\x1b[2Jscore\nA\tB\t1\n")
+    assert main(["graphlets", str(path)]) == 0
+    shown = capsys.readouterr().err
+    assert "score" in shown
+    assert "\x1b" not in shown
+    assert main(["graphlets", "\x1b[2J"]) == 1
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_drawings_have_a_limit(tmp_path, capsys):
+    """The most frequent classes are drawn, and it is said how all are."""
+    words = ["census", "karate", "--size", "4", "--svg"]
+    assert main([*words, str(tmp_path / "two"), "--svg-limit", "2"]) == 0
+    assert "the 2 most frequent of 6 patterns are drawn; --svg-limit all draws all" in capsys.readouterr().err
+    assert sorted(os.listdir(tmp_path / "two")) == ["id4382.svg", "id4698.svg"]  # 3-stars and 4-paths
+    assert main([*words, str(tmp_path / "all"), "--svg-limit", "all", "--quiet"]) == 0
+    assert len(os.listdir(tmp_path / "all")) == 6
+    with pytest.raises(SystemExit):
+        main([*words, str(tmp_path / "none"), "--svg-limit", "some"])
+
+
+def test_sizes_beyond_the_machine_are_refused(capsys):
+    assert main(["graphlets", "karate", "--device", "cpu", "--memory", "900TiB"]) == 1
+    shown = capsys.readouterr().err
+    assert "memory=989560464998400 bytes is more than" in shown
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "soon"])
+def test_a_search_of_no_time_is_refused(text, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["match", "ffl", "celegans", "--seconds", text])
+    assert stop.value.code == 2
+    assert "is not a number of seconds above 0" in capsys.readouterr().err

@@ -57,8 +57,18 @@ def test_table_and_csv(capsys, files):
     ]
 
 
-def test_a_color_of_no_vertex_is_told(capsys, files):
-    assert "no vertex has the color 'pink'" in run(capsys, files, "--motif", "pink:2,red:1").err
+def test_a_color_of_no_vertex_is_refused(capsys, files):
+    shown = run(capsys, files, "--motif", "pink:2,red:1", status=1)
+    assert shown.out == ""
+    assert "no vertex has the color 'pink'; colors in" in shown.err
+    assert "are 'blue', 'green', 'red'" in shown.err
+
+
+def test_colors_of_another_network_are_refused(capsys, files):
+    (files / "c.txt").write_text("x red\ny red\nz blue\n")
+    shown = run(capsys, files, "--motif", "red:2,blue:1", status=1)
+    assert shown.out == ""
+    assert "none of the 3 lines is for a vertex of the graph, whose vertices are called 'a', 'b'" in shown.err
 
 
 def test_no_match(capsys, files):

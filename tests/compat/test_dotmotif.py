@@ -50,9 +50,12 @@ def test_motifs():
     assert executor.count(Parsed(PATH)) == 5
     assert len(executor.find(Parsed(PATH), limit=2)) == executor.count(Parsed(PATH), limit=2) == 2
     asked = Parsed(
-        PATH, {("A", "B"): {"weight": {">": [4], "=": [9]}}, ("A", "C"): {}}, {"C": {"kind": {"==": ["KC"]}}},
-        {("A", "B"): {"weight": {">": [("B", "C", "weight")]}}}, {"A": {"kind": {"==": [("C", "kind")]}}},
-    )  # fmt: skip
+        PATH,
+        {("A", "B"): {"weight": {">": [4], "=": [9]}}, ("A", "C"): {}},
+        {"C": {"kind": {"==": ["KC"]}}},
+        {("A", "B"): {"weight": {">": [("B", "C", "weight")]}}},
+        {"A": {"kind": {"==": [("C", "kind")]}}},
+    )
     assert names(executor.find(asked)) == ["xyw", "xyz"]
     assert repr(query_of(asked)) == "Query(3 nodes, 2 edges, 1 forbidden edge, 5 conditions)"
     nothing = Parsed(PATH, {("A", "B"): {"colour": {"==": [1]}}})  # DotMotif finds nothing by what no edge has

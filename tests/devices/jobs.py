@@ -104,8 +104,8 @@ def main() -> None:
         join_processes(options.cluster)
         keep_stdout()
     cut_small(setattr)
-    step = runner._Running.step
-    runner._Running.step = lambda running, span: (time.sleep(options.slow), step(running, span))[1]
+    step = runner._TaskRunner.step
+    runner._TaskRunner.step = lambda running, span: (time.sleep(options.slow), step(running, span))[1]
     for name in options.jobs.split(","):
         sys.stdout.write(f"{name} {digest(name, devices=options.devices, checkpoint=options.checkpoint)}\n")
 

@@ -1,5 +1,8 @@
 """Checkpoints: back unchanged, never half written, never taken for another's."""
 
+import errno
+import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -157,3 +160,27 @@ def test_many_writers_never_damage_a_file(tmp_path):
         thread.join()
     assert failures == []
     assert [path.name for path in tmp_path.iterdir()] == ["work.checkpoint"]
+
+
+def test_a_checkpoint_whose_arrays_are_damaged_is_named(file):
+    """The checksum is right: somebody wrote something else there."""
+    checkpoint.save(file, NAME, {"a": np.arange(5)})
+    first, second, content = file.read_bytes().split(b"\n", 2)
+    damaged = content[: len(content) // 2]
+    header = json.loads(second) | {"bytes": len(damaged), "sha256": hashlib.sha256(damaged).hexdigest()}
+    file.write_bytes(b"\n".join([first, json.dumps(header).encode(), damaged]))
+    with pytest.raises(ValueError, match="work.checkpoint: damaged checkpoint .its arrays cannot be read.*delete it"):
+        checkpoint.load(file, NAME)
+
+
+def test_a_full_disk_names_the_checkpoint(file, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OSError, match="No space left on device.*work.checkpoint") as caught:
+        checkpoint.Lock(file)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(file))
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device.*work.checkpoint"):
+        checkpoint.save(file, NAME, {"a": 1})

@@ -86,7 +86,7 @@ def test_who_ends_early_ends_all(monkeypatch, number, how):
     met = meet(3, silence=1.0 if how == "is silent" else 20.0)
     others = [channel for channel in met if channel.number != number]
     if how == "dies":
-        for line in met[number]._lines.values():
+        for line in met[number]._connections.values():
             line.close()
     elif how == "is silent":
         met[number]._left = True  # no more beats

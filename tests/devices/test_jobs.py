@@ -65,7 +65,7 @@ def test_gpus_and_the_cpu(small, monkeypatch, name):
 
 def stopped_after(patch, units, name, **options):
     """A job that Ctrl-C ends after some units."""
-    step, steps = runner._Running.step, []
+    step, steps = runner._TaskRunner.step, []
 
     def stopping(running, span):
         if len(steps) == units:
@@ -73,7 +73,7 @@ def stopped_after(patch, units, name, **options):
         steps.append(span)
         step(running, span)
 
-    patch.setattr(runner._Running, "step", stopping)
+    patch.setattr(runner._TaskRunner, "step", stopping)
     with pytest.raises(KeyboardInterrupt):
         digest(name, **options)
 
@@ -107,7 +107,7 @@ def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path
 def test_memory_that_runs_out(small, monkeypatch, name):
     """Every second step fails until steps are smaller; at last even the smallest do not fit (a census
     has but one size on a CPU)."""
-    step, calls = runner._Running.step, []
+    step, calls = runner._TaskRunner.step, []
 
     class Failing:
         """A hand whose first steps run out of memory."""
@@ -130,9 +130,9 @@ def test_memory_that_runs_out(small, monkeypatch, name):
 
         return stepping
 
-    monkeypatch.setattr(runner._Running, "step", failing(False))
+    monkeypatch.setattr(runner._TaskRunner, "step", failing(False))
     assert digest(name, devices=2) == expected(name)
-    monkeypatch.setattr(runner._Running, "step", failing(True))
+    monkeypatch.setattr(runner._TaskRunner, "step", failing(True))
     with pytest.raises(MemoryError, match="too little memory even for the smallest steps"):
         digest(name, devices=2)
 

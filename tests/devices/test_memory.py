@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxmotif
+from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices import _memory as memory_of
 from jaxmotif.devices._memory import (
     compiled_bytes,
@@ -20,8 +21,8 @@ from jaxmotif.devices._memory import (
 )  # fmt: skip
 from jaxmotif.graph import synthetic
 from jaxmotif.graphlets import _run as run
-from jaxmotif.graphlets._run import _halved
-from jaxmotif.graphlets._tuning import choose_tuning, run_sizes
+from jaxmotif.graphlets._run import _halve
+from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.matching import Search
 from jaxmotif.matching import _divided as shares
 from jaxmotif.motifs import _random_graphs
@@ -116,11 +117,11 @@ def test_graphlets(monkeypatch, devices):
     expected = jaxmotif.graphlet_counts(graph)
     name = "_run_whole" if devices == 1 else "_run_mesh"
     whole, tunings = getattr(run, name), []
-    edges = run_sizes(graph.n, graph.num_slots)[1] // 2
+    edges = graph_class(graph.n, graph.num_slots, False)[1] // 2
 
     def failing(*arguments, tuning, **options):
         tunings.append(tuning)
-        if _halved(tuning, edges) is not None:
+        if _halve(tuning, edges) is not None:
             raise EXHAUSTED
         return whole(*arguments, tuning=tuning, **options)
 
@@ -135,7 +136,7 @@ def test_halved_sizes_fit_together(platform):
     nodes, edges = 2**20, 2**23
     first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Accelerator(2**36))
     count = 0
-    while (less := _halved(tuning, edges)) is not None:
+    while (less := _halve(tuning, edges)) is not None:
         assert all(a <= b for a, b in zip(less[1:], tuning[1:], strict=True))
         assert less.light_block > less.most_light == first.most_light
         assert less.slots >= 2 * less.light_block
@@ -148,7 +149,7 @@ def test_matching(monkeypatch):
     query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), jaxmotif.datasets.load("karate")
     options = {"search": Search(leaves=False, symmetry=False, block=256)}
     expected = jaxmotif.count_matches(query, target, **options)
-    search, blocks = shares._run_alone, []
+    search, blocks = shares._run, []
 
     def failing(plan, *arguments):
         blocks.append(plan.ready.stages[0].sizes.block)
@@ -209,24 +210,24 @@ def test_sizes_of_a_census(monkeypatch):
     assert tried == 5
 
 
-JOBS = {  # the module of its steps, these, and the job
-    "graphlets": ("graphlets._run", ["_run_whole"], jaxmotif.edge_graphlets),
+JOBS = {  # the steps of each job, and the job
+    "graphlets": (["graphlets._run._run_whole"], jaxmotif.edge_graphlets),
     "matching": (
-        "search._run", ["begin", "advance"],
+        ["search._run.begin", "search._run.advance"],
         lambda graph, **options: jaxmotif.count_matches(
             PAN, graph, **options, search=Search(leaves=False, symmetry=False, max_steps=1000)
         ),
     ),
     "motifs": (
-        "census._enumerate", ["_walks", "_fill", "_added", "_added_in_runs", "_visits"],
+        ["census._enumerate._fill", "census._host._added", "census._host._visits"],
         lambda graph, **options: jaxmotif.find_motifs(graph, 4, 2, **options),
     ),
     "random graphs": (
-        "motifs._random_graphs", ["run_chains"],
+        ["motifs._random_graphs.run_chains"],
         lambda graph, **options: jaxmotif.random_graphs(graph, 4, jax.random.key(0), **options),
     ),
     "sieve": (
-        "sieve._runner", ["_draw", "_advance"],
+        ["sieve._runner._draw", "sieve._runner._advance"],
         lambda graph, **options: jaxmotif.find_color_motif(
             graph, np.arange(graph.n) % 2, {0: 5, 1: 5}, 0, limit=0, error=0.1, **options
         ),
@@ -237,8 +238,7 @@ JOBS = {  # the module of its steps, these, and the job
 @pytest.mark.parametrize("name", JOBS)
 def test_a_budget_is_kept(monkeypatch, name):
     """The least that is not refused is enough, beyond the graph, for every step and what it is given, as XLA says."""
-    module, functions, job = JOBS[name]
-    module = importlib.import_module(f"jaxmotif.{module}")
+    steps, job = JOBS[name]
     graph, used = synthetic.barabasi_albert(1000, 4, seed=1), []
     monkeypatch.setattr(_random_graphs, "CPU_LANES", 2**13)  # as it is for users
 
@@ -250,7 +250,9 @@ def test_a_budget_is_kept(monkeypatch, name):
         call.lower64 = function.lower64
         return call
 
-    for function in functions:
+    for step in steps:
+        path, _, function = step.rpartition(".")
+        module = importlib.import_module(f"jaxmotif.{path}")
         monkeypatch.setattr(module, function, measured(getattr(module, function)))
     memory = 1
     while True:

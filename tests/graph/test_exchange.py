@@ -1,5 +1,6 @@
 """Graphs from and to other libraries, saved files, notebooks, forked processes."""
 
+import errno
 import io
 import logging
 import os
@@ -272,3 +273,14 @@ def test_notes_are_of_the_jaxmotif_logger(caplog):
     with caplog.at_level(logging.WARNING, "jaxmotif"):
         as_graph(nx.Graph([(0, 1, {"weight": 2})]))
     assert caplog.records[0].name == "jaxmotif"
+
+
+def test_a_full_disk_names_the_file_of_a_graph(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    path = tmp_path / "graph.npz"
+    with pytest.raises(OSError, match="No space left on device.*graph.npz"):
+        Graph.from_edges([(0, 1)]).save(path)
+    assert list(tmp_path.iterdir()) == []

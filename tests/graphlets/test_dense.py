@@ -114,7 +114,7 @@ def test_over_four_devices(batch, results):
     even = jax.tree.map(lambda x: jax.device_put(np.concatenate([x, x[:2]]), spread), batch)
     found = jax.jit(jax.vmap(_everything))(even)
     assert len(GRAPHS) + 2 == found[1].shape[0]
-    assert len(found[1].words.sharding.device_set) == 4
+    assert len(found[1].int64.sharding.device_set) == 4
     chex.assert_trees_all_equal(jax.tree.map(lambda x: x[: len(GRAPHS)], found), results)
 
 

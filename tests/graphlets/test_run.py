@@ -170,7 +170,7 @@ def test_with_jit_turned_off():
 
 @pytest.mark.parametrize("long", [2**33, 0])
 def test_an_accelerator_needs_no_plan_for_a_short_run(long, monkeypatch):
-    """A bound on its work makes it one program, or one that waits for the plan; the columns are the same."""
+    """Where a bound on its work is small nobody waits for the plan; the columns are the same."""
     graph, calls = erdos_renyi(60, m=200, seed=1), []
     wanted = jaxmotif.edge_graphlets(graph).to_numpy()
     whole = run._run_graph

@@ -12,7 +12,7 @@ import pytest
 from jaxmotif.arrays._compile import Target, compiling_for, target_of
 from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, whole
 from jaxmotif.kernels.cuda import _ptx
-from jaxmotif.kernels.cuda._launchers import in_place
+from jaxmotif.kernels.cuda._launchers import isolate_aliases
 from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing
 from tests import emulated
 
@@ -109,7 +109,7 @@ def _no_library():
 
 def test_a_result_in_an_operands_memory_is_kept_apart_from_the_loop_under_vmap():
     """Operands and results, by barriers inside of it; the others are the kernel's own business."""
-    call = in_place(lambda x, y: [x + y], {0: 0})
+    call = isolate_aliases(lambda x, y: [x + y], {0: 0})
     x, y = jnp.arange(6, dtype=jnp.int32).reshape(3, 2), jnp.ones(2, jnp.int32)
     (found,) = jax.vmap(call, (0, None))(x, y)
     np.testing.assert_array_equal(found, x + 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64, put64
-from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, hashed, host_index, likely_fullest
+from jaxmotif.kernels._pair_index import PairIndex, bits_for, device_index, hash_pairs, host_index, likely_fullest
 
 build = jit64(device_index, static_argnames=("node_bits", "bucket_bits"))
 look_up = jit64(lambda index, late, early: index.state(late, early))
@@ -46,7 +46,7 @@ def test_no_two_pairs_have_one_hash(bits):
     some = np.random.default_rng(0).integers(0, 2**bits, (2, 5000))
     late, early = np.unique(some, axis=1)
     for xp in (np, jnp):
-        high, low = (np.asarray(x) for x in hashed(xp, late, early, bits))
+        high, low = (np.asarray(x) for x in hash_pairs(xp, late, early, bits))
         assert max(high.max(), low.max()) < 2**bits
         assert len(set(zip(high.tolist(), low.tolist(), strict=True))) == late.size
 
@@ -56,5 +56,5 @@ def test_edges_of_a_hub_and_of_a_grid_fill_buckets_evenly():
     grid = np.stack([np.arange(1, 1 << 14), np.arange((1 << 14) - 1)])
     for late, early in (star, grid):
         bits, _ = bits_for(1 << 14, 1 << 15)
-        high, _ = hashed(np, late, early, bits)
+        high, _ = hash_pairs(np, late, early, bits)
         assert abs(np.bincount(high).max() - likely_fullest(late.size, bits)) <= 1

@@ -13,9 +13,10 @@ from jaxmotif.kernels import _sieve_pallas as sieve_pallas
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.kernels import _sieve_rows as sieve_rows
 from jaxmotif.kernels import _sieve_tpu as sieve_tpu
-from jaxmotif.kernels._gf256 import multiply_bytes
 from jaxmotif.kernels._launch import probe
 from tests import emulated
+from tests.kernels import field_tables
+from tests.kernels.field_tables import multiply_bytes
 from tests.more import more
 
 SIZE, VERTICES, MAX_ROW = 7, 9, 4
@@ -96,7 +97,7 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
         for t in range(2, size):
             P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), expanded, rows)
         found.append(P.reshape(*P.shape[:3], words))  # a TPU's are in tiles
-    found = np.array(jax.jit(gf256.unslice_bytes)(jnp.concatenate(found, axis=-1)))
+    found = np.array(jax.jit(field_tables.unslice_bytes)(jnp.concatenate(found, axis=-1)))
     # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
     found[1:, int(rows.live) :] = 0
     return found[:, rank]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.census._enumerate import host_runs
+from jaxmotif.census._host import pattern_runs as host_runs
 from jaxmotif.census._pair_states import census_graphs, graph_edges
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _subgraphs as census

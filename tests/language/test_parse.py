@@ -40,11 +40,13 @@ def test_macros_are_written_out():
     assert [(e.source, e.target) for e in query.edges] == [(0, 1), (1, 0), (1, 2), (2, 3), (3, 2), (3, 0)]
     named = [edge for edge in query.edges if edge.clauses]
     assert [(e.source, e.target, *(c[:3] for c in e.clauses)) for e in named] == [
-        (1, 2, ("w", "<=", -1500.0), ("t", "contains", "q")), (3, 0, ("w", "<=", -1500.0), ("t", "contains", "q")),
-    ]  # fmt: skip
+        (1, 2, ("w", "<=", -1500.0), ("t", "contains", "q")),
+        (3, 0, ("w", "<=", -1500.0), ("t", "contains", "q")),
+    ]
     assert [(node, *clause[:3]) for node, clause in query.clauses] == [
-        (0, "s", "!in", (1, "two", True)), (2, "s", "!in", (1, "two", True)),
-    ]  # fmt: skip
+        (0, "s", "!in", (1, "two", True)),
+        (2, "s", "!in", (1, "two", True)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,14 +113,14 @@ def test_two_thousand_broken_texts_are_answered_or_refused_with_a_place():
             else:
                 other = rng.randrange(len(text) + 1)
                 text[at:at] = text[other : other + 12]
-        written = "".join(text)
+        write_program = "".join(text)
         error = None
         try:
-            read += isinstance(bind(parse(written), graph), RuledPattern)
+            read += isinstance(bind(parse(write_program), graph), RuledPattern)
         except QueryError as problem:
             error = problem
         if error is not None:
-            assert 1 <= error.line <= written.count("\n") + 1
-            assert 1 <= error.column <= len(written) + 1
+            assert 1 <= error.line <= write_program.count("\n") + 1
+            assert 1 <= error.column <= len(write_program) + 1
             assert len(str(error)) < 400
     assert 100 < read < 1900

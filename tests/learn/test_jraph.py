@@ -9,6 +9,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph
+from jaxmotif.arrays import Int64
 from jaxmotif.graphlets import dense_node_orbits
 from jaxmotif.learn.jraph import sums_by_graph, to_graph, with_node_features
 from tests.oracles import brute_force, random_edges
@@ -52,6 +53,16 @@ def test_orbits_inside_jit():
     parts, graphs = batched()
     found, sums = with_orbits(graphs)
     check(found, sums, parts)
+
+
+def test_exact_counts_keep_their_type():
+    """Sums beyond 32 bits, and features of the dtype of the others."""
+    graphs = batched()[1]
+    counts = Int64.of(np.arange(14)[:, None] * 2**40)
+    sums = jax.jit(sums_by_graph)(graphs, counts)
+    assert isinstance(sums, Int64)
+    assert sums.tolist() == [[10 * 2**40], [56 * 2**40], [25 * 2**40]]
+    assert jax.jit(with_node_features)(graphs, counts).nodes.dtype == jnp.float32
 
 
 def test_with_jraph_itself():

@@ -7,8 +7,8 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
-from jaxmotif.matching._leaves import Block, choose_leaves, coefficient, limbs_for, partitions, products
-from jaxmotif.matching._reduce import Measures
+from jaxmotif.matching.planner._leaves import Block, choose_leaves, coefficient, limbs_for, partitions, products
+from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force, random_graph
 

@@ -7,12 +7,12 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches
-from jaxmotif.matching._conditions import ask
+from jaxmotif.matching._host_search import candidate_budget
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._order import choose_order, order_nodes
-from jaxmotif.matching._placements import Layout, placements
-from jaxmotif.matching._reduce import Measures
-from jaxmotif.matching._small import most_candidates
+from jaxmotif.matching.planner._ask import constrain_query
+from jaxmotif.matching.planner._order import choose_order, order_nodes
+from jaxmotif.matching.planner._placements import Layout, placements
+from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern
 
 
@@ -24,7 +24,7 @@ def measured(query, sizes=None):
 
 def chosen(query, search=None, sizes=None, **options):
     options = {"closed_form": True} | options
-    return choose_order(ask(query, Options()), measured(query, sizes), search or Search(), **options)
+    return choose_order(constrain_query(query, Options()), measured(query, sizes), search or Search(), **options)
 
 
 def test_a_cycle_is_searched_from_its_rarest_node():
@@ -64,8 +64,8 @@ def test_searches_are_begun_in_numpy_where_their_first_nodes_are_few(length, beg
     path = Pattern.from_edges([(v, v + 1) for v in range(5)])
     lists = measured(path, [1000] * 6)._replace(often=path.neighbors * 1000.0 * length)
     order = chosen(path, Search(leaves=False, symmetry=False))
-    most = most_candidates(jax.devices()[0], order, lists)
-    assert most == (most_candidates(jax.devices()[0], order) if begun else -1)
+    most = candidate_budget(jax.devices()[0], order, lists)
+    assert most == (candidate_budget(jax.devices()[0], order) if begun else -1)
     assert begun == (1000 * (1 + length + length**2) <= 2**23 + 6 * 2**14)
 
 
@@ -75,18 +75,18 @@ def test_placements():
     which[[0, 1, 1, 2], [1, 0, 2, 1]] = 0
     meet = np.ones((4, 4), bool)
     meet[0, 3] = meet[3, 0] = False
-    strangers = np.where((which < 0) & ~np.eye(4, dtype=bool), 0, -1)[None]
+    non_neighbours = np.where((which < 0) & ~np.eye(4, dtype=bool), 0, -1)[None]
     core = [1, 0, 2, 3]
     number = np.array([[3, 5, 7, 9]])
-    layout = Layout(core, {v: i for i, v in enumerate(core)}, [1, 3], which, meet, strangers, number, 32, 32, 1000)
+    layout = Layout(core, {v: i for i, v in enumerate(core)}, [1, 3], which, meet, non_neighbours, number, 32, 32, 1000)
     placed = placements(layout, [(0, 2)])
     assert np.array(placed[0].anchors).tolist() == [[-1, 1000, 0]]
     assert np.array(placed[1].anchors).tolist() == [[0, 3 * 33, 0]]
     assert np.array(placed[3].anchors).tolist() == [[-1, 1002, 0]]
-    assert [list(p.apart) for p in placed] == [[], [], [], [0, 2]]  # neighbours differ, and so do 0 and 3
+    assert [list(p.distinct_from) for p in placed] == [[], [], [], [0, 2]]  # neighbours differ, and so do 0 and 3
     assert [list(p.below) for p in placed] == [[], [], [1], []]
-    assert np.array(placed[2].strangers).tolist() == [[1, 7 * 33, 0]]
-    assert len(placed[3].strangers) == 3
+    assert np.array(placed[2].non_neighbours).tolist() == [[1, 7 * 33, 0]]
+    assert len(placed[3].non_neighbours) == 3
 
 
 def test_what_order_and_looking_ahead_save():

@@ -1,16 +1,14 @@
 """The phases of a plan: in NumPy and on the device alike, and the domains against their definition."""
 
-import jax
 import numpy as np
 import pytest
 
 from jaxmotif.arrays._bits import unpack_bits
-from jaxmotif.matching._conditions import ABSENT, ANY, ask
-from jaxmotif.matching._options import FILTERS, Options
-from jaxmotif.matching._plan_many import plan_many
-from jaxmotif.matching._reduce import ON_DEVICE, ON_HOST, filtered, reduced
+from jaxmotif.matching._options import FILTERS, Options, Search
 from jaxmotif.matching._sizes import CPU
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._ask import ABSENT, ANY, constrain_query
+from jaxmotif.matching.planner._reduce import ON_DEVICE, ON_HOST, filter_target, reduce_and_measure
 from tests.matching.oracle import PAD, random_graph
 from tests.more import more
 
@@ -68,18 +66,19 @@ def test_domains_are_those_defined(directed, filters):
         rng = np.random.default_rng(seed)
         host, target = random_graph(rng, 15, rng.choice([0.15, 0.3]), directed, 3, 2)
         query, _ = random_graph(rng, int(rng.integers(2, 6)), 0.5, directed, 3, 2)
-        asked = ask(query, Options(induced=bool(seed % 2)))
+        asked = constrain_query(query, Options(induced=bool(seed % 2)))
         expected = reference_domains(asked, host, filters)
         smaller += not expected.all()
         for on_host in (True, False):
             index = index_target(target, True, on_host)
             form = ON_HOST if on_host else ON_DEVICE
-            bits, sizes, left = jax.device_get(form.filter_domains(index, asked.conditions, None, filters=filters))
-            found = unpack_bits(np.ascontiguousarray(bits.T))[:15, : query.num_nodes].T
+            options = Options(induced=bool(seed % 2), search=Search(filters=filters))
+            kept = form.filter_domains(index, asked, None, options)
+            found = unpack_bits(np.ascontiguousarray(np.asarray(kept.bits).T))[:15, : query.num_nodes].T
             assert (found[:, np.argsort(np.asarray(index.ids)[:15])] == expected).all()
-            assert sizes[: query.num_nodes].tolist() == expected.sum(axis=1).tolist()
+            assert kept.sizes.tolist() == expected.sum(axis=1).tolist()
             alive = expected.any(axis=0)
-            assert left.tolist() == [
+            assert [kept.nodes, kept.slots] == [
                 alive.sum(),
                 (host.neighbors if not directed else host.adjacency)[alive][:, alive].sum(),
             ]
@@ -88,10 +87,8 @@ def test_domains_are_those_defined(directed, filters):
 
 def measure(index, asked, options):
     """The phases up to the measures; ``None`` where some domain is empty."""
-    kept = yield from filtered(index, asked, None, options)
-    if kept.empty:
-        return None
-    return (yield from reduced(index, asked, kept, options, CPU))
+    kept = filter_target(index, asked, None, options)
+    return None if kept.empty else reduce_and_measure(index, asked, kept, options, CPU)
 
 
 @pytest.mark.parametrize("directed", more(True, False))
@@ -103,7 +100,7 @@ def test_lists_and_measures_are_alike(directed):
         query, _ = random_graph(rng, 3, 0.5, directed, 2, 2)
         options = Options(induced=bool(seed % 2))
         homes = [index_target(target, True, on_host) for on_host in (True, False)]
-        found = [result for result, _ in plan_many([measure(index, ask(query, options), options) for index in homes])]
+        found = [measure(index, constrain_query(query, options), options) for index in homes]
         if found[0] is None:
             assert found[1] is None
             continue
@@ -121,10 +118,10 @@ def test_lists_and_measures_are_alike(directed):
 def test_the_shape_of_what_is_asked():
     rng = np.random.default_rng(0)
     query, target = random_graph(rng, 5, 0.5, True, 2, None)
-    asked = ask(query, Options(induced=True))
+    asked = constrain_query(query, Options(induced=True))
     apart = ~query.neighbors & ~np.eye(5, dtype=bool)
-    for direction, strangers in enumerate(asked.strangers):
-        assert {asked.kinds[i].direction for i in strangers[apart]} == {direction}
-        assert (strangers[~apart] == -1).all()
+    for direction, non_neighbours in enumerate(asked.non_neighbours):
+        assert {asked.kinds[i].direction for i in non_neighbours[apart]} == {direction}
+        assert (non_neighbours[~apart] == -1).all()
     assert np.stack(asked.joined()[:2], axis=1).tolist() == np.argwhere(query.neighbors).tolist()
     assert target.node_capacity == PAD[0]

@@ -177,6 +177,13 @@ def test_parallel_edges():
         ("A -> B [wieght > 3]", "column 9 .*: the target has no edge attribute 'wieght'"),
         ("A -> B; B -> C; A.size > C.sise", "column 17 .*: the target has no node attribute 'sise'"),
         ("A -> B; A === B", "column 9 .*: A and B cannot be interchanged"),
+        ('A -> B [weight > "x"]', "column 9 .*: attribute 'weight' holds numbers, and 'x' is none"),
+        ("A -> B [weight != x]", "column 9 .*: attribute 'weight' holds numbers, and 'x' is none"),
+        ("A -> B [weight in [1, x]]", "column 9 .*: attribute 'weight' holds numbers, and 'x' is none"),
+        ("A -> B [weight contains 1]", "column 9 .*: attribute 'weight' holds numbers, of which 'contains' says noth"),
+        ("A -> B; A.size > big", "column 9 .*: attribute 'size' holds numbers, and 'big' is none"),
+        ("A -> B [type = 1]", "column 9 .*: attribute 'type' holds words; 1 is a number, and a word in quotes, '1'"),
+        ("A -> B [type < 2.5]", "attribute 'type' holds words; 2.5 is a number"),
         ("A -> B as x; C -> B as y; x.weight > y.weight; A === C", "column 48 .*: A and C cannot be interchanged"),
     ],
 )

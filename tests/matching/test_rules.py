@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.matching import Search, count_matches, find_matches, participation_counts
-from jaxmotif.matching import _count as counting
-from jaxmotif.matching import _reduce as reducing
 from jaxmotif.matching._sizes import CPU
+from jaxmotif.matching.planner import _plan as planning
+from jaxmotif.matching.planner import _reduce as reducing
 from jaxmotif.patterns import automorphisms
 from jaxmotif.patterns._ruled import RuledPattern, shape_of
 from tests.matching.oracle import _injections, random_graph
@@ -23,7 +23,7 @@ def home(request, monkeypatch):
     if request.param == "lists":
         monkeypatch.setattr(reducing, "MOST_MATRIX_WORDS", 0)
     sizes = CPU._replace(host_work=0) if request.param == "device" else CPU
-    monkeypatch.setattr(counting, "plan_sizes", lambda device: sizes)
+    monkeypatch.setattr(planning, "plan_sizes", lambda device: sizes)
     return request.param
 
 

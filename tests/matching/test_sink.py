@@ -71,8 +71,6 @@ def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
     stopped = find_matches(QUERY, TARGET, time_limit=0.0, **options)
     assert (stopped.path, stopped.exact) == (None, False)
     assert not path.exists()
-    with pytest.raises(ValueError, match="checkpoint of other input or options"):
-        find_matches(nx.path_graph(3), TARGET, sink=path, checkpoint=folder)
     added = []
 
     def fail(self, block):
@@ -86,6 +84,8 @@ def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         find_matches(QUERY, TARGET, **options)
     monkeypatch.undo()
+    with pytest.raises(ValueError, match="checkpoint of other input or options"):
+        find_matches(nx.path_graph(3), TARGET, sink=path, checkpoint=folder)
     done = len(list(folder.glob("*.piece")))
     assert done > 0
     assert not path.exists()

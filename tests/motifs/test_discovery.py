@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from jaxmotif import datasets
 from jaxmotif.arrays._compile import Target
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Until, find_motifs, random_graphs, subgraph_census
@@ -57,17 +58,18 @@ def test_feed_forward_loops_are_a_motif(graph):
     found = find_motifs(graph, 3, 40)
     row = found.names.index("030T feed-forward loop")
     assert found.is_motif[row]
-    assert found.significance.z[row] > 3
+    assert found.significance.z[row] > 2
     assert "reciprocated pairs" in found.null_model
-    assert found.accepted == pytest.approx(15, rel=0.15)
+    assert min(found.accepted_by_kind.values()) == pytest.approx(15, rel=0.3)
     assert found.notes == ()
     found = find_motifs(graph, 3, 40, attempts=4)
     row = found.names.index("030T feed-forward loop")
-    longer = random_graphs(graph, 40, 0, attempts=4, start=random_graphs(graph, 40, 0, attempts=4))
-    counts = [feed_forward_loops(longer[i]) for i in range(0, 40, 2)]
-    differences = found.random_counts[::2, row] - counts
-    wanted = differences.mean() / (differences.std(ddof=1) / np.sqrt(20))
-    np.testing.assert_allclose(found.mixing.double_length_z[row], wanted)
+    longer = random_graphs(graph, 40, 0, attempts=4 * found.attempts - 0.01)
+    counts = np.array([feed_forward_loops(longer[i]) for i in range(0, 40, 2)])
+    before = found.random_counts[:, row]
+    variance = max(before.var(ddof=1), counts.var(ddof=1)) * (1 / 40 + 1 / 20)
+    wanted = (before.mean() - counts.mean()) / np.sqrt(variance - 2 * np.cov(before[::2], counts)[0, 1] / 40)
+    np.testing.assert_allclose(found.mixing.longer_z[row], wanted)
 
 
 @pytest.mark.more
@@ -156,6 +158,25 @@ def test_statistics():
     assert mixing.effective_size[2] == 3
 
 
+def test_chains_that_are_too_short_are_told(caplog):
+    """In four steps the worm's hubs have hardly let go of their neighbours; in sixteen they have, in part."""
+    graph = datasets.load("celegans")
+    short = find_motifs(graph, 3, 40, attempts=2)
+    assert short.mixing.disagrees.any()
+    assert "the chains are too short: 4 times as long" in short.notes[-1]
+    assert "too short" in caplog.text
+
+
+def test_longer_chains_of_the_same_distribution_agree():
+    rng = np.random.default_rng(0)
+    far = [
+        mixing_of(rng.poisson(mean, (1000, 13)), rng.poisson(mean, (100, 13)), 10).disagrees.any()
+        for mean in [0.01, 1, 100] * 100
+    ]
+    assert sum(far) <= 3
+    assert mixing_of(rng.poisson(9, (1000, 13)), rng.poisson(11, (100, 13)), 10).disagrees.all()
+
+
 def test_benjamini_hochberg_against_scipy():
     scipy_stats = pytest.importorskip("scipy.stats")
     p = np.random.default_rng(0).random(50) ** 2
@@ -180,7 +201,7 @@ def test_as_many_random_graphs_as_decide(graph, tmp_path, monkeypatch):
     resumed, before, after = interrupted(call, monkeypatch)
     assert sorted(before + after) == list(range(13))
     np.testing.assert_array_equal(resumed.random_counts, found.random_counts)
-    np.testing.assert_array_equal(resumed.mixing.double_length_z, found.mixing.double_length_z)
+    np.testing.assert_array_equal(resumed.mixing.longer_z, found.mixing.longer_z)
     monkeypatch.setattr(Until, "decided", lambda self, counts, random: np.ones(counts.size, bool))
     assert len(find_motifs(graph, 3, until, attempts=5).random_counts) == 6
 

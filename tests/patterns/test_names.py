@@ -22,9 +22,20 @@ from jaxmotif.patterns import (
 def test_names_of_classes():
     """By strings written down by hand; the numbers are those of mfinder and FANMOD."""
     triads = {
-        "021D": 6, "021U": 36, "021C": 12, "111D": 74, "111U": 14, "030T": 38, "030C": 98, "201": 78, "120D": 108,
-        "120U": 46, "120C": 102, "210": 110, "300": 238,
-    }  # fmt: skip
+        "021D": 6,
+        "021U": 36,
+        "021C": 12,
+        "111D": 74,
+        "111U": 14,
+        "030T": 38,
+        "030C": 98,
+        "201": 78,
+        "120D": 108,
+        "120U": 46,
+        "120C": 102,
+        "210": 110,
+        "300": 238,
+    }
     wanted = {format(number, "09b"): name for name, number in triads.items()} | {
         "0000000011001100": "bi-fan",
         "0000001110001000": "bi-parallel",
@@ -99,11 +110,24 @@ def test_ids_are_the_least_numbers(size, number):
 def test_przulj_numbers():
     """Orders and sizes of the figure: nodes, edges, degree sequence."""
     wanted = {
-        "G0": [1, 1], "G1": [1, 1, 2], "G2": [2, 2, 2], "G3": [1, 1, 2, 2], "G4": [1, 1, 1, 3], "G5": [2] * 4,
-        "G6": [1, 2, 2, 3], "G7": [2, 2, 3, 3], "G8": [3] * 4, "G9": [1, 1, 2, 2, 2], "G11": [1, 1, 1, 1, 4],
-        "G15": [2] * 5, "G17": [1, 2, 2, 3, 4], "G19": [1, 2, 3, 3, 3], "G21": [2, 2, 2, 3, 3], "G27": [3, 3, 3, 3, 4],
+        "G0": [1, 1],
+        "G1": [1, 1, 2],
+        "G2": [2, 2, 2],
+        "G3": [1, 1, 2, 2],
+        "G4": [1, 1, 1, 3],
+        "G5": [2] * 4,
+        "G6": [1, 2, 2, 3],
+        "G7": [2, 2, 3, 3],
+        "G8": [3] * 4,
+        "G9": [1, 1, 2, 2, 2],
+        "G11": [1, 1, 1, 1, 4],
+        "G15": [2] * 5,
+        "G17": [1, 2, 2, 3, 4],
+        "G19": [1, 2, 3, 3, 3],
+        "G21": [2, 2, 2, 3, 3],
+        "G27": [3, 3, 3, 3, 4],
         "G29": [4] * 5,
-    }  # fmt: skip
+    }
     found = {name: sorted(named_pattern(name).adjacency.sum(axis=0).tolist()) for name in wanted}
     assert found == wanted
     assert {f"G{i}" for i in range(30)} == set(przulj_names().values())
@@ -112,14 +136,23 @@ def test_przulj_numbers():
 @pytest.mark.parametrize(
     ("name", "graph"),
     [
-        ("Triangle", nx.complete_graph(3)), ("6-cycle", nx.cycle_graph(6)), ("5-path", nx.path_graph(5)),
-        ("7-star", nx.star_graph(7)), ("5 clique", nx.complete_graph(5)), ("bull", nx.bull_graph()),
-        ("house", nx.house_graph()), ("diamond", nx.diamond_graph()), ("3-star", nx.star_graph(3)),
-        ("5-cycle", nx.cycle_graph(5, nx.DiGraph)), ("ffl", nx.DiGraph([(0, 1), (1, 2), (0, 2)])),
-        ("003", nx.empty_graph(3, nx.DiGraph)), ("bi_fan", nx.DiGraph([(0, 2), (0, 3), (1, 2), (1, 3)])),
-        ("feedback loop", nx.cycle_graph(3, nx.DiGraph)), ("2-clique", nx.DiGraph([(0, 1), (1, 0)])),
+        ("Triangle", nx.complete_graph(3)),
+        ("6-cycle", nx.cycle_graph(6)),
+        ("5-path", nx.path_graph(5)),
+        ("7-star", nx.star_graph(7)),
+        ("5 clique", nx.complete_graph(5)),
+        ("bull", nx.bull_graph()),
+        ("house", nx.house_graph()),
+        ("diamond", nx.diamond_graph()),
+        ("3-star", nx.star_graph(3)),
+        ("5-cycle", nx.cycle_graph(5, nx.DiGraph)),
+        ("ffl", nx.DiGraph([(0, 1), (1, 2), (0, 2)])),
+        ("003", nx.empty_graph(3, nx.DiGraph)),
+        ("bi_fan", nx.DiGraph([(0, 2), (0, 3), (1, 2), (1, 3)])),
+        ("feedback loop", nx.cycle_graph(3, nx.DiGraph)),
+        ("2-clique", nx.DiGraph([(0, 1), (1, 0)])),
     ],
-)  # fmt: skip
+)
 def test_names_against_networkx(name, graph):
     found = named_pattern(name, graph.is_directed())
     make = nx.DiGraph if graph.is_directed() else nx.Graph
@@ -143,15 +176,21 @@ def test_labels_in_words():
 @pytest.mark.parametrize(
     ("name", "directed", "message"),
     [
-        ("trianlge", None, "near: triangle"), ("triangle", True, "is undirected, and here it must be directed"),
+        ("trianlge", None, "near: triangle"),
+        ("triangle", True, "is undirected, and here it must be directed"),
         ("ffl", False, "is directed, and here it must be undirected.*or read the graph as directed"),
         ("id204", True, "204 is the number of no class of 3 nodes.*102 is.*id:K:204"),
         ("id:4:1", True, "none on the diagonal"),
-        ("100000000", True, "diagonal"), ("001101", None, "is no pattern"), ("2-cycle", None, "between 3 and 1024"),
-        ("9999999999-path", None, "between 1 and 1024"), ("", None, "is no pattern"), ("0,1,2:01101", None, "is no"),
-        ("id:9:4", None, "at most 8"), ("0,1:001001110", None, "2 node labels and a matrix of 3 rows"),
+        ("100000000", True, "diagonal"),
+        ("001101", None, "is no pattern"),
+        ("2-cycle", None, "between 3 and 1024"),
+        ("9999999999-path", None, "between 1 and 1024"),
+        ("", None, "is no pattern"),
+        ("0,1,2:01101", None, "is no"),
+        ("id:9:4", None, "at most 8"),
+        ("0,1:001001110", None, "2 node labels and a matrix of 3 rows"),
     ],
-)  # fmt: skip
+)
 def test_wrong_names(name, directed, message):
     with pytest.raises(ValueError, match=message):
         named_pattern(name, directed)

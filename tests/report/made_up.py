@@ -15,5 +15,5 @@ def made_up(classes, seed=0, threshold=2.0):
     size = int(len(classes[0]) ** 0.5)
     return Motifs(
         size, True, tuple(classes), counts, random, threshold, significance_of(counts, random, mixing), mixing,
-        "keeps all", 30.0, 15.2, "census",
+        "keeps all", 30.0, 15.2, {"one-way arcs": 15.2}, "census",
     )  # fmt: skip

@@ -32,8 +32,8 @@ def test_what_is_written_is_read():
     steps = [
         Placement([Pair(-1, 90, 0)]),
         Placement([Pair(0, 10, 100)]),
-        Placement([Pair(1, 20, 200), Pair(0, 30, 300)], below=[1], strangers=[Pair(0, 0, 400)]),
-        Placement([Pair(2, 40, 500)], apart=[0], ahead=[Factor([], [1], 3, 77)]),
+        Placement([Pair(1, 20, 200), Pair(0, 30, 300)], below=[1], non_neighbours=[Pair(0, 0, 400)]),
+        Placement([Pair(2, 40, 500)], distinct_from=[0], ahead=[Factor([], [1], 3, 77)]),
     ]
     leaf = Factor([CandidateSet(Pair(3, 50, 600), 8, 9, 5, inside=False)], [1], 2, 64, 1)
     program = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=[6, 7, 8], stride=4, longest=9)
@@ -42,7 +42,7 @@ def test_what_is_written_is_read():
     assert program.columns == [[], [0], [0, 1], [0, 1, 2]]
     two, last = program.table(2), program.table(3)
     assert records(program, PairWords, two.num_anchors, two.anchors) == [(1, 20, 200), (0, 30, 300)]
-    assert records(program, PairWords, two.num_strangers, two.strangers) == [(0, 0, 400)]
+    assert records(program, PairWords, two.num_non_neighbours, two.non_neighbours) == [(0, 0, 400)]
     assert program.code[two.below] == 1
     assert program.code[two.columns : two.columns + two.num_columns].tolist() == [0, 1, -1]  # -1: the new node
     assert (two.base, two.room, two.next_base, two.next_room, two.is_last) == (6, 7, 20, 8, 0)
@@ -77,9 +77,9 @@ def test_limbs(limbs):
     a, b, c = (rng.integers(0, 2**31, 16, dtype=np.int32) for _ in range(3))
 
     def compute(a, b, c):
-        product = numbers.scaled(numbers.scaled(numbers.of(jnp.int32(3) + 0 * a), a), b)
-        square = numbers.multiply(product, numbers.of(c)) if limbs > 2 else product
-        less = numbers.scaled(numbers.of(0 * a - 1), b)  # minus b
+        product = numbers.scale(numbers.scale(numbers.from_int32(jnp.int32(3) + 0 * a), a), b)
+        square = numbers.multiply(product, numbers.from_int32(c)) if limbs > 2 else product
+        less = numbers.scale(numbers.from_int32(0 * a - 1), b)  # minus b
         return numbers.sums(numbers.add(square, less))
 
     words = jit64(compute)(a, b, c)
@@ -92,7 +92,7 @@ def test_limbs(limbs):
 def test_negative_terms_wrap_back():
     numbers = LimbCounts(4)
     x = np.array([7], np.int32)
-    words = jit64(lambda x: numbers.sums(numbers.add(numbers.of(0 * x - 5), numbers.of(x))))(x)
+    words = jit64(lambda x: numbers.sums(numbers.add(numbers.from_int32(0 * x - 5), numbers.from_int32(x))))(x)
     assert [int(word) for word in words] == [2, 0, 0, 0]
 
 

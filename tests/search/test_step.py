@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.search import Operands, Pair, Placement, Progress, Sizes, Tally, advance, build_program, start_state
+from jaxmotif.search import DeviceReport, Operands, Pair, Placement, Sizes, Tally, advance, build_program, start_state
 from jaxmotif.search._step import Window, extend, prepare_window
 from tests import emulated
 from tests.more import more
@@ -36,7 +36,7 @@ def operands(near, program, bitmap):
 def path_steps():
     """A path of three nodes: node 2 next to node 1, different from node 0."""
     everything, edge = Pair(-1, N + 1, 0), Pair(0, 0, 0)
-    return [Placement([everything]), Placement([edge]), Placement([Pair(1, 0, 0)], apart=[0])]
+    return [Placement([everything]), Placement([edge]), Placement([Pair(1, 0, 0)], distinct_from=[0])]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def path_steps():
 def test_a_step_appends_what_passes_in_order(bitmap, block):
     near = adjacency(1)
     edge = [Pair(0, 0, 0), Pair(1, 0, 0)]
-    steps = [*path_steps()[:2], Placement(edge, below=[1]), Placement([Pair(2, 0, 0)], apart=[0, 1])]
+    steps = [*path_steps()[:2], Placement(edge, below=[1]), Placement([Pair(2, 0, 0)], distinct_from=[0, 1])]
     sizes, room = Sizes(BLOCK, WINDOW, bitmap), 2 * BLOCK
     program = build_program(steps, rooms=[room] * 3, stride=1, longest=N)
     op = operands(near, program, bitmap)
@@ -98,7 +98,7 @@ def test_a_whole_search_counts_and_lists():
             assert int(state.rows[0, 3]) == len(expected)
             assert table.T.tolist() == [list(map(int, row)) for row in expected]
         else:
-            assert Progress.read(np.asarray(report), sizes).matches == len(expected)
+            assert DeviceReport.read(np.asarray(report), sizes).matches == len(expected)
 
 
 def tallied_path(near, cells):
@@ -112,11 +112,12 @@ def tallied_path(near, cells):
 @pytest.mark.parametrize(
     "target",
     [
-        XLA, pytest.param(INTERPRETED, marks=pytest.mark.more),
+        XLA,
+        pytest.param(INTERPRETED, marks=pytest.mark.more),
         pytest.param(emulated.TARGET, marks=[emulated.NEEDS, pytest.mark.more]),
     ],
     ids=lambda x: x.kernels,
-)  # fmt: skip
+)
 def test_matches_are_added_up_by_nodes_and_pairs(target):
     near = adjacency(4)
     pairs, degree = np.argwhere(near), near.sum(axis=1)
@@ -133,17 +134,18 @@ def test_matches_are_added_up_by_nodes_and_pairs(target):
     assert opening.tolist() == (degree[pairs[:, 1]] - 1).tolist()
     assert closing.tolist() == (degree[pairs[:, 0]] - 1).tolist()
     assert not rest.any()
-    assert Progress.read(np.asarray(report), sizes).matches == ends.sum()
+    assert DeviceReport.read(np.asarray(report), sizes).matches == ends.sum()
 
 
 @pytest.mark.parametrize(
     ("target", "bitmap"),
     [
-        (INTERPRETED, True), *more((INTERPRETED, False)),
+        (INTERPRETED, True),
+        *more((INTERPRETED, False)),
         pytest.param(emulated.TARGET, False, marks=[emulated.NEEDS, pytest.mark.more]),
         pytest.param(emulated.TARGET, True, marks=[emulated.NEEDS, pytest.mark.more]),
     ],
-)  # fmt: skip
+)
 def test_a_fused_step_appends_in_any_order(target, bitmap):
     """Triangles u < v < w: lists that begin behind a node, tests of adjacency, programs that append as they come."""
     near = adjacency(6)

@@ -12,9 +12,13 @@ def test_a_run(rehearsals):  # noqa: F811
     told, called = rehearsals(_runner)
     colors = np.arange(40) % 6
     found = find_color_motif(
-        synthetic.random_regular(40, 6, seed=1), colors, dict.fromkeys(range(6), 1), 0, limit=0,
+        synthetic.random_regular(40, 6, seed=1),
+        colors,
+        dict.fromkeys(range(6), 1),
+        0,
+        limit=0,
         devices=jax.devices("cpu")[:1],
-    )  # fmt: skip
+    )
     late = {"_values"}  # which needs what the job has found
     assert told == {program for program in called if program[0].rpartition(".")[2] not in late}
     assert len(told) == 2

@@ -15,7 +15,7 @@ from jaxmotif.sieve import _search as search
 from jaxmotif.sieve import find_color_motif
 from jaxmotif.sieve._colors import parse_motif, vertex_shades
 from jaxmotif.sieve._extract import is_match
-from jaxmotif.sieve._prune import ColoredGraph, candidates, candidates_there, components, restrict
+from jaxmotif.sieve._prune import ColoredGraph, candidates, candidates_on_device, components, restrict
 from tests.more import more
 from tests.sieve import brute
 
@@ -331,7 +331,7 @@ def test_candidates_are_the_same_on_a_device():
         )
         wanted = candidates(host, motif)
         padded = np.pad(host.offsets, (0, 8), mode="edge"), np.pad(host.targets, (0, 96 - host.targets.size))
-        found = candidates_there(*map(jnp.asarray, (*padded, np.pad(host.shades, (0, 8)))), motif)
+        found = candidates_on_device(*map(jnp.asarray, (*padded, np.pad(host.shades, (0, 8)))), motif)
         assert found.tolist() == [*wanted.tolist(), *[False] * 8]
         some += wanted.any() and not wanted.all()
     assert some > 10

@@ -1,4 +1,7 @@
-"""CUDA C++ to PTX by NVRTC, NVIDIA's run-time compiler, which needs no GPU: it comes with JAX's CUDA wheels."""
+"""Compiling of CUDA C++ to PTX by NVRTC, NVIDIA's run-time compiler, which comes with JAX's CUDA wheels.
+
+NVRTC needs no GPU.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ _PLACES = ("nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib", "nvidia/cu12/lib")
 
 
 class NvrtcMissing(RuntimeError):
-    """There is no NVRTC."""
+    """NVRTC was not found."""
 
 
 def candidates() -> list[str]:
-    """Where the library is looked for: ``$JAXMOTIF_NVRTC``, NVIDIA's wheels, then where the system looks."""
-    named = os.environ.get("JAXMOTIF_NVRTC")
+    """Return the paths to try in order: that in ``$JAXMOTIF_NVRTC``, NVIDIA's wheels, then the system's own places."""
+    chosen = os.environ.get("JAXMOTIF_NVRTC")
     wheels = [
         str(file)
         for base in sys.path
@@ -25,7 +28,7 @@ def candidates() -> list[str]:
         for file in sorted(Path(base or ".", place).glob("libnvrtc.so.*"))
         if ".alt." not in file.name
     ]
-    return [*([named] if named else []), *wheels, "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
+    return [*([chosen] if chosen else []), *wheels, "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
 
 
 @functools.cache
@@ -40,10 +43,10 @@ def _library() -> ctypes.CDLL:
 
 
 def nvrtc_version() -> tuple[int, int]:
-    """As its maker numbers it, such as ``(12, 4)``.
+    """Return the version of NVRTC, such as ``(12, 4)``.
 
     Raises:
-      NvrtcMissing: there is none.
+      NvrtcMissing: NVRTC was not found.
     """
     major, minor = ctypes.c_int(), ctypes.c_int()
     _library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
@@ -51,11 +54,11 @@ def nvrtc_version() -> tuple[int, int]:
 
 
 def compile_ptx(text: str, capability: str = "75") -> str:
-    """PTX for GPUs of a compute capability, and all later ones.
+    """Compile CUDA C++ to PTX for GPUs of a compute capability and all later ones.
 
     Raises:
-      NvrtcMissing: there is no NVRTC.
-      RuntimeError: the text does not compile.
+      NvrtcMissing: NVRTC was not found.
+      RuntimeError: The text does not compile.
     """
     library, program = _library(), ctypes.c_void_p()
     _check(library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None), "create")

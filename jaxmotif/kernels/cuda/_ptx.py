@@ -1,4 +1,4 @@
-"""The PTX of a translated kernel: shipped with the package, or else made by NVRTC."""
+"""The PTX of a translated kernel, which is shipped with the package or else compiled by NVRTC."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jaxmotif.kernels.cuda._translate import Program
 
 
 def shipped_name(program: Program) -> str:
-    """By the text alone: what the package holds can never be that of another kernel."""
+    """Return the name of a kernel's file, which depends on its text, so that a file never belongs to another kernel."""
     return f"{program.name}-{hashlib.sha256(program.text.encode()).hexdigest()[:16]}.ptx.z"
 
 
 def ptx_of(program: Program) -> str:
-    """PTX for compute capability 7.5 and later."""
+    """Return the PTX of a kernel, for compute capability 7.5 and later."""
     return _ptx(shipped_name(program), program.text)
 
 

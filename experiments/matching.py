@@ -1,0 +1,294 @@
+"""Matching: how fast queries are planned, counted, listed and attributed, beside other programs.
+
+    python experiments/matching.py ROW [--data FOLDER]
+
+Counts are checked against verified ones. The rows of the GRASS paper are in matching_paper.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import itertools
+import pstats
+import tempfile
+from functools import partial
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import harness
+import numpy as np
+from harness import Rows, Table, measure, option
+
+import jaxmotif
+from jaxmotif.graph import Graph
+from jaxmotif.matching import Search, count_matches, participation_counts
+from jaxmotif.patterns import Pattern
+
+rows = Rows(__doc__)
+limit = partial(option, "--seconds", type=float, help="limit of each search")
+
+HARD = {
+    "graemlin_helicobacter_L2derived/sparse_e4_0": (201_043_214, 36, 35, 322),
+    "graemlin_helicobacter_L8derived/semi_e16_0": (75_806_154, 73, None, 16),
+    "cmap_1a0g_a/sparse_e32_0": (132_350_220, None, None, 2.9),
+    "graemlin_helicobacter_L8derived/dense_e32_0": (1_076_324_210, None, None, 1759),
+    "graemlin_helicobacter_L1/sparse_e4_0": (5_884_385_502, 510, 80, 5590),
+    "graemlin_helicobacter_L1/semi_e8_0": (13_352_754_063, 1173, 230, 45454),
+    "graemlin_campylobacter_L4derived/semi_e16_1": (272_891_757, 247, None, 8027),
+    "string_yeast_u32/sparse_e8_0": (1_027_261_090, 744, None, 0.6),
+    "string_yeast_u32/dense_e32_0": (45_259_201_966, 12031, None, 20),
+    "cmap_1a0g_a/sparse_e64_0": (30_940_704, None, None, 7),
+    "graemlin_campylobacter_L16derived/sparse_e16_0": (1_989_473_392_832, None, None, 424),
+    "string_human_u32/dense_e64_0": (790_785_306_501_120, None, None, 567),
+    "string_yeast_s32/sparse_e8_0": (23_236_866_643, None, None, 104),
+    "string_yeast_s32/dense_e64_0": (1_512_956_511_234_595_046_551_716_720, None, None, 56),
+}
+"""Matches, and ms on an H200 machine of EGSM and T-DFS (GPU, listing) and of DAF (one CPU core, counting)."""
+PATTERNS = {
+    "4-clique": list(itertools.combinations(range(4), 2)),
+    "5-clique": list(itertools.combinations(range(5), 2)),
+    "4-cycle": [(0, 1), (1, 2), (2, 3), (3, 0)],
+    "diamond": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)],
+}
+G2MINER = {"email-Enron": (0.24, 0.92, 1.1, 0.54), "socfb-MIT8": (0.8, 5.8, 10, 1.2)}
+"""Kernel ms of G2Miner for PATTERNS, on an H200."""
+
+
+@rows(
+    limit(default=20.0),
+    option("--block", type=int, help="lanes of a step"),
+    option("--only", default="", help="instances whose name holds this"),
+)
+def hard(options: argparse.Namespace) -> None:
+    """Time the hard instances, listed and counted, beside EGSM, T-DFS and DAF.
+
+    The bars of a search, ms: lists 10, 24, 42, 380 and 80, counts 1, 1.5, 2.9, 20 and 3.5 on L2derived/sparse_e4_0,
+    L8derived/semi_e16_0, cmap/sparse_e32_0, L8derived/dense_e32_0 and L1/sparse_e4_0.
+    """
+    table = Table(
+        "instance",
+        "mode",
+        "count",
+        "right",
+        "first s",
+        "ms",
+        "plan ms",
+        "search ms",
+        "steps",
+        "G/s",
+        *("EGSM", "T-DFS", "DAF"),
+    )
+    for name, (count, *rivals) in HARD.items():
+        if options.only not in name:
+            continue
+        query, target = harness.instance(options.data, name)
+        for mode in ("count", "list"):
+            if mode == "list" and count > 2e10:
+                continue
+            how = Search(block=options.block, leaves=mode == "count", symmetry=mode == "count")
+            call = partial(count_matches, query, target, time_limit=options.seconds, search=how)
+            # A search that is cut off is not made again.
+            found = measure(call, calls=5, seconds=options.seconds)
+            result = found.result
+            search = result.seconds["search"]
+            table.row(
+                name,
+                mode,
+                result.count,
+                "yes" if result.count == count else f"NO: {result.status}",
+                f"{found.first:.1f}",
+                f"{1000 * found.best:.2f}",
+                f"{1000 * max(found.best - search, 0):.2f}",
+                f"{1000 * search:.2f}",
+                result.steps,
+                f"{result.positions / search / 1e9:.2f}",
+                *("" if rival is None else rival for rival in rivals),
+            )
+            phases = {phase: round(1000 * s, 2) for phase, s in result.seconds.items()}
+            print("<!--", len(result.order), "searched,", len(result.leaves), "leaves", phases, "-->", flush=True)
+
+
+@rows()
+def unlabelled(options: argparse.Namespace) -> None:
+    """Time unlabelled cliques, 4-cycles and diamonds, beside G2Miner's generated GPU kernels on the same graphs."""
+    table = Table("graph | pattern | occurrences | total ms | search ms | steps | G2Miner ms")
+    for name, rivals in G2MINER.items():
+        target = harness.undirected(options.data, name)
+        for (pattern, edges), rival in zip(PATTERNS.items(), rivals, strict=True):
+            query = Pattern.from_edges(edges)
+            found = measure(partial(count_matches, query, target, per="occurrence", time_limit=20))
+            result = found.result
+            search = f"{1000 * result.seconds['search']:.1f}"
+            shown = f"{result.count} {'' if result.exact else result.status}"
+            table.row(name, pattern, shown, f"{1000 * found.best:.1f}", search, result.steps, rival)
+
+
+# ---- easy instances
+
+
+EASY = 0.5
+"""CPU seconds in which some program solves an easy instance."""
+
+
+def known_instances(data: Path) -> dict[str, tuple[int, float]]:
+    """Return the verified count of every instance that some program solved, and the least CPU seconds one took."""
+    found = {}
+    for target, queries in harness.verified(data, "labelled", "matches.json").items():
+        for query, kinds in queries.items():
+            for kind, known in kinds.items():
+                if known["cpu_s"] and known["matches"] is not None:
+                    name = f"{target}/{query}" + ("/induced" if kind == "induced" else "")
+                    found[name] = known["matches"], min(known["cpu_s"].values())
+    return found
+
+
+@rows(
+    option("instances", nargs="*", metavar="TARGET/QUERY[/induced]"),
+    option("--calls", type=int, default=8),
+    option("--every", type=int, default=1, help="take every N-th of the 155 easy instances (6: 26)"),
+    option("--profile", action="store_true"),
+)
+def planning(options: argparse.Namespace) -> None:
+    """Time warm calls of easy instances, beside the least CPU time another program is known to take, with reading.
+
+    Without instances, of those that some program solves in half a second. The bar is three times the best other.
+    """
+    known = known_instances(options.data)
+    easy = [name for name, (_, least) in known.items() if least < EASY]
+    profile, ratios, milliseconds = cProfile.Profile(), [], []
+    table = Table("instance | nodes | matches | wall ms | CPU ms | best other, CPU ms | CPU / best")
+    for name in options.instances or easy[:: options.every]:
+        query, target = harness.instance(options.data, name)
+        call = partial(count_matches, query, target, name.endswith("/induced"))
+        found = measure(call, calls=options.calls - 1)
+        if options.profile:
+            profile.runcall(measure, call, calls=options.calls)
+        matches, best = known[name]
+        harness.check(name, found.result.count, matches)
+        wall, cpu, best = 1e3 * found.best, 1e3 * found.cpu, 1e3 * best
+        ratios.append(cpu / best)
+        milliseconds.append((wall, cpu))
+        table.row(name, query.n, matches, f"{wall:.2f}", f"{cpu:.2f}", f"{best:.0f}", f"{ratios[-1]:.2f}")
+    wall, cpu = (geometric_mean(column) for column in zip(*milliseconds, strict=True))
+    print(f"\n{len(ratios)} instances, geometric means {wall:.2f} ms wall, {cpu:.2f} ms CPU, ", end="")
+    print(f"{geometric_mean(ratios):.2f} times the best other's; more than 3 times: {sum(r > 3 for r in ratios)}")
+    if options.profile:
+        pstats.Stats(profile).sort_stats("tottime").print_stats(45)
+
+
+def geometric_mean(values: Any) -> float:
+    """Return the geometric mean of some positive numbers."""
+    return exp(sum(map(log, values)) / len(values))
+
+
+# ---- one method each
+
+
+@rows(option("instances", nargs="+", metavar="TARGET/QUERY[/induced]"), limit(default=60.0))
+def participation(options: argparse.Namespace) -> None:
+    """Time participation counts beside counting, in CPU seconds of warm calls; each column's sum must be the count.
+
+    Counting by visiting is given up at the limit.
+    """
+    table = Table("instance | matches | count | count by visiting | participation, nodes | edges | nodes / visiting")
+    for name in options.instances:
+        query, target = harness.instance(options.data, name)
+        given = query, target, name.endswith("/induced")
+        visit = {"time_limit": options.seconds, "search": Search(leaves=False)}
+        found, visited, nodes, edges = (
+            measure(call, calls=1)
+            for call in (
+                partial(count_matches, *given),
+                partial(count_matches, *given, **visit),
+                partial(participation_counts, *given),
+                partial(participation_counts, *given, of="edge"),
+            )
+        )
+        for counts in (nodes, edges):
+            harness.check(name, bool((counts.result.sum(axis=0) == found.result.count).all()), True)
+        exact = visited.result.exact
+        ratio = f"{nodes.cpu / visited.cpu:.2f}" if exact else ""
+        by_visits = f"{'' if exact else 'over '}{visited.cpu:.2f}"
+        times = f"{found.cpu:.2f}", by_visits, f"{nodes.cpu:.2f}", f"{edges.cpu:.2f}"
+        table.row(name, found.result.count, *times, ratio)
+
+
+@rows(
+    option("--nodes", type=int, default=300),
+    option("--density", type=float, default=0.5),
+    limit(default=20.0),
+)
+def pieces(options: argparse.Namespace) -> None:
+    """Time queries that fall apart, whole and in pieces: two cliques that share a node, in a random target."""
+    rng = np.random.default_rng(0)
+    edges = np.argwhere(np.triu(rng.random((options.nodes, options.nodes)) < options.density, 1))
+    target = Graph.from_edges(edges, options.nodes, node_labels=rng.integers(0, 3, options.nodes))
+    print(f"{target}, 3 labels\n")
+    table = Table("query | pieces | matches | status | candidates | CPU s | s")
+    for size in (3, 4):
+        cliques = ([*range(size)], [*range(size - 1, 2 * size - 1)])
+        edges = [pair for nodes in cliques for pair in itertools.combinations(nodes, 2)]
+        labelled = {
+            "of two labels": [1] * (size - 1) + [0] + [2] * (size - 1),
+            "of one label": [0] * (2 * size - 1),
+        }
+        for name, labels in labelled.items():
+            query = Pattern.from_edges(edges, node_labels=labels)
+            for apart in (False, True):
+                search = Search(pieces=apart)
+                call = partial(count_matches, query, target, time_limit=options.seconds, search=search)
+                timing = measure(call, calls=1)
+                found = timing.result
+                cells = f"{found.count:,}", found.status, f"{found.positions:,}"
+                what = f"two {size}-cliques at a node, {name}"
+                table.row(what, apart, *cells, f"{timing.cpu:.2f}", f"{timing.best:.2f}")
+
+
+@rows(
+    option("--size", type=int, default=3),
+    option("--most", type=float, default=3e7, help="leave out a network of more subgraphs"),
+    option("--part", default="0/1", metavar="I/N", help="list every N-th class from class I on"),
+)
+def occurrences(options: argparse.Namespace) -> None:
+    """List the occurrences of every class of a census by matching: their number against the census, and CPU seconds.
+
+    All directed networks are taken. A long listing goes in N pieces, with ``--part``.
+    """
+    part, parts = map(int, options.part.split("/"))
+    table = Table("network | size | classes | occurrences | differ | census | listing")
+    for name, graph in harness.all_directed(options.data).items():
+        census, _, counting = harness.once(partial(jaxmotif.subgraph_census, graph, options.size))
+        wanted = dict(list(census.as_dict().items())[part::parts])
+        total = sum(wanted.values())
+        cells = name, options.size, len(wanted), f"{total:,}"
+        if total > options.most:
+            table.row(*cells, "left out", f"{counting:.1f}", "")
+            continue
+
+        def differing(graph: Graph = graph, wanted: dict[str, int] = wanted) -> int:
+            return sum(sum(map(len, jaxmotif.occurrences(graph, kind))) != count for kind, count in wanted.items())
+
+        differ, _, listing = harness.once(differing)
+        table.row(*cells, differ, f"{counting:.1f}", f"{listing:.1f}")
+
+
+@rows(option("--instance", default="cmap_1a0g_a/sparse_e32_0"))
+def parquet(options: argparse.Namespace) -> None:
+    """Write all matches of a query to a Parquet file (132 million of 30 nodes), and read back how many there are."""
+    import pyarrow.parquet  # an extra
+
+    query, target = harness.instance(options.data, options.instance)
+    count, counting, _ = harness.once(lambda: count_matches(query, target).count)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "matches.parquet"
+        _, writing, _ = harness.once(lambda: jaxmotif.find_matches(query, target, sink=path) and None)
+        harness.check("rows", pyarrow.parquet.ParquetFile(path).metadata.num_rows, count)
+        table = Table("rows | counted s | written s | GiB | device GiB")
+        sizes = f"{path.stat().st_size / 2**30:.1f}", f"{harness.peak_gib():.1f}"
+        table.row(f"{count:,}", f"{counting:.2f}", f"{writing:.2f}", *sizes)
+
+
+if __name__ == "__main__":
+    rows.main()

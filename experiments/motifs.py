@@ -1,0 +1,491 @@
+"""Motifs: censuses, random graphs and discovery, and the rows of the NemoGPU paper (Lin, Xiao, Xie, Li, TKDE 2017).
+
+    python experiments/motifs.py ROW [--data FOLDER]
+
+The rows of the paper write results/figures/motifs_*.json; with ``--small`` they run in seconds on a CPU, to see that
+they work, and write nothing. What random graphs are like is measured by motifs_null.py and motifs_uniformity.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import harness
+import jax
+import numpy as np
+from harness import Rows, Table, measure, option
+
+# What is not public: the two engines that count classes in random graphs, and how they are given these.
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import count_classes
+from jaxmotif.census._pair_states import Alphabet
+from jaxmotif.census._sizes import plan
+from jaxmotif.graph import Graph
+from jaxmotif.kernels._switching import Step
+from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs._graph_samples import sample_graphs
+from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
+
+rows = Rows(__doc__)
+
+
+# ---- censuses, random graphs, discovery
+
+
+@rows(option("--most", type=float, default=1e12, help="pass over censuses of more subgraphs"))
+def census(options: argparse.Namespace) -> None:
+    """Time the census of every stored network and size, against the stored counts.
+
+    The bar for yeastppi_listed, k = 6, on an H200 is 5 G subgraphs a second.
+    """
+    table = Table("network | k | subgraphs | classes | equal | first s | s | CPU s | M/s")
+    for name, sizes in harness.verified(options.data, "directed", "census.json").items():
+        graph = harness.directed(options.data, name)
+        for size, want in sizes.items():
+            if want["total"] > options.most:
+                continue
+            timing = measure(partial(subgraph_census, graph, int(size)), seconds=5)
+            found = timing.result
+            equal = found.as_dict() == want["classes"]
+            times = f"{timing.first:.2f}", f"{timing.best:.4f}", f"{timing.cpu:.3f}"
+            table.row(
+                name, size, found.total, len(found.classes), equal, *times, f"{found.total / timing.best / 1e6:.1f}"
+            )
+
+
+STEPS: tuple[tuple[Step, int], ...] = (("reject", 20), ("global", 5))
+"""Steps of a chain, and attempts an edge."""
+
+
+@rows(option("--number", type=int, default=1000, help="of random graphs"), option("--calls", type=int, default=3))
+def chains(options: argparse.Namespace) -> None:
+    """Time the random graphs of yeast and of a network of 17,179 nodes and 124,599 arcs, by both steps."""
+    rng = np.random.default_rng(0)
+    arcs = np.unique(rng.integers(0, 17_179, (124_700, 2)), axis=0)
+    large = Graph.from_edges(arcs[arcs[:, 0] != arcs[:, 1]][:124_599], 17_179, directed=True)
+    table = Table("network | random graphs | step | attempts an edge | accepted | first s | s")
+    for name, graph in (("yeast", harness.directed(options.data, "yeast")), ("17,179 nodes", large)):
+        for step, attempts in STEPS:
+            call = partial(random_graphs, graph, options.number, jax.random.key(0), step=step, attempts=attempts)
+            timing = measure(call, calls=options.calls)
+            accepted = f"{timing.result.acceptance:.3f}"
+            table.row(name, options.number, step, attempts, accepted, f"{timing.first:.2f}", f"{timing.best:.3f}")
+
+
+DISCOVERIES = ["yeast:3:1000", "yeast:4:1000", "celegans_cect_varshney:4:1000", "yeast:5:100", "yeast:6:1000"]
+
+
+@rows(option("runs", nargs="*", metavar="NETWORK:SIZE:RANDOM", default=DISCOVERIES))
+def discovery(options: argparse.Namespace) -> None:
+    """Time discovery, beside what is known of two motifs.
+
+    The bars on an H200, s: 0.1, 0.3, 1, none and 10, in the order of DISCOVERIES.
+    """
+    table = Table("network | k | random graphs | first s | s | CPU s | feed-forward loop, bi-fan: count, mean, sd, z")
+    for run in options.runs:
+        name, size, number = run.split(":")
+        graph = harness.directed(options.data, name)
+        timing = measure(partial(find_motifs, graph, int(size), int(number), jax.random.key(0)))
+        found, shown = timing.result, []
+        for label in ("030T feed-forward loop", "bi-fan"):
+            if label in found.names:
+                i, s = found.names.index(label), found.significance
+                shown.append(f"{found.counts[i]}, {s.mean[i]:.2f}, {s.sd[i]:.2f}, {s.z[i]:.1f}")
+        table.row(name, size, number, timing.first, timing.best, timing.cpu, "; ".join(shown))
+
+
+# ---- NemoGPU: whole discoveries
+
+
+TABLE_1 = {
+    "YE": (688, 1_079, 71, 13),
+    "HS": (1_509, 5_598, 71, 45),
+    "YP": (2_361, 6_646, 64, 47),
+    "MM": (4_293, 7_987, 91, 111),
+    "DM": (6_303, 18_224, 88, 122),
+    "AT": (9_216, 50_669, 58, 89),
+    "CE": (17_179, 124_599, 67, 107),
+}
+"""Networks of the paper: nodes, arcs, largest out-degree, largest in-degree. YE is yeast, YP nearly yeastppi_listed."""
+
+
+def like(name: str, seed: int = 0) -> Graph:
+    """Make a random graph with the nodes, arcs and largest degrees of a network of the paper.
+
+    Degrees fall as a power of the rank, chosen so that the largest and the sum are met.
+    """
+    nodes, arcs, most_out, most_in = TABLE_1[name]
+    rng = np.random.default_rng(seed)
+
+    def degrees(most: int) -> np.ndarray:
+        low, high = 0.0, 4.0
+        for _ in range(60):  # the exponent, by halving
+            power = (low + high) / 2
+            total = np.rint(most * np.arange(1, nodes + 1) ** -power).sum()
+            low, high = (power, high) if total > arcs else (low, power)
+        found = np.rint(most * np.arange(1, nodes + 1) ** -high).astype(np.int64)
+        # What rounding leaves over goes to the nodes without any, one each.
+        found[np.flatnonzero(found == 0)[: arcs - found.sum()]] = 1
+        found[-max(arcs - int(found.sum()), 0) or nodes :] += 1
+        return rng.permutation(found)
+
+    out, into = degrees(most_out), degrees(most_in)
+    tails, heads = np.repeat(np.arange(nodes), out), rng.permutation(np.repeat(np.arange(nodes), into))
+    size = min(tails.size, heads.size)
+    tails, heads = rng.permutation(tails)[:size], heads[:size]
+    for _ in range(100):  # loops and repeated arcs exchange heads with others
+        order = np.lexsort((heads, tails))
+        again = (np.diff(tails[order]) == 0) & (np.diff(heads[order]) == 0)
+        bad = np.union1d(order[1:][again], np.flatnonzero(tails == heads))
+        if not bad.size:
+            break
+        other = rng.permutation(size)[: bad.size]
+        heads[np.concatenate([bad, other])] = heads[np.concatenate([other, bad])]
+    return Graph.from_edges(np.stack([tails, heads], axis=1), nodes, directed=True)
+
+
+def paper_row(*more: harness.Argument, name: str | None = None) -> Callable[[harness.Row], harness.Row]:
+    """Make a function a row of the paper, with the arguments that all of these take."""
+    common = (
+        option("--size", type=int, help="of the motifs"),
+        option("--random", type=int, help="number of random graphs"),
+        option("--devices", type=int, default=1),
+        option("--once", action="store_true", help="time the first call, which compiles"),
+        option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
+    )
+    return rows(*more, *common, name=name)
+
+
+def discover(options: argparse.Namespace, graph: Graph, size: int, number: int) -> tuple[float, Motifs]:
+    """Return the seconds of a second call, or of a first one with ``--once``, and what it found."""
+    call = partial(find_motifs, graph, size, number, 0, devices=jax.devices()[: options.devices])
+    timing = measure(call, calls=0 if options.once else 1)
+    return timing.best, timing.result
+
+
+def draw(options: argparse.Namespace, name: str, series: harness.Series, **told: Any) -> None:
+    """Write a figure of a row that is not small."""
+    if not options.small:
+        many = f"_{options.devices}_devices" if options.devices > 1 else ""
+        harness.figure(f"motifs_{name}{many}", series, **{"logy": True, **told})
+
+
+@paper_row()
+def largest(options: argparse.Namespace) -> None:
+    """Discover in yeast at k = 3 to 8, r = 100 (10 at k = 8) (Fig. 6)."""
+    table = Table("k | random graphs | subgraphs | classes | s")
+    graph, seconds, counted = harness.directed(options.data, "yeast"), {}, {}
+    for size in [options.size] if options.size else range(3, 5 if options.small else 9):
+        number = options.random or (5 if options.small else 10 if size == 8 else 100)
+        seconds[size], found = discover(options, graph, size, number)
+        subgraphs = int(found.counts.sum() + found.random_counts.sum())
+        counted[size] = subgraphs / 1e9
+        table.row(size, number, f"{subgraphs:,}", len(found.classes), seconds[size])
+    draw(
+        options,
+        "sizes",
+        {"seconds, r = 100 (k = 8: 10)": seconds, "10^9 subgraphs in these graphs": counted},
+        title="Discovery by size of the motif, yeast",
+        xlabel="k",
+        ylabel="seconds",
+        kind="line",
+        paper="Fig. 6, r = 1000, charts: over 250 times DistributedNM (6 threads) from k = 7 on, on a K20",
+        note="a tenth or more of the random graphs are counted again at double length",
+    )
+
+
+@paper_row()
+def random(options: argparse.Namespace) -> None:
+    """Discover in yeast at r = 100 to 10,000, k = 4 and 5 (Fig. 7)."""
+    table = Table("k | random graphs | s")
+    graph, series = harness.directed(options.data, "yeast"), {}
+    for size in [options.size] if options.size else (4, 5):
+        times = series[f"k = {size}"] = {}
+        for number in (5, 10) if options.small else (100, 200, 500, 1000, 2000, 5000, 10_000):
+            times[number], _ = discover(options, graph, size, number)
+            table.row(size, number, times[number])
+    draw(
+        options,
+        "random",
+        series,
+        title="Discovery by number of random graphs, yeast",
+        xlabel="r",
+        ylabel="seconds",
+        kind="line",
+        paper="Fig. 7, r = 100 to 1000, charts: on a K20 two orders of magnitude below DistributedNM",
+        logx=True,
+    )
+
+
+@paper_row()
+def datasets(options: argparse.Namespace) -> None:
+    """Discover in networks of the sizes and degrees of the paper's seven, k = 4, r = 1000 (Fig. 4).
+
+    YE is yeast; the others are random but for nodes, arcs and largest degrees.
+    """
+    size, number, seconds = options.size or 4, options.random or (2 if options.small else 1000), {}
+    table = Table("network | nodes | arcs | subgraphs in it | s")
+    for name in ("YE", "HS") if options.small else TABLE_1:
+        graph = harness.directed(options.data, "yeast") if name == "YE" else like(name)
+        seconds[name], found = discover(options, graph, size, number)
+        table.row(name, graph.n, graph.m, f"{int(found.counts.sum()):,}", seconds[name])
+    draw(
+        options,
+        f"datasets_{size}",
+        {"all phases": seconds},
+        title=f"Discovery in networks of the sizes of Table 1, k = {size}, r = {number}",
+        xlabel="network",
+        ylabel="seconds",
+        kind="bar",
+        paper="Fig. 4, k = 6, r = 1000, charts: two orders of magnitude faster than CPU programs; DistributedNM fails "
+        "on CE",
+        note="YE is yeast; the others have the nodes, arcs and largest degrees of Table 1, and are random otherwise",
+    )
+
+
+@paper_row()
+def worm(options: argparse.Namespace) -> None:
+    """Discover in a network of the size of CE, the paper's largest, k = 4, r = 1000 (Fig. 4)."""
+    size, number = options.size or (3 if options.small else 4), options.random or (2 if options.small else 1000)
+    graph = like("CE")
+    seconds, found = discover(options, graph, size, number)
+    subgraphs = f"{int(found.counts.sum()):,} subgraphs in the graph"
+    print(f"{graph}, k = {size}, r = {number}, {options.devices} devices, {subgraphs}: {seconds:.3g} s")
+    draw(
+        options,
+        f"worm_{size}",
+        {f"k = {size}": {"CE": seconds}},
+        title=f"Discovery in a network of the size of CE, k = {size}, r = {number}",
+        xlabel="network",
+        ylabel="seconds",
+        kind="bar",
+        paper="Fig. 4, CE at k = 6, r = 1000, chart: done on a K20; DistributedNM does not end in a day",
+        note=f"17,179 nodes, 124,599 arcs, largest degrees of Table 1; {subgraphs}",
+    )
+
+
+# ---- NemoGPU: how classes are counted in random graphs
+
+
+SINGLES = 2
+"""Random graphs counted one by one, which is slow; times are scaled to all."""
+ROW_BYTES = 4 * (2 + 8)
+"""Of a partial match: graph, tree node, up to 8 nodes."""
+
+
+class Sampled:
+    """A network, the classes of its subgraphs, and random graphs in which these are counted.
+
+    Args:
+      options: of the row; ``--random`` and ``--size`` say how many graphs, and the size of the subgraphs.
+      name: of a directed network.
+    """
+
+    def __init__(self, options: argparse.Namespace, name: str):
+        self.size, self.number = options.size, options.random
+        self.device = jax.devices()[0]
+        self.sizes, self._matrix_bytes = plan(self.device, None)
+        self.graph = harness.directed(options.data, name)
+        self.classes = subgraph_census(self.graph, self.size).classes
+        self.sample = random_graphs(self.graph, self.number, jax.random.key(0))
+        self.whole = plan_matching(self.graph, self.size, self.classes)
+
+    def graphs(self, sample: Any) -> Any:
+        """Lay random graphs out for either engine."""
+        return sample_graphs(sample, len(sample), self._matrix_bytes, self.device)
+
+    def match(self, plans: Sequence[Any], samples: Sequence[Any], tables: Sequence[int] | None = None) -> np.ndarray:
+        """Count ``[graphs, classes]``: the plans one after the other, the samples one after the other."""
+        sizes = list(tables or [self.sizes.table] * self.size)
+        parts = []
+        for sample in samples:
+            graphs = self.graphs(sample)
+            counts = [count_by_matching(graphs, p, block=self.sizes.block, tables=sizes) for p in plans]
+            parts.append(np.concatenate(counts, axis=1))
+        return np.concatenate(parts)
+
+    def census(self, classifier: Classifier) -> np.ndarray:
+        """Count ``[graphs, classes]`` by a census of every random graph, of the classes that the network has."""
+        counts = count_classes(self.graphs(self.sample), self.size, classifier, self.sizes)
+        known = {name: i for i, name in enumerate(classifier.classes)}
+        nothing = np.zeros(self.number, np.int64)
+        return np.stack([counts[:, known[c]] if c in known else nothing for c in self.classes], axis=1)
+
+    def batches(self, together: int) -> list[Any]:
+        """Cut the random graphs into lots."""
+        return [self.sample[low : low + together] for low in range(0, self.number, together)]
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a second call gave, and its seconds: of CPU on a CPU."""
+    timing = measure(call, calls=1)
+    return timing.result, timing.seconds
+
+
+def engine_row(*networks: str, name: str | None = None) -> Callable[[harness.Row], harness.Row]:
+    """Make a function a row that compares ways to count, on some networks."""
+
+    def add(act: harness.Row) -> harness.Row:
+        def acted(options: argparse.Namespace) -> None:
+            if options.small:
+                options.size, options.random, options.networks = 3, 4, ["ecoli_alon423"]
+            options.size, options.random = options.size or 5, options.random or 100
+            act(options)
+
+        acted.__doc__, acted.__name__ = act.__doc__, act.__name__
+        given = option("networks", nargs="*", metavar="NETWORK", default=list(networks), help="default: %(default)s")
+        return paper_row(given, name=name)(acted)
+
+    return add
+
+
+@engine_row("yeast", "ecoli_alon423")
+def engines(options: argparse.Namespace) -> None:
+    """Time both engines on the same random graphs, whose counts must agree class by class and graph by graph."""
+    table = Table("network | k | subgraphs in them | classes | tree nodes | plan s | matching s | census s | equal")
+    for name in options.networks:
+        case = Sampled(options, name)
+        classifier = Classifier(Alphabet.of(case.sample.source), case.size)
+        started = harness.clock()
+        plan_matching(case.graph, case.size, case.classes)
+        planned = harness.clock() - started
+        found, matching = timed(lambda case=case: case.match([case.whole], [case.sample]))
+        wanted, counting = timed(lambda case=case, classifier=classifier: case.census(classifier))
+        nodes, same = int(case.whole.tree.begin[-1]), np.array_equal(found, wanted)
+        table.row(name, case.size, found.sum(), len(case.classes), nodes, planned, matching, counting, same)
+
+
+@engine_row("yeast", "ecoli_alon423")
+def overhead(options: argparse.Namespace) -> None:
+    """Time the matching engine without each of its optimisations, over all together, per random graph (Fig. 8)."""
+    table = Table("network | k | full s a graph | DC-GM | DC | NA | rows of NA's tables")
+    series: dict[str, dict[str, float]] = {"DC-GM": {}, "DC": {}, "NA": {}}
+    for name in options.networks:
+        case = Sampled(options, name)
+        alone = [plan_matching(case.graph, case.size, [c]) for c in case.classes]
+        singles = case.batches(1)[:SINGLES]
+        few = [one for lot in singles for one in lot]
+        _, full = timed(lambda case=case: case.match([case.whole], [case.sample]))
+        merged, without_tree = timed(lambda case=case, alone=alone: case.match(alone, [case.sample]))
+        _, bounded = timed(lambda case=case, alone=alone, singles=singles: case.match(alone, singles))
+        # Without divide and conquer a table holds all that a level can have.
+        levels = [max(subgraph_census(g, i).total for g in few) for i in range(2, case.size)]
+        tables = [case.sizes.block + (1 << int(level).bit_length()) for level in levels]
+        full /= case.number
+        ratios = {"DC-GM": without_tree / case.number / full, "DC": bounded / SINGLES / full, "NA": 0.0}
+        if sum(tables) * ROW_BYTES < (2**30 if harness.backend() == "cpu" else 2**34):
+            every = [*tables, case.sizes.block]
+            single, nothing = timed(
+                lambda case=case, alone=alone, singles=singles, every=every: case.match(alone, singles, every)
+            )
+            harness.check(f"{name}, without tables of a bounded size", np.array_equal(single, merged[:SINGLES]), True)
+            ratios["NA"] = nothing / SINGLES / full
+        for label, ratio in ratios.items():
+            series[label][name] = ratio
+        table.row(name, case.size, full, *(ratio or "-" for ratio in ratios.values()), sum(tables))
+    draw(
+        options,
+        "overhead",
+        series,
+        title=f"Matching engine: time without optimisations over time with all, k = {options.size}",
+        xlabel="network",
+        ylabel="relative time",
+        kind="bar",
+        paper="Fig. 8, k = 6: DC-GM about 2, DC about 4, NA a little below DC or out of memory",
+        note="0: out of memory",
+    )
+
+
+@engine_row("yeast", name="lambda")
+def memory_shares(options: argparse.Namespace) -> None:
+    """Time the matching engine by the share of memory that each level's table takes (Fig. 9a)."""
+    for name in options.networks:
+        case, seconds = Sampled(options, name), {}
+        total = case.sizes.table * case.size
+        print(f"{name}: {total} rows in all, each table a part lambda of what is left\n")
+        table = Table("lambda | s")
+        for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+            left, tables = total, []
+            for _ in range(2, case.size - 1):
+                tables.append(max(case.sizes.block, int(left * share)))
+                left -= tables[-1]
+            tables += [max(case.sizes.block, left), case.sizes.block]
+            _, seconds[share] = timed(lambda tables=tables, case=case: case.match([case.whole], [case.sample], tables))
+            table.row(share, seconds[share])
+        table.row("equal parts", timed(lambda case=case: case.match([case.whole], [case.sample]))[1])
+        draw(
+            options,
+            "lambda",
+            {"": seconds},
+            title=f"Matching engine: memory for each level's table, {name}, k = {case.size}, r = {case.number}",
+            xlabel="lambda",
+            ylabel="seconds",
+            kind="line",
+            paper="Fig. 9a, YP: best at 0.4, worse from 0.3 down and above 0.5",
+            logy=False,
+        )
+
+
+@engine_row("yeast", name="mu")
+def merging(options: argparse.Namespace) -> None:
+    """Time the matching engine by how many random graphs are merged (Fig. 9b)."""
+    counts = {1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 750, 1000}
+    for name in options.networks:
+        case, seconds = Sampled(options, name), {}
+        table = Table("mu | matrix of dyads | s")
+        for together in sorted({mu for mu in counts if mu < case.number} | {case.number}):
+            parts = [part for part in case.batches(together) if len(part) == together]
+            matrix = case.graphs(parts[0]).dyads.matrix is not None
+            _, taken = timed(lambda parts=parts, case=case: case.match([case.whole], parts))
+            seconds[together] = taken * case.number / (together * len(parts))
+            table.row(together, matrix, seconds[together])
+        draw(
+            options,
+            "mu",
+            {"": seconds},
+            title=f"Matching engine: random graphs merged, {name}, k = {case.size}, r = {case.number}",
+            xlabel="mu",
+            ylabel="seconds",
+            kind="line",
+            paper="Fig. 9b, YP: best at 400 of 1000 on a K20, at 100 on a Q2000",
+            logx=True,
+        )
+
+
+@engine_row("yeast", "ecoli_alon423")
+def phases(options: argparse.Namespace) -> None:
+    """Tell what the first phase gains on a GPU: time with it on the CPU, over time with both here (Fig. 10)."""
+    if harness.backend() == "cpu":
+        raise SystemExit("this row needs a GPU")
+    gains = {}
+    counts = [r for r in (100, 200, 300, 400, 500, 750, 1000) if r <= options.random] or [options.random]
+    table = Table("network", "first phase s", "on a CPU s", "second phase s", *(f"r={r}" for r in counts))
+    for name in options.networks:
+        case = Sampled(options, name)
+        _, here = timed(partial(subgraph_census, case.graph, case.size))
+        _, there = timed(partial(subgraph_census, case.graph, case.size, devices=[jax.devices("cpu")[0]]))
+        _, second = timed(lambda case=case: case.match([case.whole], [case.sample]))
+        each = second / case.number
+        gains[name] = {r: (there + each * r) / (here + each * r) for r in counts}
+        table.row(name, here, there, second, *gains[name].values())
+    draw(
+        options,
+        "phases",
+        gains,
+        title=f"Gain from a first phase on the device, k = {options.size}",
+        xlabel="r",
+        ylabel="times faster",
+        kind="line",
+        paper="Fig. 10: about 2 at r = 100 on a K20, falling with r",
+        logy=False,
+    )
+
+
+if __name__ == "__main__":
+    started = time.perf_counter()
+    rows.main()
+    print(f"\n{time.perf_counter() - started:.0f} s in all")

@@ -1,0 +1,77 @@
+"""Results that are a table of counts: NumPy integers for users, and the engine's array where that is asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._fetch import fetch_counts
+from jaxmotif.arrays._int64 import Int64
+from jaxmotif.arrays._present import Presented
+
+
+class CountTable(Presented):
+    """Base of results that are a table of counts, one row an edge or a node.
+
+    Attributes:
+      columns: names of the columns.
+      raw_counts: what the engine counted, ``[rows or more, columns]``, of which users see :attr:`values`: on a device
+        uint32 where no count can be larger, else int64; or in host memory, Python integers among others.
+      rows: how many rows there are; further ones in ``raw_counts`` are padding.
+    """
+
+    columns: tuple[str, ...]
+    raw_counts: jax.Array | np.ndarray
+    rows: int
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The table in host memory, ``[rows, columns]``: int64, or Python integers (dtype ``object``) where a count, or
+        the sum of all, needs more than 63 bits. It is fetched when first asked for, and cannot be written to."""
+        values = fetch_counts(self.raw_counts, self.rows)
+        if values.flags.writeable:
+            # A view, so that what engines have at hand themselves stays as it is.
+            values = values.view()
+            values.flags.writeable = False
+        return values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of :attr:`values`."""
+        return self.rows, len(self.columns)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of :attr:`values`."""
+        return np.dtype(np.int64) if self.raw_counts.dtype == np.uint32 else self.values.dtype
+
+    def to_numpy(self) -> np.ndarray:
+        """Return :attr:`values`, as ``np.asarray`` does."""
+        return self.values
+
+    def on_device(self) -> Int64:
+        """Return the table as exact 64-bit integers on the device that counted, without a copy and without waiting.
+
+        Raises:
+          OverflowError: for counts that need more than 63 bits, which no array on a device holds.
+        """
+        if self.raw_counts.dtype == object:
+            return Int64.of(self.values)
+        return Int64.of_rows(self.raw_counts, self.rows)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.on_device().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        return self.on_device().__dlpack_device__()
+
+    def __jax_array__(self) -> jax.Array:
+        if self.raw_counts.dtype == object:
+            return super().__jax_array__()
+        return self.on_device().__jax_array__()
+
+    def _array(self) -> np.ndarray:
+        return self.values

@@ -1,0 +1,174 @@
+"""A folder in which JAX keeps compiled programs, so that no process compiles again what another has compiled.
+
+The cache is JAX's own persistent compilation cache. What this module adds is the choice of a folder, a limit to its
+size, and the refusal of folders in which somebody else could have put a program: a compiled program is code, and runs
+with the rights of the user who loads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import stat
+from pathlib import Path
+
+import jax
+
+from jaxmotif.arrays._compile import compile_quickly
+
+DEFAULT_BYTES = 1 << 30
+
+
+def keep_compiled(
+    path: str | os.PathLike[str] | None = None, max_bytes: int = DEFAULT_BYTES, *, quick: bool = False
+) -> Path:
+    """Keep the programs that JAX compiles in a folder, for this process and later ones.
+
+    The ``jaxmotif`` command does so by itself. In Python call it once, before the first result is asked for. It sets
+    JAX's persistent compilation cache, for all that this process compiles, whatever library asks.
+
+    Args:
+      path: the folder, made if it is not there. If not given: where JAX keeps compiled programs already
+        (``JAX_COMPILATION_CACHE_DIR``), else ``jaxmotif`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+      max_bytes: programs that were used longest ago are dropped, when this is called, until the others take no more;
+        a folder that JAX was told of by other means is left alone.
+      quick: for a process that asks for few results: on a CPU, programs that never run for long are compiled with few
+        optimisations. An option that is set in ``XLA_FLAGS`` is left as it is.
+
+    Returns:
+      The folder in use: one for each kind of processor, since programs compiled for one may not run on another.
+
+    Raises:
+      OSError: the folder cannot be made.
+      PermissionError: the folder, one that it lies in, or a file in it belongs to somebody else than this user (or
+        root), or others may write to it. Compiled programs are code, and are run as this user. No cache is used then,
+        not even one that JAX was told of.
+      ValueError: ``max_bytes`` is negative.
+
+    Example:
+      >>> import tempfile
+      >>> before = jax.config.jax_compilation_cache_dir
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     used = keep_compiled(folder)
+      ...     used.parent == Path(folder), jax.config.jax_compilation_cache_dir == str(used)
+      (True, True)
+      >>> jax.config.update("jax_compilation_cache_dir", before)
+    """
+    if max_bytes < 0:
+        raise ValueError(f"max_bytes must not be negative, got {max_bytes}")
+    compile_quickly(quick)
+    told: str | None = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    # Until the folder has been looked at there is no cache.
+    jax.config.update("jax_compilation_cache_dir", None)
+    from_jax = path is None and told is not None
+    folder = Path(told) if from_jax and told else _own_folder(path)
+    make_private(folder)
+    if reason := why_unsafe(folder):
+        raise PermissionError(f"{reason}: compiled programs in {folder} could be somebody else's code")
+    if not from_jax:
+        drop_oldest(folder, max_bytes)
+    # A job runs many programs that take less than a second each; JAX would keep only those that take longer. XLA's own
+    # caches are folders beside the programs, for trials that jaxmotif's programs do without.
+    settings = {"min_compile_time_secs": 0.0, "min_entry_size_bytes": -1, "enable_xla_caches": "none"}
+    for name, value in settings.items():
+        if f"JAX_PERSISTENT_CACHE_{name.upper()}" not in os.environ:
+            jax.config.update(f"jax_persistent_cache_{name}", value)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    return folder
+
+
+def _own_folder(path: str | os.PathLike[str] | None) -> Path:
+    """Return the folder for this kind of processor in ``path``, or in the user's cache folder."""
+    if path is not None:
+        return Path(path).expanduser().absolute() / _machine()
+    home = os.environ.get("XDG_CACHE_HOME")
+    if not home:
+        try:
+            home = Path.home() / ".cache"
+        except RuntimeError:
+            raise FileNotFoundError("this user has no home folder, so name one for compiled programs") from None
+    return Path(home).absolute() / "jaxmotif" / _machine()
+
+
+def why_unsafe(folder: Path) -> str | None:
+    """Say why nobody should run what lies in a folder; ``None`` where only this user, or root, can have put it there.
+
+    Every level of the path must belong to the user or to root, and nobody else may write to it, but for folders such
+    as ``/tmp``, in which nobody can rename what is another's. Every file must be a plain one of the user's or root's.
+    """
+    if not hasattr(os, "geteuid"):  # Windows gives each user a cache folder of his own
+        return None
+    trusted = (0, os.geteuid())
+    real = folder.resolve()  # links are followed once, so that each level below is looked at as it is
+    for level in (real, *real.parents):
+        status = os.lstat(level)
+        shared_but_sticky = status.st_mode & stat.S_ISVTX and level != real
+        if status.st_uid not in trusted:
+            return f"{level} belongs to another user"
+        if status.st_mode & 0o022 and not shared_but_sticky:
+            return f"others may write to {level}"
+    for file in real.iterdir():
+        status = os.lstat(file)
+        is_own = status.st_uid in trusted and not status.st_mode & 0o022
+        if not (is_own and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))):
+            return f"{file} may be another user's"
+    return None
+
+
+def make_private(folder: Path) -> None:
+    """Make each level of a folder that is missing, for this user alone whatever the umask."""
+    for level in (*reversed(folder.parents), folder):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(level, 0o700)
+    if not folder.is_dir():
+        raise NotADirectoryError(20, "Not a directory", str(folder))
+
+
+def drop_oldest(folder: Path, max_bytes: int) -> None:
+    """Remove the programs that were used longest ago until the others take at most ``max_bytes``."""
+    programs = []
+    for file in folder.glob("*-cache"):
+        with contextlib.suppress(OSError):  # another process has removed it meanwhile
+            status = file.stat()
+            programs.append((max(status.st_atime, status.st_mtime), status.st_size, file))
+    total = sum(size for _, size, _ in programs)
+    for _, size, file in sorted(programs):
+        if total <= max_bytes:
+            return
+        _remove(file)
+        total -= size
+
+
+def forget_broken(warning: str) -> bool:
+    """Remove the programs of which JAX has just warned that it cannot read one.
+
+    A process that was killed while JAX wrote a program leaves half of it, which JAX would neither read nor write again.
+    The warning names the program's function, so all programs of that function are removed. A process that is still
+    writing one of them loses nothing but the file.
+
+    Returns:
+      Whether the warning was of that kind.
+    """
+    named = re.match(r"Error reading persistent compilation cache entry for '(\w+)", warning)
+    if named is None:
+        return False
+    folder: str | None = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    for file in Path(folder or os.devnull).glob(f"{named[1]}-*-cache"):
+        _remove(file)
+    return True
+
+
+def _remove(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        file.unlink()
+
+
+def _machine() -> str:
+    """Return a name for this kind of processor, since home folders are shared by machines of several kinds."""
+    kind = platform.machine()
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        kind += next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return f"{platform.machine()}-{hashlib.sha256(kind.encode()).hexdigest()[:12]}"

@@ -1,0 +1,154 @@
+"""Collects a graph whose nodes and edges have names and attributes: GraphML, GEXF, GML, Pajek, JSON, DOT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.io._format import Contents, LabelColumn, Options, passed_over
+from jaxmotif.io._text import TextFile
+
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
+
+
+class AttributedGraph:
+    """Nodes and edges in the order of the file, and of their attributes those that were asked for.
+
+    Args:
+      declared: whether ends of edges must be nodes that the file declares; else they are nodes by being ends.
+    """
+
+    def __init__(self, file: TextFile, options: Options, declared: bool = True):
+        self.file, self.options, self.declared = file, options, declared
+        self.ids: dict[str, int] = {}
+        self._shown: list[str | None] = []
+        self._node_words: list[str | None] = []
+        self._edges: list[tuple[str, str, int | None]] = []
+        self._kinds: list[bool | None] = []
+        self._edge_words: list[str | None] = []
+        self._passed: dict[str, dict[str, None]] = {"node": {}, "edge": {}}
+        self._kept: dict[str, list[Mapping[str, object]]] = {"node": [], "edge": []}
+
+    def node(
+        self, name: str, attributes: Mapping[str, object] | None = None, shown: str | None = None,
+        line: int | None = None,
+    ) -> None:  # fmt: skip
+        """A node: its id, its attributes, and the name to show instead of the id."""
+        if name in self.ids:
+            raise self.file.error(f"node {_short(name)} is there twice", line)
+        self.ids[name] = len(self.ids)
+        self._shown.append(shown)
+        self._node_words.append(self._label("node", self.options.node_label, attributes or {}))
+
+    def edge(
+        self,
+        source: str,
+        target: str,
+        attributes: Mapping[str, object] | None = None,
+        directed: bool | None = None,
+        line: int | None = None,
+    ) -> None:
+        """An edge; ``directed`` where it says so itself."""
+        if not self.declared:
+            for name in (source, target):
+                if name not in self.ids:
+                    self.node(name)
+        self._edges.append((source, target, line))
+        self._kinds.append(directed)
+        self._edge_words.append(self._label("edge", self.options.edge_label, attributes or {}))
+
+    def _label(self, kind: str, wanted: int | str | None, attributes: Mapping[str, object]) -> str | None:
+        for name in attributes:
+            if name != wanted:
+                self._passed[kind][name] = None
+        if self.options.attributes:
+            self._kept[kind].append(attributes)
+        label = attributes.get(wanted) if isinstance(wanted, str) else None
+        return label if label is None or isinstance(label, str) else str(label)
+
+    def _columns(self, kind: str) -> dict[str, list[Any]] | None:
+        """Every attribute as a column, if they are asked for."""
+        items = self._kept[kind]
+        names = dict.fromkeys(name for item in items for name in item)
+        return {name: [item.get(name) for item in items] for name in names} if self.options.attributes else None
+
+    def contents(self, directed: bool | None, notes: Sequence[str] = ()) -> Contents:
+        """What was collected; ``directed`` holds for edges that do not say it themselves."""
+        pairs = np.empty((len(self._edges), 2), np.int64)
+        for row, (source, target, line) in enumerate(self._edges):
+            for side, name in enumerate((source, target)):
+                number = self.ids.get(name)
+                if number is None:
+                    raise self.file.error(f"an edge ends at node {_short(name)}, which the file does not declare", line)
+                pairs[row, side] = number
+        node_labels = self._labels("node", self.options.node_label, self._node_words)
+        edge_labels = self._labels("edge", self.options.edge_label, self._edge_words)
+        arcs = [directed if kind is None else kind for kind in self._kinds]
+        notes = notes if self.options.attributes else (*notes, *self._notes())
+        columns = self._columns("edge")
+        undirected = np.array([kind is False for kind in arcs], bool)
+        if None in arcs:  # edges of known and of unknown kinds
+            contents = Contents(
+                pairs, len(self.ids), None, self._names(), node_labels, edge_labels, self._columns("node"), columns,
+                tuple(notes),
+            )  # fmt: skip
+            return contents.with_undirected(undirected)
+        if len(set(arcs)) > 1:
+            pairs, back, note = both_ways(pairs, np.array([not kind for kind in arcs], bool))
+            notes = (*notes, note)
+            arcs = [True]
+            repeated = np.flatnonzero(back).tolist()
+            columns = columns and {name: values + [values[i] for i in repeated] for name, values in columns.items()}
+            if edge_labels is not None:
+                edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
+        kind = arcs[0] if arcs else directed
+        return Contents(
+            pairs, len(self.ids), kind, self._names(), node_labels, edge_labels, self._columns("node"), columns,
+            tuple(notes),
+        )  # fmt: skip
+
+    def _labels(self, kind: str, wanted: int | str | None, words: list[str | None]) -> LabelColumn | None:
+        if wanted is None:
+            return None
+        found = [word for word in words if word is not None]
+        if len(found) < len(words) or not isinstance(wanted, str):
+            others = ", ".join(self._passed[kind]) or "none"
+            which = f"{len(words) - len(found)} of {len(words)} {kind}s have no attribute {wanted!r}"
+            raise self.file.error(f"{which}; {kind} attributes are: {others}")
+        return self.options.labels().of(found)
+
+    def _notes(self) -> tuple[str, ...]:
+        remedy = "; {0}_label= (--{0}-label) makes one the labels"
+        return tuple(
+            note
+            for kind, names in self._passed.items()
+            for note in passed_over(f"{kind} attributes", list(names), remedy.format(kind))
+        )
+
+    def _names(self) -> np.ndarray | None:
+        """What the nodes are called: their shown names if these tell them apart, else their ids; integers as such."""
+        names = [name for name in self._shown if name]
+        if len(names) < len(self.ids) or len(set(names)) < len(names):
+            names = list(self.ids)
+        if all(_INTEGER.fullmatch(name) for name in names):
+            numbers = np.array([int(name) for name in names], np.int64)
+            return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
+        return np.array(names, object)
+
+
+def both_ways(pairs: np.ndarray, undirected: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    """Arcs of a graph with edges of both kinds: each undirected one (but a loop) once more, backwards, at the end.
+
+    Returns:
+      The arcs, which rows were repeated, and a note that says so.
+    """
+    back = undirected & (pairs[:, 0] != pairs[:, 1])
+    note = f"directed and undirected edges mixed: {np.count_nonzero(undirected)} undirected ones are arcs both ways"
+    return np.concatenate([pairs, pairs[back][:, ::-1]]), back, note
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 30 else name[:27] + "...")

@@ -1,0 +1,97 @@
+"""GML, the format of Newman's collection."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from jaxmotif.io._attributed import AttributedGraph
+from jaxmotif.io._format import Contents, Format, Options, Sample, passed_over, uncommented
+from jaxmotif.io._text import TextFile
+from jaxmotif.io._tokens import Token, Tokens
+
+_GML = re.compile(
+    r'(?P<skip>[ \t\r\n\f\v]+|#[^\n]*)|"(?P<text>[^"]*)"|(?P<mark>[\[\]])'
+    r"|(?P<word>[A-Za-z_][\w.:-]*|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[\s\[\]]|$)"
+)
+
+
+def read_gml(file: TextFile, options: Options) -> Contents:
+    """``graph [ directed 0|1 node [ id 1 label "a" ... ] edge [ source 1 target 2 ... ] ]``."""
+    tokens, graph = Tokens(file, _GML), AttributedGraph(file, options)
+    found, directed = False, False
+    unknown: dict[str, None] = {}
+    while tokens.next.kind != "end":
+        key = tokens.take("word").text.lower()
+        if key != "graph":
+            _gml_value(tokens)
+            continue
+        if found:
+            raise tokens.error("holds more than one graph; keep one of them")
+        found = True
+        tokens.take("[")
+        while not tokens.taken("]"):
+            token = tokens.take("word")
+            directed |= _gml_entry(tokens, token, graph, unknown)
+    if not found:
+        raise file.error("expected graph [ ... ]")
+    return graph.contents(directed, passed_over("lists", list(unknown)))
+
+
+def _gml_entry(tokens: Tokens, token: Token, graph: AttributedGraph, unknown: dict[str, None]) -> bool:
+    """Reads what a graph holds; returns whether it was ``directed 1``."""
+    key, line = token.text.lower(), tokens.line(token.start)
+    if key not in ("node", "edge"):
+        if tokens.next.kind == "[":
+            unknown[key] = None
+        value = _gml_value(tokens)
+        if key == "directed" and value not in ("0", "1"):
+            raise tokens.error("expected directed 0 or directed 1", token)
+        return key == "directed" and value == "1"
+    own = _gml_list(tokens)
+    needed = ("id",) if key == "node" else ("source", "target")
+    for name in needed:
+        if not re.fullmatch(r"-?\d+", own.get(name, "")):
+            raise tokens.error(f"expected {name} and a whole number in this {key}", token)
+    names = [own.pop(name) for name in needed]
+    if key == "node":
+        graph.node(names[0], own, own.pop("label", None), line)
+    else:
+        graph.edge(names[0], names[1], own, line=line)
+    return False
+
+
+def _gml_list(tokens: Tokens) -> dict[str, str]:
+    tokens.take("[")
+    own: dict[str, str] = {}
+    while not tokens.taken("]"):
+        token = tokens.take("word")
+        value = _gml_value(tokens)
+        if token.text in own and token.text in ("id", "source", "target", "label"):
+            raise tokens.error(f"{token.text} is there twice", token)
+        own[token.text] = value
+    return own
+
+
+def _gml_value(tokens: Tokens) -> str:
+    """A number or text; a list is stepped over, and is ``""``."""
+    token = tokens.take("word", "text", "[")
+    if token.kind != "[":
+        return html.unescape(token.text) if token.kind == "text" else token.text
+    depth = 1
+    while depth:
+        inner = tokens.take("word", "text", "[", "]")
+        depth += {"[": 1, "]": -1}.get(inner.kind, 0)
+    return ""
+
+
+def _is_gml(sample: Sample) -> bool:
+    head = uncommented(
+        sample.head[:65536], (b"#", b"creator", b"Creator", b"version", b"Version", b"comment", b"Comment")
+    )
+    return re.match(rb"\s*graph\s*\[", head, re.I) is not None
+
+
+FORMATS = (
+    Format("gml", "GML (Newman's collection, igraph, networkx)", "those declared", read_gml, _is_gml, (".gml",)),
+)

@@ -1,0 +1,145 @@
+"""Graphs in JSON: node-link (networkx, D3, vis.js) and Cytoscape's."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from jaxmotif.io._attributed import AttributedGraph
+from jaxmotif.io._format import Contents, Format, Options, Sample, is_undirected
+from jaxmotif.io._text import TextFile
+
+_ENDS = (("source", "target"), ("from", "to"))
+
+
+def read_cytoscape(file: TextFile, options: Options) -> Contents:
+    """Cytoscape's ``elements`` of nodes and edges, each with its ``data``; or one list of both."""
+    document = _document(file)
+    elements = document.get("elements")
+    if isinstance(elements, list):
+        nodes = [element for element in elements if _is_node(element)]
+        edges = [element for element in elements if not _is_node(element)]
+    elif isinstance(elements, dict):
+        nodes, edges = elements.get("nodes", []), elements.get("edges", [])
+    else:
+        raise file.error('expected "elements", lists of nodes and edges')
+    nodes, edges = ([_data(file, element) for element in _list(file, part, "elements")] for part in (nodes, edges))
+    return _graph(file, options, nodes, edges, document.get("directed"))
+
+
+def read_node_link(file: TextFile, options: Options) -> Contents:
+    """``nodes``, and ``edges`` or ``links`` with ``source`` and ``target`` (or ``from`` and ``to``)."""
+    document = _document(file)
+    names = [name for name in ("edges", "links") if name in document]
+    if len(names) != 1 or "nodes" not in document:
+        raise file.error(f'expected "nodes", and "edges" or "links"; found {", ".join(map(repr, document))[:60]}')
+    nodes, edges = (_list(file, document[name], name) for name in ("nodes", names[0]))
+    for row in (*nodes, *edges):
+        if not isinstance(row, dict):
+            raise file.error(f"expected objects in the lists of nodes and edges, found {str(row)[:30]!r}")
+    return _graph(file, options, nodes, edges, document.get("directed"))
+
+
+def _graph(
+    file: TextFile, options: Options, nodes: list[dict[str, object]], edges: list[dict[str, object]], directed: Any
+) -> Contents:
+    if directed not in (None, True, False):
+        raise file.error(f'expected "directed" to be true or false, found {str(directed)[:30]!r}')
+    graph = AttributedGraph(file, options)
+    numbered = bool(nodes) and not any("id" in node for node in nodes)  # D3's old layout: edges name places in the list
+    for place, node in enumerate(nodes):
+        name = str(place) if numbered else _name(file, node, "id", "node")
+        shown = node.get("name", node.get("label"))
+        own = {key: value for key, value in node.items() if key not in ("id", "name", "label", "shared_name", "SUID")}
+        named = options.node_label == "name" or (options.attributes and shown is not None)
+        graph.node(name, own | ({"name": shown} if named else {}), _shown(shown))
+    for edge in edges:
+        ends = next((ends for ends in _ENDS if ends[0] in edge or ends[1] in edge), _ENDS[0])
+        own = {key: value for key, value in edge.items() if key not in (*ends, "id", "key", "SUID")}
+        source, target = (_name(file, edge, end, "edge") for end in ends)
+        graph.edge(source, target, own, False if directed is None and is_undirected(own.get("interaction")) else None)
+    return graph.contents(directed)
+
+
+def _document(file: TextFile) -> dict[str, Any]:
+    """The object that the file is; an object with a key twice, or numbers and nesting beyond Python's, are errors."""
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise file.error(f"a JSON object has a key twice, among {', '.join(key[:20] for key, _ in pairs)[:60]}")
+        return found
+
+    text = file.text()
+    try:
+        document = json.loads(text, object_pairs_hook=unique, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        raise file.error(f"this is no JSON: {error.msg}", error.lineno) from None
+    except RecursionError:
+        raise file.error("JSON nested so deeply holds no graph") from None
+    if not isinstance(document, dict):
+        raise file.error("expected a JSON object with nodes and edges")
+    return document
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if len(text) < 19 else text
+
+
+def _is_node(element: object) -> bool:
+    data = element.get("data") if isinstance(element, dict) else None
+    group = element.get("group") if isinstance(element, dict) else None
+    return group == "nodes" or (group is None and isinstance(data, dict) and "source" not in data)
+
+
+def _data(file: TextFile, element: object) -> dict[str, Any]:
+    data = element.get("data") if isinstance(element, dict) else None
+    if not isinstance(data, dict):
+        raise file.error(f'expected elements with "data", found {str(element)[:30]!r}')
+    return data
+
+
+def _list(file: TextFile, value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise file.error(f"expected a list of {name}, found {str(value)[:30]!r}")
+    return value
+
+
+def _name(file: TextFile, row: dict[str, object], key: str, kind: str) -> str:
+    value = row.get(key)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise file.error(f"expected a {kind} with {key!r}, text or a whole number; found {str(row)[:60]!r}")
+    return str(value)
+
+
+def _shown(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _is_json(sample: Sample, keys: tuple[bytes, ...]) -> bool:
+    """Whether the file is an object that names one of these keys near its beginning."""
+    head = sample.head.lstrip()
+    return head.startswith(b"{") and any(re.search(rb'"%s"\s*:' % key, head) for key in keys)
+
+
+def _is_other(sample: Sample) -> bool:
+    begins = re.match(rb'\s*(\{\s*("|\}|$)|\[\s*[\[{"]|\[\s*$)', sample.head)
+    return begins is not None and not _is_json(sample, (b"elements", b"edges", b"links"))
+
+
+FORMATS = (
+    Format(
+        "cyjs", "Cytoscape JSON: ``elements`` of nodes and edges", "those declared", read_cytoscape,
+        lambda sample: _is_json(sample, (b"elements",)), (".cyjs",),
+    ),
+    Format(
+        "node-link", "JSON: ``nodes`` and ``edges`` or ``links`` (networkx, D3, vis.js)", "those declared",
+        read_node_link,
+        lambda sample: not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links")), (".json",),
+    ),
+    Format(
+        "json", "other JSON", "", None, _is_other, (".json",),
+        "write it with networkx's node_link_data, or as a table of edges",
+    ),
+)  # fmt: skip

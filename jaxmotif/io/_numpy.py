@@ -1,0 +1,160 @@
+"""NumPy's npy and npz: arrays of edges, sparse matrices of SciPy, graphs that were saved."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+
+import numpy as np
+
+from jaxmotif.graph._saved import GraphFileError, LabelNames, contents
+from jaxmotif.io._format import INT32_MAX, Contents, Format, LabelColumn, Options, passed_over
+from jaxmotif.io._text import TextFile
+
+_SPARSE = {"csr", "csc", "coo"}
+
+
+def read_npy(file: TextFile, options: Options) -> Contents:
+    """An integer array of edges ``[E, 2]``."""
+    array = _array(file, file.data())
+    if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
+        integers = array.dtype.kind in "iu"
+        remedy = (
+            "transpose it" if integers and array.ndim == 2 and len(array) == 2 else "Graph.from_scipy takes a matrix"
+        )
+        raise file.error(
+            f"expected edges, integers of shape (E, 2), found {array.dtype} of shape {array.shape}; {remedy}"
+        )
+    if array.shape == (2, 2) and (array.max() < 2 or not np.array_equal(array, array.T)):
+        raise file.error("a 2 x 2 array may hold edges as rows, as columns or as a matrix; use Graph.from_edges")
+    return Contents(checked_ids(file, array))
+
+
+def read_npz(file: TextFile, options: Options) -> Contents:
+    """A SciPy sparse matrix (``scipy.sparse.save_npz``): undirected if every entry has its mirror image; or a graph."""
+    data = file.data()
+    arrays = _members(file, data)
+    if "jaxmotif" in arrays:
+        return _saved_graph(file, data, options)
+    kind = str(arrays["format"].astype(str)) if "format" in arrays and arrays["format"].ndim == 0 else None
+    needed = {"row", "col", "shape"} if kind == "coo" else {"indices", "indptr", "shape"}
+    if kind not in _SPARSE or not needed <= set(arrays):
+        raise file.error(
+            f"expected a sparse matrix of format {', '.join(sorted(_SPARSE))} (scipy.sparse.save_npz), found arrays "
+            f"{', '.join(sorted(arrays))[:60]}; Graph.from_edges takes an array of edges"
+        )
+    shape = arrays["shape"].tolist()
+    if arrays["shape"].dtype.kind not in "iu" or np.shape(shape) != (2,) or shape[0] != shape[1]:
+        raise file.error(f"expected a square matrix, found shape {str(shape)[:30]}")
+    n = shape[0]
+    if not 0 <= n <= INT32_MAX:
+        raise file.error(f"expected a matrix of at most {INT32_MAX} rows, found {n}")
+    if kind == "coo":
+        rows, columns = (checked_ids(file, arrays[name], n) for name in ("row", "col"))
+        if len(rows) != len(columns):
+            raise file.error(f"expected as many rows as columns of entries, found {len(rows)} and {len(columns)}")
+        edges = np.stack([rows, columns], axis=-1)
+    else:
+        pointers, minor = arrays["indptr"], checked_ids(file, arrays["indices"], n)
+        if pointers.dtype.kind not in "iu" or pointers.shape != (n + 1,) or (np.diff(pointers) < 0).any():
+            raise file.error(f"expected {n + 1} ascending row pointers")
+        if pointers[0] != 0 or pointers[-1] != len(minor):
+            raise file.error(f"row pointers from {pointers[0]} to {pointers[-1]} do not fit {len(minor)} entries")
+        major = np.repeat(np.arange(n), np.diff(pointers))
+        edges = np.stack([major, minor] if kind == "csr" else [minor, major], axis=-1)
+    keys, mirrored = (np.unique(rows[:, 0] * n + rows[:, 1]) for rows in (edges, edges[:, ::-1]))
+    notes = passed_over("the values of the matrix", [str(arrays["data"].dtype)]) if "data" in arrays else ()
+    return Contents(edges, n, directed=not np.array_equal(keys, mirrored), notes=notes)
+
+
+def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:
+    """A graph that ``Graph.save`` wrote."""
+    try:
+        held = contents(io.BytesIO(data))
+    except Exception as error:  # a damaged file may raise anything
+        raise file.error(f"this graph of Graph.save is damaged: {error}") from None
+    n, m = held.num_nodes, len(held.edges)
+    names, given = held.node_names, ((held.node_labels, n), (held.edge_labels, m), (held.node_names, n))
+    if not isinstance(n, int) or not isinstance(held.directed, bool) or held.edges.shape != (m, 2):
+        raise file.error("this graph of Graph.save is damaged: its sizes are none")
+    if any(array is not None and array.shape != (size,) for array, size in given):
+        raise file.error(f"this graph of Graph.save is damaged: its arrays do not fit {n} nodes and {m} edges")
+    edges = np.stack([checked_ids(file, held.edges[:, end], n) for end in range(2)], axis=1)
+    node_labels = _saved_labels(held.node_labels, held.node_label_names, options)
+    edge_labels = _saved_labels(held.edge_labels, held.edge_label_names, options)
+    return Contents(edges, n, held.directed, names, node_labels, edge_labels)
+
+
+def _saved_labels(values: np.ndarray | None, words: LabelNames, options: Options) -> LabelColumn | None:
+    if values is None or options.shared is None:
+        return None if values is None else LabelColumn(values, words)
+    return options.shared.of([(words or {}).get(value, str(value)) for value in values.tolist()])
+
+
+def checked_ids(file: TextFile, values: np.ndarray, limit: int | None = None) -> np.ndarray:
+    """Checked ids, int64."""
+    if values.dtype.kind not in "iu" or (limit is not None and values.ndim != 1):
+        raise file.error(f"expected integer ids, found {values.dtype} of shape {values.shape}")
+    high = 2**63 - 2 if limit is None else limit - 1
+    if values.size and not (int(values.min()) >= 0 and int(values.max()) <= high):
+        raise file.error(f"expected ids in 0..{high}, found {values.min()} to {values.max()}")
+    return values.astype(np.int64)
+
+
+def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an npz file, whose unpacked sizes are looked at before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+            if "xl/workbook.xml" in archive.namelist():
+                raise file.error("this is an Excel workbook, which is not read; save the sheet as CSV (UTF-8)")
+            if not entries:
+                raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
+            file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
+            return {entry.filename[:-4]: _array(file, archive.read(entry)) for entry in entries}
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
+        if isinstance(error, GraphFileError):
+            raise
+        raise file.error(f"the npz archive is damaged ({error})") from None
+    except Exception as error:  # zlib, bz2 and lzma raise their own
+        raise file.error(f"the npz archive is damaged ({type(error).__name__})") from None
+
+
+def _array(file: TextFile, data: bytes) -> np.ndarray:
+    """An array in NumPy's format: its size must be what its header declares, and pickled objects are refused."""
+    stream = io.BytesIO(data)
+    header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    try:
+        shape, column_major, dtype = header[np.lib.format.read_magic(stream)](stream)
+    except Exception as error:  # the header is a Python literal, and may be wrong in any way
+        raise file.error(f"the header of the array cannot be read ({type(error).__name__})") from None
+    if dtype.hasobject:
+        raise file.error("holds pickled Python objects, which may run any program; save plain numbers")
+    rest = len(data) - stream.tell()
+    if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != rest:
+        raise file.error(f"declares an array of {dtype} and shape {shape}, and holds {rest} bytes"[:300])
+    array = np.frombuffer(data, dtype, offset=stream.tell())
+    return array.reshape(shape, order="F" if column_major else "C")
+
+
+FORMATS = (
+    Format(
+        "npy",
+        "NumPy array of edges, integers ``[E, 2]``",
+        "the ids that occur",
+        read_npy,
+        lambda sample: sample.magic.startswith(b"\x93NUMPY"),
+        (".npy",),
+        looks="bytes",
+    ),
+    Format(
+        "npz",
+        "SciPy sparse matrix (csr, csc, coo), undirected if symmetric; a graph of ``Graph.save``",
+        "0..n-1",
+        read_npz,
+        lambda sample: sample.magic.startswith(b"PK\x03\x04"),
+        (".npz",),
+        looks="bytes",
+    ),
+)

@@ -1,0 +1,322 @@
+"""Reading graph files: the front door, from what a file says to a graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._present import counted
+from jaxmotif.graph._attributes import Attributes, from_words
+from jaxmotif.graph._build import LabelConflict
+from jaxmotif.graph._container import Graph
+from jaxmotif.graph._saved import GraphFileError
+from jaxmotif.io._edge_list import delimiter_of
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
+from jaxmotif.io._registry import READABLE, UnusedOption, read_contents
+from jaxmotif.io._text import TextFile, fields_of
+
+if TYPE_CHECKING:
+    from jaxmotif.graph._fields import Pad, Placement
+
+_FREE_NODES, _NODES_PER_ROW = 1 << 20, 64
+"""So many nodes a header may declare whatever follows, and so many for each row that follows."""
+_logger = logging.getLogger("jaxmotif")
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    directed: bool | None = None,
+    format: str = "auto",
+    *,
+    columns: Sequence[int | str] | None = None,
+    edge_label: int | str | None = None,
+    node_label: str | None = None,
+    node_labels: str | os.PathLike[str] | None = None,
+    text_ids: bool = False,
+    label_ids: dict[str, int] | None = None,
+    attributes: bool = False,
+    self_loops: Literal["drop", "error"] = "drop",
+    duplicates: Literal["drop", "error"] = "drop",
+    reverse: Literal["merge", "error"] = "merge",
+    isolated: Literal["keep", "drop"] | None = None,
+    pad: Pad = "bucket",
+    device: Placement = None,
+) -> Graph:
+    """Reads a graph from a file, plain or gzip, of any format of :func:`jaxmotif.graph.format_table`.
+
+    ``auto`` looks at the content, never at the name alone: banners and brackets first; then numbers of nodes and
+    edges, if the lines after them fit; then relations between names; else it is a table of edges. A file that fits two
+    formats, or one that is known and not read, is refused with what to do. A table whose first row ``n m`` is followed
+    by exactly m rows of ids below n is taken for ORCA's, with a note. Name the format of METIS from a pipe.
+
+    A file that says whether it is directed is read so, and interactions of a kind that has no direction by convention
+    (``pp`` of Cytoscape) are edges; everything else is undirected, with a note that names ``directed=True``.
+
+    Tables of edges may start with a row of column names: one with usual names (source and target, from and to, ...),
+    one of words above a row with numbers, or one that an option names; a comment above may name them, too. What is
+    passed over, such as weights, times and attributes, is named in ``report.notes`` and in the log, and so is a first
+    row that may be a header or an edge. A first column that numbers the rows is passed over with a note, and a table
+    without a row is refused.
+
+    Ids of a table are integers if those of the first row are, else text, and text if they begin with zeros. Nodes of a
+    table are numbered in the order of their ids, text by code point; ``node_names`` of the result holds names or ids
+    of the file unless they are 0..n-1. Labels that all are numbers keep them; other labels are numbered in their order
+    as text, and ``node_label_names`` and ``edge_label_names`` of the result say which word each number stands for.
+
+    Args:
+      path: the file; gzip is known by its first bytes, not by its name.
+      directed: ``None`` for what the file says, undirected if it says nothing. An edge of which the file says that it
+        is undirected becomes two arcs if True; arcs of a file that says directed lose their direction if False.
+      format: a format's name, or ``"auto"``.
+      columns: for tables, which two columns are the ends, and perhaps a third that is an edge label; numbers
+        counted from 0, or names in the first row. The first two columns, or the usual names, if not given.
+      edge_label: the column or the attribute of edges that is their label.
+      node_label: the attribute of nodes that is their label.
+      node_labels: a file with rows ``node label`` for all nodes.
+      text_ids: take ids of tables as text even where they are numbers.
+      label_ids: take labels as text and number them through this dict, which grows; pass one dict to all files
+        whose labels are to agree.
+      attributes: keep all attributes of nodes and edges (of a table: all its columns) as ``attributes`` of the result,
+        for queries to ask about.
+      self_loops, duplicates, reverse: as in :meth:`Graph.from_edges`.
+      isolated: ``"keep"`` keeps every id from 0 to the largest of an edge list of integers, ``"drop"`` drops nodes
+        without an edge; ``None`` takes the nodes that the table of formats says.
+      pad, device: as in :meth:`Graph.from_edges`.
+
+    Returns:
+      The graph; its ``report`` says what was left out.
+
+    Raises:
+      GraphFileError: (a ValueError) the file is not what its format says; names the line where it goes wrong.
+      ValueError: an option is not one of its choices.
+      OSError: the file cannot be opened.
+      ImportError: a library is missing that reads this format; names the extra that has it.
+
+    Example:
+      >>> import tempfile, os
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     path = os.path.join(folder, "proteins.csv")
+      ...     with open(path, "w") as file:
+      ...         _ = file.write("source,target,score\\nTP53,MDM2,0.9\\nMDM2,MDM4,0.8\\n")
+      ...     graph = read_graph(path)
+      >>> int(graph.num_edges), graph.node_names.tolist()
+      (2, ['MDM2', 'MDM4', 'TP53'])
+      >>> graph.report.notes[0]
+      "passed over: column 'score'; edge_label= (--edge-label) makes one the edges' label"
+    """
+    options = _options(format, columns, edge_label, node_label, text_ids, attributes, label_ids)
+    if isolated not in (None, "keep", "drop"):
+        raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
+    with TextFile(path) as file:
+        contents = read_contents(file, format, options)
+    _check_used(file.path, contents, options)
+    notes = list(contents.notes)
+    if contents.directed is None and directed is None:
+        notes.append("read as undirected: the file does not say; directed=True (--directed) takes rows as arcs")
+    nodes = _nodes(file.path, contents, isolated)
+    edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
+    rows = np.arange(len(edges))
+    if directed and contents.directed is not True:
+        back = _without_direction(contents, edges)
+        rows = np.append(rows, back)
+        edges = np.concatenate([edges, edges[back][:, ::-1]])
+        if edge_labels is not None:
+            edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
+    directed = bool(contents.directed if directed is None else directed)
+    if node_labels is not None:
+        labels = _labels_from(node_labels, nodes, options, notes)
+    for note in notes:
+        _logger.info("%s: %s", file.path, note)
+    _logger.info("%s: read as %s", file.path, contents.format)
+    try:
+        graph = Graph.from_edges(
+            edges, nodes.num_nodes, directed, _values(labels), _values(edge_labels), self_loops=self_loops,
+            duplicates=duplicates, reverse=reverse, isolated=isolated or "keep", node_names=nodes.names, pad=pad,
+            device=device,
+        )  # fmt: skip
+    except LabelConflict as error:
+        raise _conflict(error, file.path, edges, nodes.names, edge_labels, directed) from error
+    except ValueError as error:
+        raise _placed(error, file.path) from error
+    report = graph.report and dataclasses.replace(
+        graph.report, format=contents.format, notes=tuple(notes), isolated=graph.report.isolated + nodes.left_out
+    )
+    graph = graph._with_host_fields(
+        report, graph.node_names, labels and labels.names, edge_labels and edge_labels.names
+    )
+    return graph._with_attributes(_attributes(graph, contents, nodes, edges, rows)) if attributes else graph
+
+
+def _attributes(graph: Graph, contents: Contents, nodes: _Nodes, edges: np.ndarray, rows: np.ndarray) -> Attributes:
+    """The columns of a file beside its graph.
+
+    Args:
+      edges: the rows that the graph was made of; rows: which row of the file each one is.
+    """
+    kept = np.arange(nodes.num_nodes)
+    if graph.n < nodes.num_nodes:  # left out: nodes of self loops alone
+        kept = np.unique(edges[edges[:, 0] != edges[:, 1]])
+        loops = edges[:, 0] == edges[:, 1]
+        edges = np.where(loops[:, None], 0, np.searchsorted(kept, edges))
+    ids = kept if nodes.ids is None else nodes.ids[kept]
+    of_nodes = {name: from_words(values)[ids] for name, values in (contents.node_columns or {}).items()}
+    of_edges = {name: from_words(values)[rows] for name, values in (contents.edge_columns or {}).items()}
+    return Attributes.of_rows(graph, of_nodes, of_edges, edges)
+
+
+class _Nodes(NamedTuple):
+    """Edges between the nodes of a graph, how many these are, their names, how many declared ones were left out, and
+    the ids that the nodes have in the file (``None``: their numbers)."""
+
+    edges: np.ndarray
+    num_nodes: int
+    names: np.ndarray | None
+    node_labels: LabelColumn | None
+    left_out: int = 0
+    ids: np.ndarray | None = None
+
+
+def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
+    """The nodes that a file declares, or those that occur in its edges."""
+    edges, n, names, labels = contents.edges, contents.num_nodes, contents.names, contents.node_labels
+    if isolated == "drop" or (n is None and isolated is None):
+        edges, kept = _occurring(edges)
+        declared = len(kept) if n is None else n
+        plain = len(kept) == 0 or kept[-1] == len(kept) - 1
+        if labels is not None:
+            labels = labels._replace(values=labels.values[kept])
+        chosen = None if plain and names is None else kept if names is None else _named(names, kept)
+        return _Nodes(edges, len(kept), chosen, labels, declared - len(kept), kept)
+    n = int(edges.max(initial=-1)) + 1 if n is None else n
+    if n > INT32_MAX or n > _FREE_NODES + _NODES_PER_ROW * len(edges):
+        limit = INT32_MAX if n > INT32_MAX else f"{_FREE_NODES} and {_NODES_PER_ROW} for each of {len(edges)} edges"
+        raise GraphFileError(
+            f'{path}: {n} nodes are over the limit of {limit}; isolated="drop" (--isolated drop) leaves out those '
+            "without an edge",
+            path,
+        )
+    return _Nodes(edges, n, None if names is None else _named(names, np.arange(n)), labels)
+
+
+def _named(names: NodeNames, ids: np.ndarray) -> np.ndarray:
+    return names(ids) if callable(names) else names[ids]
+
+
+def _without_direction(contents: Contents, edges: np.ndarray) -> np.ndarray:
+    """Return the rows that are arcs both ways in a directed graph: edges of which the file says no direction."""
+    rows = np.arange(len(edges))
+    if contents.directed is None:
+        rows = rows[:0] if contents.undirected is None else np.flatnonzero(contents.undirected)
+    return rows[edges[rows, 0] != edges[rows, 1]]
+
+
+def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, notes: list[str]) -> LabelColumn:
+    """The labels of all nodes from a file of rows ``node label``, between blanks, commas, semicolons or tabs."""
+    names = range(nodes.num_nodes) if nodes.names is None else nodes.names.tolist()
+    numbers = {str(name): number for number, name in enumerate(names)}
+    words: list[str | None] = [None] * nodes.num_nodes
+    others = 0
+    with TextFile(path) as file:
+        rows = file.first_rows(1)
+        delimiter = delimiter_of(rows[0]) if rows else b""
+        for first, block in file.blocks():
+            for line, text in enumerate(block.split(b"\n")[:-1], first):
+                if not text.strip() or text.lstrip().startswith((b"#", b"%")):
+                    continue
+                fields = [field.decode() for field in fields_of(text, delimiter)]
+                if len(fields) != 2 or not all(fields):
+                    raise file.error("expected a node and its label", line, text)
+                number = numbers.get(fields[0])
+                if number is None:
+                    others += 1
+                elif words[number] not in (None, fields[1]):
+                    raise file.error(f"node {fields[0]!r} has another label, {words[number]!r}, above", line, text)
+                else:
+                    words[number] = fields[1]
+        known = [word for word in words if word is not None]
+        if len(known) < len(words):
+            missing = str(names[words.index(None)])
+            raise file.error(f"{counted(len(words) - len(known), 'node')} without a label here, first {missing[:30]!r}")
+        if others:
+            notes.append(f"{file.path}: {others} rows for nodes that are not in the graph (or a header)")
+    return options.labels().of(known)
+
+
+def _conflict(
+    error: LabelConflict, path: str, edges: np.ndarray, names: np.ndarray | None, labels: LabelColumn | None,
+    directed: bool,
+) -> ValueError:  # fmt: skip
+    """Return the error of two rows that give one edge two labels, by the names and words of the file."""
+    first, second = ([node if names is None else names[node] for node in edges[row].tolist()] for row in error.rows)
+    values = error.labels if labels is None or labels.names is None else [labels.names[x] for x in error.labels]
+    remedy = "keep one of them"
+    if not directed and first == second[::-1]:
+        remedy = "these are arcs of two directions: directed=True (--directed) keeps both"
+    shown = f"{first[0]} and {first[1]} are joined twice, with the labels {values[0]!r} and {values[1]!r}"
+    return GraphFileError(f"{path}: {shown}; {remedy}", path)
+
+
+def _placed(error: ValueError, path: str) -> ValueError:
+    """An error of building a graph as one of the file, if it is about its rows."""
+    if "edges[" not in str(error):
+        return error
+    places = "edges[i] is row i of the file, from 0, between node numbers from 0"
+    return GraphFileError(f"{path}: {error} ({places})", path)
+
+
+def _options(
+    format: str, columns: Sequence[int | str] | None, edge_label: int | str | None, node_label: str | None,
+    text_ids: bool, attributes: bool, label_ids: dict[str, int] | None,
+) -> Options:  # fmt: skip
+    if format not in ("auto", *READABLE):
+        raise ValueError(f"format must be auto, {', '.join(READABLE)}; got {format!r}")
+    if columns is not None:
+        if isinstance(columns, str) or len(columns) not in (2, 3) or not all(map(_is_column, columns)):
+            raise ValueError(f"columns must be two or three column numbers or names, got {columns!r}")
+        if any(isinstance(column, int) and column < 0 for column in columns):
+            raise ValueError(f"columns are counted from 0, got {columns!r}")
+        columns = tuple(columns)
+    if edge_label is not None and (not _is_column(edge_label) or (isinstance(edge_label, int) and edge_label < 0)):
+        raise ValueError(f"edge_label must be a column counted from 0, or a name, got {edge_label!r}")
+    if edge_label is not None and columns is not None and len(columns) == 3 and columns[2] != edge_label:
+        raise ValueError(f"columns={columns!r} and edge_label={edge_label!r} name two columns of labels; give one")
+    if label_ids is not None and not isinstance(label_ids, dict):
+        raise TypeError(f"label_ids must be a dict from label to number, got {label_ids!r}")
+    shared = None if label_ids is None else Labels(label_ids)
+    return Options(columns, edge_label, node_label, text_ids, attributes, shared)
+
+
+def _is_column(column: object) -> bool:
+    return isinstance(column, int | str) and not isinstance(column, bool)
+
+
+def _check_used(path: str, contents: Contents, options: Options) -> None:
+    """Refuses options that say nothing about a file of this format, rather than pass them over."""
+    given = {
+        "edge_label": (options.edge_label, contents.edge_labels),
+        "node_label": (options.node_label, contents.node_labels),
+    }
+    for name, (wanted, labels) in given.items():
+        if wanted is not None and labels is None and len(contents.edges):
+            raise UnusedOption(f"{name} is for attributes, and {path}, read as {contents.format}, has none to choose")
+
+
+def _values(labels: LabelColumn | None) -> np.ndarray | None:
+    return None if labels is None else labels.values
+
+
+def _occurring(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges between 0..k-1, and the k ids that occur, ascending."""
+    top = int(edges.max(initial=-1)) + 1
+    if top > 4 * edges.size + 1024:
+        kept, places = np.unique(edges, return_inverse=True)
+        return places.reshape(edges.shape), kept
+    present = np.zeros(top, bool)
+    present[edges] = True
+    kept = np.flatnonzero(present)
+    return edges if len(kept) == top else (np.cumsum(present) - 1)[edges], kept

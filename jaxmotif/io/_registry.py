@@ -1,0 +1,107 @@
+"""The registry of file formats, from which recognition, messages, help and the table of formats come.
+
+A format is one entry in the ``FORMATS`` of the file that reads it.
+"""
+
+from __future__ import annotations
+
+from jaxmotif.io import (
+    _adjacency_list,
+    _dot,
+    _dotmotif,
+    _edge_list,
+    _fanmod,
+    _gexf,
+    _gml,
+    _graphml,
+    _gspan,
+    _json,
+    _konect,
+    _labelled,
+    _lad,
+    _matrix_market,
+    _metis,
+    _numpy,
+    _orca,
+    _pajek,
+    _parquet,
+    _refused,
+    _ri,
+    _sif,
+)
+from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format
+from jaxmotif.io._text import TextFile
+
+_FILES = (
+    _konect, _edge_list, _matrix_market, _metis, _orca, _labelled, _ri, _lad, _sif, _adjacency_list, _fanmod, _gspan,
+    _graphml, _gexf, _gml, _dot, _dotmotif, _pajek, _json, _numpy, _parquet, _refused,
+)  # fmt: skip
+FORMATS: dict[str, Format] = {entry.name: entry for file in _FILES for entry in file.FORMATS}
+READABLE = tuple(name for name, entry in FORMATS.items() if entry.read is not None)
+"""What ``format=`` and ``--input-format`` may be, beside ``auto``."""
+
+TABLES = ("edges", "csv", "tsv", "konect", "parquet")
+"""The tables of edges, with columns to choose from."""
+
+
+class UnusedOption(ValueError):
+    """The error of an option that says nothing about a file of this format."""
+
+
+def read_contents(file: TextFile, format: str, options: Options) -> Contents:
+    """Read a file of a named format, or by looking (``"auto"``); the result says which format it was.
+
+    Raises:
+      GraphFileError: as the format's reader; a format that is known and not read; or two formats that fit.
+      UnusedOption: an option that is for other formats.
+    """
+    name = recognise(file, table=options.columns is not None) if format == "auto" else format
+    entry = None if name is None else FORMATS[name]
+    if entry is not None and entry.read is None:
+        raise file.error(f"this looks like {entry.content}, which is not read; {entry.remedy}")
+    useless = {
+        "columns": options.columns is not None and name not in (None, *TABLES),
+        "text_ids": options.text_ids and name not in (None, *TABLES, "adjlist"),
+    }
+    for option in (option for option, is_useless in useless.items() if is_useless):
+        raise UnusedOption(f"{option} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
+    read = _edge_list.read_any_list if entry is None or entry.read is None else entry.read
+    contents = read(file, options)
+    return contents._replace(format=contents.format or name or "edges")
+
+
+def recognise(file: TextFile, table: bool = False) -> str | None:
+    """Return the name of the format that a file's beginning shows, or ``None`` for a table of edges.
+
+    Args:
+      table: what begins with rows of words is a table, whatever else it might be.
+
+    Raises:
+      GraphFileError: several formats fit, and the ending of the name does not decide.
+    """
+    sample = Sample(file)
+    for looks in ("bytes", "text", *(() if table else ("rows",))):
+        fitting = [entry for entry in FORMATS.values() if entry.looks == looks and entry.sniff and entry.sniff(sample)]
+        if len(fitting) > 1:
+            fitting = [entry for entry in fitting if sample.has_suffix(entry.suffixes)] or fitting
+        if len(fitting) > 1:
+            names = " or ".join(chosen_format(entry.name) for entry in fitting)
+            raise file.error(f"this fits more than one format; say which: {names}")
+        if fitting:
+            return fitting[0].name
+    return None
+
+
+def format_table() -> str:
+    """Return the formats as a Markdown table, as the documentation has it.
+
+    Example:
+      >>> print(format_table().splitlines()[3])
+      | `edges` | two or more columns between blanks, `#` or `%` comments (SNAP) | the ids that occur |
+    """
+    lines = ["| format | content | nodes |", "|---|---|---|"]
+    for entry in FORMATS.values():
+        if entry.read is not None:
+            lines.append(f"| `{entry.name}` | {entry.content.replace('``', '`')} | {entry.nodes.replace('``', '`')} |")
+    names = ", ".join(entry.content.replace("``", "`") for entry in FORMATS.values() if entry.read is None)
+    return "\n".join(lines) + f"\n\nKnown by sight and refused with what to do instead: {names}.\n"

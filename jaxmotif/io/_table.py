@@ -1,0 +1,294 @@
+"""Tables of integers and words: blocks that are plain are parsed by NumPy at once, others line by line, which names the
+line of a mistake."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._present import counted
+from jaxmotif.io._text import COMMENTS, TextFile, shown, split_fields
+
+MAX_DIGITS = 18
+_ZERO, _BLANK, _NEWLINE = ord("0"), ord(" "), ord("\n")
+_PAD = 24
+"""Zero bytes before a block, so that the digits of its first word can be read eight at a time."""
+_LAST_BYTES = ~np.array([256**count - 1 for count in range(8, -1, -1)], np.uint64)
+"""Masks that keep the last 0, 1, ..., 8 of eight bytes."""
+_ASCII_ZEROS = np.uint64(0x3030303030303030)
+_TO_EIGHTY, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x8080808080808080)
+"""A byte over 9 has its high bit set, or gets it when 0x76 is added; only one that has it carries into the next."""
+_JOIN_DIGITS = [
+    (np.uint64(10 * 2**8 + 1), np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
+    (np.uint64(100 * 2**16 + 1), np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
+    (np.uint64(10000 * 2**32 + 1), np.uint64(32), np.uint64(0xFFFFFFFF)),
+]
+"""How neighbouring numbers of 1, 2 and 4 digits become one number: factor, shift, mask."""
+
+
+class Numbering:
+    """Numbers words in the order in which they first occur, and adds them to ``known``, from text to number."""
+
+    def __init__(self, known: dict[str, int] | None = None):
+        self.known = {} if known is None else known
+        self._codes = _Codes(self.known)
+
+    def codes(self, words: Sequence[bytes]) -> np.ndarray:
+        """Return the numbers of words, int64."""
+        return np.fromiter(map(self._codes.__getitem__, words), np.int64, len(words))
+
+
+class _Codes(dict[bytes, int]):
+    """Numbers of words as they stand in a file; a word that is looked up for the first time gets one."""
+
+    def __init__(self, known: dict[str, int]):
+        super().__init__()
+        self._known, self._next = known, max(known.values(), default=-1) + 1
+
+    def __missing__(self, word: bytes) -> int:
+        code = self[word] = self._known.setdefault(word.decode(errors="surrogatepass"), self._next)
+        self._next += code == self._next
+        return code
+
+
+class Column(NamedTuple):
+    """A column to read.
+
+    Attributes:
+      index: its place in the rows.
+      what: what it holds, for messages.
+      low, high: the range of its integers.
+      numbering: numbers its words, where it holds words.
+      zeros: whether integers may begin with zeros.
+      empty: whether a word may be missing.
+    """
+
+    index: int
+    what: str
+    low: int = 0
+    high: int | None = None
+    numbering: Numbering | None = None
+    zeros: bool = True
+    empty: bool = False
+
+    def problem(self, field: bytes) -> str | None:
+        """Return what is wrong with a field, or ``None``."""
+        if self.numbering is not None:
+            return None if field or self.empty else f"expected {self.what}, found '' in"
+        digits = field.isdigit() and len(field) <= MAX_DIGITS
+        if not digits or not (self.zeros or len(field) == 1 or field[:1] != b"0"):
+            return f"expected {self.what}, found {shown(field)} in"
+        if int(field) >= self.low and (self.high is None or int(field) <= self.high):
+            return None
+        wanted = (
+            f"{self.what} in {self.low}..{self.high}" if self.high is not None else f"{self.what} from {self.low} on"
+        )
+        return f"expected {wanted}, found {int(field)} in"
+
+
+def read_table(
+    file: TextFile,
+    width: int,
+    columns: Sequence[Column],
+    *,
+    delimiter: bytes = b"",
+    rows: int | None = None,
+    comments: tuple[bytes, ...] = COMMENTS,
+) -> np.ndarray:
+    """Return the chosen columns of the rest of a file, int64 ``[rows, columns]``; blank lines and comments are skipped.
+
+    Args:
+      file: where to read.
+      width: the number of columns that every row must have.
+      columns: the columns to return.
+      delimiter: ``b""`` for any run of blanks, else one byte between fields, which may be quoted as in CSV.
+      rows: the number of rows that the file's header declares, if it does.
+      comments: what a comment line begins with.
+
+    Raises:
+      GraphFileError: a row is not of this form, or there are more or fewer than declared; names the line.
+    """
+    parts = [np.zeros((0, len(columns)), np.int64)]
+    total = 0
+    for first, block in file.blocks():
+        part = _plain_block(block, width, columns, delimiter, comments)
+        if part is None or (rows is not None and total + len(part) > rows):
+            part = _any_block(file, first, block, width, columns, delimiter, comments, rows, total)
+        total += len(part)
+        parts.append(part)
+    if rows is not None and total < rows:
+        raise file.error(f"the header declares {rows} edges, but the file ends after {total}", max(file.line, 1))
+    return np.concatenate(parts)
+
+
+def _plain_block(
+    block: bytes, width: int, columns: Sequence[Column], delimiter: bytes, comments: tuple[bytes, ...]
+) -> np.ndarray | None:
+    """Return the columns of a block whose rows are plain, or ``None`` where the lines must be looked at one by one."""
+    if delimiter and b'"' in block:
+        return None
+    if b"\r" in block:  # one byte is found much sooner than two
+        block = block.replace(b"\r\n", b"\n")
+    if not any(mark in block for mark in comments):
+        table = _tidy_block(block, width, columns, delimiter)
+        if table is not None:
+            return table
+    lines = []
+    for line in block.split(b"\n"):
+        if line.strip() and not line.lstrip().startswith(comments):
+            fields = [field.strip() for field in line.split(delimiter)] if delimiter else line.split()
+            lines.append((delimiter or b" ").join(fields) + b"\n")
+    return _tidy_block(b"".join(lines), width, columns, delimiter)
+
+
+def _tidy_block(block: bytes, width: int, columns: Sequence[Column], delimiter: bytes) -> np.ndarray | None:
+    """Return the columns of a block with one mark between fields and one newline behind each row, or ``None`` where it
+    is not like this."""
+    if delimiter:
+        if b" " in block or (delimiter != b"\t" and b"\t" in block):
+            return None
+        block = block.replace(delimiter, b" ")
+    elif b"\t" in block:
+        block = block.replace(b"\t", b" ")
+    text = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(text <= _BLANK)
+    last = ends[width - 1 :: width]
+    if len(ends) != block.count(b" ") + len(last):  # another control character, which parts no fields
+        return None
+    if len(ends) != width * len(last) or block.count(b"\n") != len(last) or (text[last] != _NEWLINE).any():
+        return None
+    starts = np.zeros_like(ends)
+    np.add(ends[:-1], 1, out=starts[1:])
+    table = np.empty((len(last), len(columns)), np.int64)
+    words: list[bytes] = []
+    for place, column in enumerate(columns):
+        here = slice(column.index, None, width)
+        if column.numbering is None:
+            values = _integers(block, starts[here], ends[here], column)
+            if values is None:
+                return None
+            table[:, place] = values
+        elif not column.empty and (starts[here] == ends[here]).any():
+            return None
+        else:
+            words = words or block.replace(b"\n", b" ").split(b" ")[:-1]
+            table[:, place] = column.numbering.codes(words[here])
+    return table
+
+
+def _integers(block: bytes, starts: np.ndarray, ends: np.ndarray, column: Column) -> np.ndarray | None:
+    """Return the integers of a column, int64, or ``None`` where a field is no integer in range.
+
+    Eight digits at a time are read as one number of 64 bits, whose neighbouring digits, pairs and fours of digits are
+    joined by a product each. NumPy's ``loadtxt`` and ``fromstring`` take twice as long on two columns of ids, and three
+    times as long where other columns stand beside them.
+
+    Args:
+      block: the rows.
+      starts, ends: where the column's fields begin and end.
+      column: what they hold.
+    """
+    text, lengths = np.frombuffer(block, np.uint8), ends - starts
+    longest = int(lengths.max(initial=1))
+    if longest > MAX_DIGITS or lengths.min(initial=1) < 1:
+        return None
+    if not column.zeros and (lengths[text[starts] == _ZERO] > 1).any():
+        return None
+    padded = bytes(_PAD) + block
+    eights = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
+    values = np.zeros(len(starts), np.int64)
+    for done in range(0, longest, 8):
+        digits = eights[ends + (_PAD - 8 - done)]
+        digits ^= _ASCII_ZEROS
+        digits &= _LAST_BYTES.take(lengths - done, mode="clip")
+        if ((digits + _TO_EIGHTY | digits) & _HIGH_BITS).any():
+            return None
+        for factor, shift, mask in _JOIN_DIGITS:
+            digits *= factor
+            digits >>= shift
+            digits &= mask
+        values += digits.view(np.int64) * 10**done if done else digits.view(np.int64)
+    low_enough = column.high is None or bool((values <= column.high).all())
+    high_enough = column.low == 0 or bool((values >= column.low).all())
+    return values if low_enough and high_enough else None
+
+
+def _any_block(
+    file: TextFile,
+    first: int,
+    block: bytes,
+    width: int,
+    columns: Sequence[Column],
+    delimiter: bytes,
+    comments: tuple[bytes, ...],
+    declared: int | None,
+    before: int,
+) -> np.ndarray:
+    """Return the columns of a block, line by line.
+
+    Args:
+      file, width, columns, delimiter, comments: as for :func:`read_table`.
+      first: the number of the block's first line.
+      block: the lines.
+      declared: the number of rows that the file declares, if it does.
+      before: the number of rows above the block.
+
+    Raises:
+      GraphFileError: a line is not of the form that the columns have.
+    """
+    picked: list[list[bytes]] = [[] for _ in columns]
+    for number, line in enumerate(block.split(b"\n")[:-1], first):
+        if not line.strip() or line.lstrip().startswith(comments):
+            continue
+        if before + len(picked[0]) == declared:
+            raise file.error(f"the header declares {declared} edges, and this line is one more", number, line)
+        try:
+            fields = split_fields(line, delimiter)
+        except csv.Error as error:
+            raise file.error(f"expected comma-separated fields ({error})", number, line) from None
+        if len(fields) != width:
+            raise file.error(f"expected {counted(width, 'column')}, found {len(fields)}", number, line)
+        for column, values in zip(columns, picked, strict=True):
+            if problem := column.problem(fields[column.index]):
+                raise file.error(problem, number, line)
+            values.append(fields[column.index])
+    arrays = [
+        np.array([*map(int, values)], np.int64) if column.numbering is None else column.numbering.codes(values)
+        for column, values in zip(columns, picked, strict=True)
+    ]
+    return np.stack(arrays, axis=1)
+
+
+def checked_integers(file: TextFile, number: int, line: bytes, words: Iterable[bytes], what: str) -> list[int]:
+    """Return words of a line as integers.
+
+    Raises:
+      GraphFileError: a word is no integer of at most 18 digits.
+    """
+    values = []
+    for word in words:
+        if not word.isdigit() or len(word) > MAX_DIGITS:
+            raise file.error(f"expected {what}, found {shown(word)} in", number, line)
+        values.append(int(word))
+    return values
+
+
+def first_words(file: TextFile, count: int, what: str) -> list[bytes]:
+    """Return the next ``count`` lines, each of which holds one word.
+
+    Raises:
+      GraphFileError: a line holds none or several, or the file ends before.
+    """
+    first = file.line + 1
+    lines = [line.split() for line in file.take_lines(count)]
+    for number, fields in enumerate(lines, first):
+        if len(fields) != 1:
+            text = b" ".join(fields)
+            raise file.error(f"expected {what} alone on its line, found {len(fields)} words", number, text)
+    if len(lines) < count:
+        short = count - len(lines)
+        raise file.error(f"expected {count} lines with {what}, but the file ends {short} short", file.line)
+    return [fields[0] for fields in lines]

@@ -1,0 +1,234 @@
+"""Text files, plain or gzip, in blocks of whole lines, with the numbers of lines and a limit to what they unpack to."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from jaxmotif.graph._saved import GraphFileError
+
+BLOCK = 1 << 19
+"""Bytes that are read at a time: few enough for the arrays of a block to stay in the processor's cache."""
+MAX_RATIO = 200
+FREE_BYTES = 64 << 20
+"""Compressed data may grow to ``FREE_BYTES``, or to ``MAX_RATIO`` times what was read: text of graphs grows 20-fold."""
+
+COMMENTS = (b"#", b"%")
+
+
+class _CountedStream:
+    """A stream that counts the bytes read from it."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._stream.read(size)
+        self.count += len(data)
+        return data
+
+    def seek(self, position: int, /) -> int:
+        return self._stream.seek(position)
+
+
+class TextFile:
+    """A file, plain or gzip by its first bytes, whose text is handed out once, in numbered blocks of whole lines.
+
+    Args:
+      path: the file.
+
+    Attributes:
+      line: the number of the last line that was handed out.
+      comment: the last comment above the rows that :meth:`first_rows` returned.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        self.line = 0
+        self.comment = b""
+        self._rest = b""
+        self._raw = open(self.path, "rb")  # noqa: SIM115 (closed by __exit__)
+        self._packed = None
+        self._unpacked = 0
+        self._stream: io.BufferedReader | gzip.GzipFile = self._raw
+        if self._raw.peek(2)[:2] == b"\x1f\x8b":
+            self._packed = _CountedStream(self._raw)
+            self._stream = gzip.GzipFile(fileobj=self._packed)
+
+    def __enter__(self) -> TextFile:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._raw.close()
+
+    def error(self, problem: str, line: int | None = None, text: bytes | str | None = None) -> GraphFileError:
+        """Return the error to raise for a problem, with its line and the shortened text of that line."""
+        where = self.path if line is None else f"{self.path}, line {line}"
+        if isinstance(text, bytes):
+            text = text.decode(errors="replace")
+        text = None if text is None else text.strip()
+        shown = "" if text is None else f": {text if len(text) <= 60 else text[:57] + '...'!r}"
+        return GraphFileError(f"{where}: {problem}{shown}", self.path, line)
+
+    def magic(self) -> bytes:
+        """Return the first bytes, unpacked, without taking them; before anything else is read."""
+        with self._gzip_errors():
+            return self._stream.peek(16)[:16]
+
+    def data(self) -> bytes:
+        """Return all bytes of a binary file; before anything else is read."""
+        parts = [self._rest]
+        while parts[-1] or len(parts) == 1:
+            parts.append(self._bytes(1 << 24))
+        return b"".join(parts)
+
+    def text(self) -> str:
+        """Return the rest of the text at once."""
+        return b"".join(block for _, block in self.blocks()).decode()
+
+    def check_growth(self, unpacked: int, packed: int) -> None:
+        """Raise an error where compressed data grows beyond what a graph's would."""
+        if unpacked > max(FREE_BYTES, MAX_RATIO * packed):
+            raise self.error(
+                f"unpacks to {unpacked >> 20} MiB and more, over {MAX_RATIO} times its size; if that is meant, unpack "
+                "it by hand and read the unpacked file"
+            )
+
+    def head(self) -> tuple[bytes, bool]:
+        """Return the next block without taking it, and whether it is all that is left."""
+        self._rest = self._rest or self._read()
+        return self._rest, len(self._rest) < BLOCK
+
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Yield ``(number of the first line, block)``; every line of a block ends in a newline."""
+        while block := self._rest or self._read():
+            self._rest = b""
+            first = self.line + 1
+            self.line += block.count(b"\n")
+            yield first, block
+
+    def lines(self, comments: tuple[bytes, ...] = COMMENTS, blank: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the text of each line that is no comment.
+
+        Args:
+          comments: what a comment line begins with.
+          blank: yield blank lines, too.
+        """
+        for first, block in self.blocks():
+            for number, line in enumerate(block.split(b"\n")[:-1], first):
+                text = line.lstrip()
+                if (text or blank) and not text.startswith(comments):
+                    yield number, line
+
+    def take_lines(self, count: int) -> list[bytes]:
+        """Return the next ``count`` lines, or as many as there are."""
+        lines: list[bytes] = []
+        while len(lines) < count and (block := self._rest or self._read()):
+            *taken, self._rest = block.split(b"\n", count - len(lines))
+            lines += taken
+        self.line += len(lines)
+        return lines
+
+    def data_line(self, comments: tuple[bytes, ...] = COMMENTS) -> bytes | None:
+        """Return the next line that is neither blank nor a comment, whose number is then ``self.line``."""
+        while lines := self.take_lines(1):
+            if lines[0].strip() and not lines[0].lstrip().startswith(comments):
+                return lines[0]
+        return None
+
+    def first_rows(self, count: int, comments: tuple[bytes, ...] = COMMENTS) -> list[bytes]:
+        """Return up to ``count`` of the next lines that are neither blank nor comments, without taking them."""
+        while True:
+            block, last = self.head()
+            rows: list[bytes] = []
+            for line in block.split(b"\n"):
+                if line.strip() and not line.lstrip().startswith(comments):
+                    rows.append(line)
+                    if len(rows) == count:
+                        break
+                elif not rows and line.strip():
+                    self.comment = line
+            if rows or last:
+                return rows
+            self.line += block.count(b"\n")
+            self._rest = b""
+
+    def _bytes(self, size: int, one_line: bool = False) -> bytes:
+        """Return up to ``size`` more bytes, or as many of the line."""
+        with self._gzip_errors():
+            data = self._stream.readline(size) if one_line else self._stream.read(size)
+        self._unpacked += len(data)
+        if self._packed is not None:
+            self.check_growth(self._unpacked, self._packed.count)
+        return data
+
+    @contextlib.contextmanager
+    def _gzip_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self.error(f"the gzip data is damaged or cut short ({error})") from None
+
+    def _read(self) -> bytes:
+        parts = [self._bytes(BLOCK)]
+        self._check_binary(parts[0])
+        while parts[-1] and not parts[-1].endswith(b"\n"):
+            parts.append(self._bytes(BLOCK, one_line=True))  # never more at once: a file may be one line
+        block = b"".join(parts)
+        self._check_binary(block)
+        if self.line == 0:
+            block = block.removeprefix(b"\xef\xbb\xbf")
+            if b"\n" not in block:  # the whole file, with the lines of the old Mac OS
+                block = block.replace(b"\r", b"\n")
+        if block and not block.endswith(b"\n"):
+            block += b"\n"
+        if not block.isascii():
+            try:
+                block.decode()
+            except UnicodeDecodeError as error:
+                start = block.rfind(b"\n", 0, error.start) + 1
+                text = block[start : block.index(b"\n", start)]
+                raise self.error("expected UTF-8 text", self.line + 1 + block.count(b"\n", 0, start), text) from None
+        return block
+
+    def _check_binary(self, block: bytes) -> None:
+        if b"\0" in block:
+            line = self.line + 1 + block.count(b"\n", 0, block.index(b"\0"))
+            kind = "UTF-16 text; save it as UTF-8" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "a binary file"
+            raise self.error(f"expected a text file (UTF-8, plain or gzip), this is {kind}", line)
+
+
+def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
+    """Return the fields of one line: between blanks if ``delimiter`` is empty, else between the one-byte delimiter, and
+    in quotes as in CSV.
+
+    Raises:
+      csv.Error: a quote is not closed.
+    """
+    if not delimiter:
+        return line.split()
+    if b'"' not in line:
+        return [field.strip() for field in line.strip(b"\r\n").split(delimiter)]
+    reader = csv.reader([line.decode().strip("\r\n")], delimiter=delimiter.decode(), strict=True, skipinitialspace=True)
+    return [field.strip().encode() for field in next(reader)]
+
+
+def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
+    """Return the fields of a row, also of one whose quotes are wrong."""
+    try:
+        return split_fields(row, delimiter)
+    except csv.Error:
+        return row.split(delimiter)
+
+
+def shown(word: bytes) -> str:
+    """Return a word of a file for a message, shortened and in quotes."""
+    text = word.decode(errors="replace")
+    return repr(text if len(text) <= 30 else text[:27] + "...")

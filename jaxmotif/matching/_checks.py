@@ -1,0 +1,69 @@
+"""Checks of what the front doors of matching are given: queries, targets and domains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from jaxmotif.graph import Graph
+from jaxmotif.graph._coerce import GraphLike, as_graph
+from jaxmotif.language import Query
+from jaxmotif.matching._bind import bind
+from jaxmotif.matching.planner._ask import MOST_NODES
+from jaxmotif.patterns import Pattern, as_pattern
+
+Per = Literal["map", "occurrence"]
+Domains = Mapping[int, Sequence[int]] | np.ndarray
+
+
+def load_target(target: GraphLike, *queries: object) -> Graph:
+    """Return the graph to search, with its attributes if a query may ask for them."""
+    return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
+
+
+def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:
+    if per not in ("map", "occurrence"):
+        raise ValueError(f"per must be 'map' or 'occurrence', got {per!r}")
+    if isinstance(query, Query):
+        if wildcard is not None:
+            raise ValueError("wildcard is a label of labelled queries; in a query leave out what may be anything")
+        if query.num_nodes > MOST_NODES:
+            raise ValueError(f"the query has {query.num_nodes} nodes; it must have 1 to {MOST_NODES}")
+        return bind(query, target)
+    pattern = as_pattern(query, target, MOST_NODES)
+    for what, labels, held in (
+        ("node", pattern.node_labels, target.node_labels),
+        # Of pairs that no edge joins the label says nothing.
+        ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
+    ):
+        if labels is not None and held is None and np.any(labels != wildcard):
+            raise ValueError(
+                f"the query has {what} labels and the target has none; leave them out of the query, or make them "
+                "the wildcard"
+            )
+    return pattern
+
+
+def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
+    """Return the domains that a user gave as bool ``[k, n]``, one row for each query node."""
+    k, n = pattern.num_nodes, target.n
+    if domains is None:
+        return None
+    if isinstance(domains, Mapping):
+        allowed = np.ones((k, n), bool)
+        for u, nodes in domains.items():
+            nodes = np.asarray(nodes, np.int64).reshape(-1)
+            if not 0 <= u < k:
+                raise ValueError(f"domains names query node {u}; there are 0..{k - 1}")
+            if nodes.size and not (nodes.min() >= 0 and nodes.max() < n):
+                bad = int(nodes[(nodes < 0) | (nodes >= n)][0])
+                raise ValueError(f"domains[{u}] names target node {bad}; there are 0..{n - 1}")
+            allowed[u] = False
+            allowed[u, nodes] = True
+        return allowed
+    allowed = np.asarray(domains)
+    if allowed.shape != (k, n) or allowed.dtype != bool:
+        raise ValueError(f"domains must be a mapping or bool [{k}, {n}], got {allowed.dtype} {list(allowed.shape)}")
+    return allowed

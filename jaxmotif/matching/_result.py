@@ -1,0 +1,81 @@
+"""The result of a count."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted, integers
+from jaxmotif.matching.planner._plan import Plan
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import automorphism_total
+from jaxmotif.search import SearchProgress
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MatchCount(Presented):
+    """The number of matches of a query.
+
+    Attributes:
+      count: matches found.
+      exact: whether these are all.
+      status: ``"done"``, or the limit that stopped the search, in words.
+      order: query nodes in the order searched. leaves: query nodes counted in closed form.
+      domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
+      steps: of the search (levels, if it was small and done in NumPy); positions: candidates tested.
+      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``, and ``compile`` if
+        programs were compiled; on a device what a plan leaves under way, so that nothing waits for it, is part of its
+        search.
+      notes: what had to be done differently, in words (smaller steps where memory ran out).
+    """
+
+    count: int
+    exact: bool
+    status: str
+    order: list[int]
+    leaves: list[int]
+    domain_sizes: np.ndarray
+    steps: int
+    positions: int
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    def __int__(self) -> int:
+        return self.count
+
+    def _line(self) -> str:
+        return f"{counted(self.count, 'match')}, {self.status}"
+
+    def table(self) -> dict[str, Column]:
+        seconds = sum(self.seconds.values())
+        return {"matches": [self.count], "exact": [self.exact], "status": [self.status], "seconds": [seconds]}
+
+    def _array(self) -> np.ndarray:
+        return integers([self.count])[0]
+
+
+def match_count(
+    pattern: Pattern,
+    per: str,
+    plan: Plan,
+    found: SearchProgress,
+    seconds: dict[str, float],
+    notes: tuple[str, ...] = (),
+) -> MatchCount:
+    count = found.count * plan.multiplier
+    if per == "occurrence":
+        # All maps of an occurrence are matches: the division is exact.
+        count //= automorphism_total(pattern)
+    return MatchCount(
+        count,
+        found.status == "done",
+        found.status,
+        plan.order,
+        plan.leaves,
+        plan.domain_sizes,
+        found.steps,
+        found.positions,
+        seconds,
+        notes,
+    )

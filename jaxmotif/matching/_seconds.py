@@ -1,0 +1,38 @@
+"""A clock for the phases of a call."""
+
+from __future__ import annotations
+
+from jaxmotif.search import compile_seconds, working_time
+
+
+class PhaseClock:
+    """A clock that tells how long each phase of a call took, and compiling apart from all of them."""
+
+    def __init__(self):
+        self._seconds: dict[str, float] = {}
+        self._compiled = compile_seconds()
+        self._last = working_time()
+
+    def end(self, phase: str) -> None:
+        """Add the seconds since the last phase ended, without those spent on compiling, to a phase."""
+        now = working_time()
+        self._seconds[phase] = self._seconds.get(phase, 0.0) + now - self._last
+        self._last = now
+
+    def skip(self) -> None:
+        """Add the seconds since the last phase ended to no phase: they were spent on something else."""
+        self._last = working_time()
+
+    def add(self, phase: str, seconds: float) -> None:
+        """Add seconds that were measured elsewhere to a phase."""
+        self._seconds[phase] = self._seconds.get(phase, 0.0) + seconds
+
+    @property
+    def total(self) -> float:
+        """Seconds of all phases that have ended."""
+        return sum(self._seconds.values())
+
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds by phase, with ``compile`` if programs were compiled since the clock was made."""
+        compiled = compile_seconds() - self._compiled
+        return self._seconds | ({"compile": compiled} if compiled else {})

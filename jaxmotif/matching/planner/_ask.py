@@ -1,0 +1,231 @@
+"""Constraints that a query puts on target nodes and on pairs of them, as padded arrays (host)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._bits import pack_bits
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.matching._options import Options
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern, shape_of
+
+MOST_NODES = 1024
+FEW_NODES = 4
+"""Most nodes of a query with rules that is searched for without filters, in the best of all orders."""
+ANY, PRESENT, ABSENT = range(3)
+
+
+class PairKind(NamedTuple):
+    """The demand of a query edge on the pair (u, w) of target nodes.
+
+    Attributes:
+      direction: 0: there is an edge or arc from u to w; 1: an arc from w to u.
+      labelled, label: whether it must carry a label, and which; of a :class:`RuledPattern`, fulfil a condition.
+      reverse: whether the arc the other way may, must or must not be there too (``ANY``, ``PRESENT``, ``ABSENT``).
+      reverse_labelled, reverse_label: its label; with ``ABSENT``, no arc with this label may be there.
+    """
+
+    direction: int
+    labelled: int = 0
+    label: int = 0
+    reverse: int = ANY
+    reverse_labelled: int = 0
+    reverse_label: int = 0
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class Conditions:
+    """Arrays for the filters; K is 32, 64, 256 or 1024, W = K / 32, further axes are padded.
+
+    Attributes:
+      size: int32 scalar, query nodes.
+      labels, free: int32 and bool ``[K]``, the node label asked for, or whether any will do.
+      degrees: int32 ``[2, K]``, neighbours (directed: successors; predecessors).
+      kinds: int32 ``[C, 6]``, the distinct :class:`PairKind`; num_kinds: int32 scalar.
+      near: uint32 ``[C, K, W]``, as bits, the query nodes joined to each one by a pair of each kind.
+      frequent: int32 ``[2, L, K]``, how many neighbours (successors; predecessors) with each label; the labels are
+        int32 ``[L]``, num_labels: int32 scalar.
+    """
+
+    size: Any
+    labels: Any
+    free: Any
+    degrees: Any
+    kinds: Any
+    num_kinds: Any
+    near: Any
+    frequent: Any
+    frequent_labels: Any
+    num_labels: Any
+
+
+class QueryConstraints(NamedTuple):
+    """All that a query asks of target nodes and of pairs of them.
+
+    Attributes:
+      query: as given; shape: what its automorphisms are those of.
+      kinds: of pairs: first those that edges of the query ask for, then those of ``non_neighbours``.
+      which: int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined.
+      non_neighbours: int64 ``[R, k, k]``: kinds that the images of (u, x), not joined, must not fulfil, -1 for none; R
+        is 0 where nothing is forbidden, else the number of directions.
+      conditions: the same and more for the filters, on the device or in NumPy.
+    """
+
+    query: Pattern
+    shape: Pattern
+    kinds: list[PairKind]
+    which: np.ndarray
+    non_neighbours: np.ndarray
+    conditions: Conditions
+
+    def joined(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """u, x and kind of each ordered pair of joined nodes, int64 ``[P]`` each."""
+        u, x = np.nonzero(self.which >= 0)
+        return u, x, self.which[u, x]
+
+    def kind_table(self) -> np.ndarray:
+        """Return the kinds, int32 ``[C, 6]``, padded."""
+        table = np.zeros((power_of_four(len(self.kinds), 4), 6), np.int32)
+        table[: len(self.kinds)] = np.array(self.kinds, np.int32).reshape(-1, 6)
+        return table
+
+
+def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
+    """Return the first phase of a plan: what a query asks of target nodes and of pairs of them.
+
+    Example:
+      >>> asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))
+      >>> np.stack(asked.joined(), axis=1).tolist(), len(asked.kinds), asked.non_neighbours.tolist()
+      ([[0, 1, 0], [1, 0, 0], [1, 2, 0], [2, 1, 0]], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
+    """
+    induced, wildcard = options.induced, options.wildcard
+    return query.known(("asked", induced, wildcard), lambda: _constrain_query(query, induced, wildcard))
+
+
+def _constrain_query(query: Pattern, induced: bool, wildcard: int | None) -> QueryConstraints:
+    kinds, which, non_neighbours = pair_kinds(query, induced, wildcard)
+    # The filters look at neighbours alone; kinds that edges ask for come first.
+    conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, wildcard)
+    return QueryConstraints(query, shape_of(query), kinds, which, non_neighbours, conditions)
+
+
+def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray, np.ndarray]:
+    """Return the distinct kinds of pairs, and which ones each ordered pair of query nodes asks for.
+
+    Returns:
+      The kinds; int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined; and the
+      ``non_neighbours`` of :class:`QueryConstraints`.
+
+    Example:
+      >>> kinds, which, _ = pair_kinds(Pattern.from_edges([(0, 1)], directed=True), induced=True, wildcard=None)
+      >>> kinds[which[0, 1]]
+      PairKind(direction=0, labelled=0, label=0, reverse=2, reverse_labelled=0, reverse_label=0)
+      >>> kinds[which[1, 0]].direction
+      1
+    """
+    kinds: dict[PairKind, int] = {}
+    which = np.full(query.adjacency.shape, -1)
+    wanted, rules = query.adjacency, query if isinstance(query, RuledPattern) else None
+    forbidden = ~wanted & ~np.eye(query.num_nodes, dtype=bool)
+    if not induced:
+        forbidden = np.zeros_like(forbidden) if rules is None else rules.forbidden
+    # Of an edge, wanted or forbidden: induced, every edge that is not wanted is forbidden, whatever it is.
+    label = np.zeros(which.shape, np.int64)
+    if rules is not None:
+        labelled = (rules.condition >= 0) & (wanted | (not induced))
+        label[labelled] = rules.condition[labelled]
+    elif query.edge_labels is not None:
+        labelled = wanted if wildcard is None else wanted & (query.edge_labels != wildcard)
+        label[labelled] = query.edge_labels[labelled]
+    else:
+        labelled = np.zeros(which.shape, bool)
+    # In both orders: what (u, x) asks seen from u, and the same seen from x.
+    ends = u, x = np.nonzero(query.neighbors)
+    if not query.directed:
+        kind = (0, labelled[ends], label[ends], ANY, 0, 0)
+    else:
+        there, back = wanted[u, x], wanted[x, u]
+        arc, other = (np.where(there, u, x), np.where(there, x, u)), (np.where(there, x, u), np.where(there, u, x))
+        # An arc that must not be there, beside one that must, is part of the pair's own kind.
+        reverse = np.where(there & back, PRESENT, np.where(forbidden[other], ABSENT, ANY))
+        says = reverse != ANY
+        kind = (~there, labelled[arc], label[arc], reverse, says & labelled[other], says * label[other])
+    # Equal kinds share a number, and with it candidate lists and a matrix.
+    which[ends] = _numbered(kinds, kind, len(u))
+    # Pairs that no edge joins, and none may: tested apart, as non_neighbours.
+    unjoined = forbidden & (which < 0)
+    non_neighbours = np.full((1 + query.directed if unjoined.any() else 0, *which.shape), -1)
+    for direction in range(len(non_neighbours)):
+        arc = ends = np.nonzero(unjoined.T if direction else unjoined)
+        if direction:
+            arc = ends[::-1]
+        non_neighbours[direction][ends] = _numbered(
+            kinds, (direction, labelled[arc], label[arc], ANY, 0, 0), len(ends[0])
+        )
+    return list(kinds), which, non_neighbours
+
+
+def _numbered(kinds: dict[PairKind, int], fields: Sequence[int | np.ndarray], pairs: int) -> np.ndarray:
+    """Numbers of the kinds of pairs whose fields are integers, or integers ``[pairs]``; new ones, in the order in which
+    they come first, are added."""
+    rows = np.stack([np.broadcast_to(field, pairs) for field in fields]).astype(np.int64)
+    code = np.zeros(pairs, np.int64)
+    for row in rows:
+        if len(row) and row.min() < row.max():
+            values, number = np.unique(row, return_inverse=True)
+            code = code * len(values) + number
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    found = np.zeros(len(first), np.int64)
+    for at in np.argsort(first):
+        found[at] = kinds.setdefault(PairKind(*rows[:, first[at]].tolist()), len(kinds))
+    return found[number]
+
+
+def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:
+    """Return the arrays for the filters."""
+    k = query.num_nodes
+    words = next(w for w in (1, 2, 8, 32) if k <= 32 * w)  # few sizes, few compilations
+    K = 32 * words
+    labels, free = np.zeros(K, np.int32), np.ones(K, bool)
+    if query.node_labels is not None:
+        labels[:k] = query.node_labels
+        free[:k] = False if wildcard is None else query.node_labels == wildcard
+    out, into = query.adjacency.sum(axis=1), query.adjacency.sum(axis=0)
+    degrees = np.zeros((2, K), np.int32)
+    degrees[0, :k] = out
+    if query.directed:
+        degrees[1, :k] = into
+    C = power_of_four(len(kinds), 4)
+    table = np.zeros((C, 6), np.int32)
+    table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
+    near = np.zeros((C, K, K), bool)
+    us, xs = np.nonzero(which >= 0)
+    near[which[us, xs], us, xs] = True
+    # Labels that the query asks for: no others are counted.
+    values = np.unique(labels[:k][~free[:k]])
+    L = power_of_four(len(values), 16)
+    frequent = np.zeros((2, L, K), np.int32)
+    for number, value in enumerate(values):
+        members = (labels[:k] == value) & ~free[:k]
+        frequent[0, number, :k] = query.adjacency[:, members].sum(axis=1)
+        if query.directed:
+            frequent[1, number, :k] = query.adjacency[members].sum(axis=0)
+    return Conditions(
+        np.int32(k),
+        labels,
+        free,
+        degrees,
+        table,
+        np.int32(len(kinds)),
+        pack_bits(near),
+        frequent,
+        np.pad(values, (0, L - len(values))).astype(np.int32),
+        np.int32(len(values)),
+    )

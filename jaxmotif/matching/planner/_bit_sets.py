@@ -1,0 +1,195 @@
+"""The fifth phase of a plan: sets of candidates as bit rows, for leaves counted in closed form and nodes looked ahead
+to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxmotif.arrays._bits import pack_bits, words_for
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS, PlanSizes
+from jaxmotif.matching.planner import _leaves as leaves
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import CandidateLists
+from jaxmotif.search import CandidateSet, Factor, Pair, Placement, Term
+
+
+class BitRows:
+    """The bit rows and numberings that blocks ask for, to be made on the device at once.
+
+    A numbering counts the nodes in the union of some domains from 1. The rows of (pair kind, query node x) hold, for
+    every target node, which nodes of x's domain the kind allows.
+    """
+
+    def __init__(self, lists: CandidateLists, sizes: PlanSizes):
+        self._lists, self._sizes = lists, sizes
+        self._unions: list[list[int]] = []
+        self._rows: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._numbers: Any = None
+        self.words = 0
+
+    def copy(self) -> BitRows:
+        other = BitRows(self._lists, self._sizes)
+        other._unions, other._rows, other.words = list(self._unions), dict(self._rows), self.words
+        return other
+
+    def numbering(self, members: Sequence[int]) -> int:
+        """Return a new numbering, of the union of some domains."""
+        self._unions.append(list(members))
+        # Numbered when they are asked for: all at once.
+        self._numbers = None
+        return len(self._unions) - 1
+
+    def place(self, kind: int, x: int, numbering: int, width: int) -> int:
+        """Return the first word of some rows of ``width`` words."""
+        if (kind, x, numbering) not in self._rows:
+            self._rows[kind, x, numbering] = self.words, width
+            # A row for every target node.
+            self.words += self._lists.nodes * width
+        return self._rows[kind, x, numbering][0]
+
+    def number(self) -> tuple[Any, Any]:
+        """Return the numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
+        if self._numbers is None:
+            reduced = self._lists.reduced
+            # Padding unions are empty, and number no one.
+            unions = np.zeros((power_of_four(len(self._unions), self._sizes.sets), 32 * len(reduced.bits)), bool)
+            for g, members in enumerate(self._unions):
+                unions[g, members] = True
+            self._numbers = self._lists.backend.number_nodes(reduced.bits, pack_bits(unions))
+        return self._numbers
+
+    def arrays(self) -> tuple[Any, Any]:
+        """``leaf_rows`` and ``leaf_ranks`` of the operands."""
+        if not self._unions:
+            return np.zeros(1, np.int32), np.zeros(1, np.int32)
+        numbers, _ = self.number()
+        R = power_of_four(len(self._rows), self._sizes.sets)
+        lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
+        for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
+            lists[r], rows[r] = (kind, x), (r, g, width, first)
+        words = self._lists.backend.bit_rows(
+            self._lists.reduced,
+            self._lists.kinds,
+            lists,
+            numbers,
+            rows,
+            np.int32(len(self._rows)),
+            capacity=power_of_four(self.words, self._sizes.entries),
+        )
+        return words, numbers.reshape(-1)
+
+
+def row_words(members: int) -> int:
+    """Return the words of a bit row over a numbering of some nodes: they count from 1, and 0 is for those outside."""
+    return words_for(members + 1)
+
+
+def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
+    """Return the candidates of node x as a set: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
+    return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
+
+
+def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
+    """Return the terms of every sum that the ways to map the leaves multiply from."""
+    sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
+    # Sums in which several sets meet have bit rows over the union of these.
+    meeting = [
+        sorted({x for _, blocks in terms for block in blocks if len(pairs(layout, block)) > 1 for x in block.sets})
+        for terms in sums
+    ]
+    numbers = {i: rows.numbering(members) for i, members in enumerate(meeting) if members}
+    # How long the rows are is known when the nodes are numbered: the phase's one wait.
+    counts = rows.number()[1].tolist() if numbers else ()
+    return [
+        [
+            Term(coefficient, [leaf_factor(layout, rows, block, numbers.get(i), counts) for block in blocks])
+            for coefficient, blocks in terms
+        ]
+        for i, terms in enumerate(sums)
+    ]
+
+
+def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
+    """Return the leaves of a block's sets, each after each of its neighbours."""
+    return [(u, x) for x in block.sets for u in layout.core if layout.which[u, x] >= 0]
+
+
+def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]) -> Factor:
+    """Return the common candidates of some leaves, without the nodes in use.
+
+    Args:
+      group: the numbering of their domains' union, which a single set does without. counts: nodes of all numberings.
+    """
+    near = pairs(layout, block)
+    if group is None or len(near) == 1:  # counted by the length of its list
+        places, width, ranks = [0], 0, 0
+    else:
+        width, ranks = row_words(int(counts[group])), group * layout.nodes
+        places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
+    sets = [make_candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
+    # A node in use that may be a candidate of all; those next to a leaf are not, as no node is its own neighbour.
+    meets, joined = np.all(layout.meet[:, block.sets], axis=1), {u for u, _ in near}
+    rivals = [i for i, u in enumerate(layout.core) if meets[u] and u not in joined]
+    return Factor(sets, rivals, width, ranks, block.less, block.leaves)
+
+
+def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes: np.ndarray) -> list[Placement]:
+    """Placements that drop a partial match if a later neighbour of the node just placed has no candidate left.
+
+    Left are the nodes of its domain that fulfil the pairs with all nodes placed so far and are not among these.
+
+    Args:
+      sizes: integers ``[k]``, of the domains.
+    """
+    position = layout.position
+    numberings: dict[int, int] = {}
+    result = []
+    for i, (placement, v) in enumerate(zip(placed, layout.core, strict=True)):
+        # Leaves have no position, and are looked ahead to as the last of all.
+        later = [x for x in np.flatnonzero(layout.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
+        factors = [look_ahead_factor(layout, rows, numberings, i, x, int(sizes[x])) for x in later]
+        result.append(dataclasses.replace(placement, ahead=[factor for factor in factors if factor is not None]))
+    return result
+
+
+def look_ahead_factor(
+    layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int, size: int
+) -> Factor | None:
+    """Return the candidates that the nodes at positions up to ``last`` leave for node x; ``None`` if to see whether
+    there are any costs more than it saves.
+
+    Args:
+      numberings: of the domains looked ahead to so far, added to here.
+      size: of x's domain.
+    """
+    before = np.array(layout.core[: last + 1])
+    joined = layout.which[before, x] >= 0
+    anchors, others = before[joined].tolist(), before[~joined].tolist()
+    used = np.flatnonzero(~joined & layout.meet[before, x]).tolist()
+    width = row_words(size)
+    strange = [(u, kind) for u in others for kind in layout.non_neighbours[:, u, x].tolist() if kind >= 0]
+    tests = len(anchors) + len(strange)
+    # Rows asked for before are there already, but this is what they take at most.
+    new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
+    if size > MOST_AHEAD_NODES or (tests == 1 and not used):  # of a single neighbour, consistency has seen to that
+        return None
+    if tests * width > MOST_AHEAD_WORDS or rows.words + new_words > MOST_ROW_WORDS:
+        return None
+    if x not in numberings:
+        numberings[x] = rows.numbering([x])
+    g = numberings[x]
+    # The neighbours placed so far, and what the others forbid: their common rows hold what is left.
+    near = [
+        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width))
+        for u in anchors
+    ]
+    excluded = [
+        make_candidate_set(layout, Pair(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), inside=False)
+        for u, kind in strange
+    ]
+    return Factor([*near, *excluded], used, width, g * layout.nodes)

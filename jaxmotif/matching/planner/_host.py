@@ -1,0 +1,375 @@
+"""Planning in NumPy, for small targets: nothing to compile, and no size but the exact one.
+
+It is the oracle of the device's backend in tests. What differs is inside: only nodes that are still in some domain, and
+the slots between them, are looked at; rows are folded by ``reduceat``, and the lists of all query nodes are measured at
+once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._bits import bit_of, unpack_bits
+from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, pad_first_axis
+from jaxmotif.matching._target import SLOT_ARRAYS, Target
+from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
+from jaxmotif.matching.planner._backend import FilteredDomains, ListSizes, PlanningBackend, Reduced
+from jaxmotif.search import Deadline
+
+KEPT = 2**22
+"""Slots at most of a target whose candidate lists are kept from one phase to the next."""
+
+
+class HostBackend(PlanningBackend):
+    """Planning in NumPy: nothing to compile, and no size but the exact one."""
+
+    making = 1
+
+    def filter_domains(
+        self, target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+    ) -> FilteredDomains:
+        query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
+        k = int(query.size)
+        bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
+        # Which nodes they may be mapped to is asked once for all of them.
+        alike: dict[tuple[int, ...], list[int]] = {}  # query nodes of which the first filters ask the same
+        wanted = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
+        for u, row in enumerate(wanted.T.tolist()):
+            alike.setdefault(tuple(row), []).append(u)
+        labels = query.frequent_labels[: query.num_labels].tolist()
+        for row, members in alike.items():
+            nodes = _find_nodes(target, row, labels, filters)
+            for word in {u >> 5 for u in members}:
+                bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
+        if allowed is not None:
+            bits &= allowed
+        if "consistency" in filters:
+            _make_consistent(target, query, bits, options.deadline)
+        alive = np.flatnonzero(bits.any(axis=0))
+        # Padded query nodes have empty domains, which say nothing.
+        sizes = _unpack_rows(bits[:, alive]).sum(axis=1, dtype=np.int32)[:k].astype(np.int64)
+        return FilteredDomains(bits, sizes, len(alive), _count_slots_between(target, alive))
+
+    def capacity(self, count: int, least: int, words: bool = False) -> int:
+        return max(32, -(-count // 32) * 32) if words else count
+
+    def matrix_words(self, most: int, slots: int) -> int:
+        # A search on a CPU reads short lists as fast, and to make large matrices takes longer than the search.
+        return min(most, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * slots))
+
+    def pad_first_axis(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
+        return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
+
+    def reduce_target(self, target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> Reduced:
+        del slots  # exact
+        ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
+        size = len(ids)
+        kept_bits = np.zeros((len(bits), nodes), np.uint32)
+        kept_bits[:, :size] = bits[:, ids]
+        rows = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
+        # Rows past the last are empty.
+        offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
+        columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
+        arrays = {name: None if column[0] is None else np.stack(column) for name, column in columns.items()}
+        kept_ids = np.zeros(nodes, np.int32)
+        kept_ids[:size] = target.ids[ids]
+        kept = dataclasses.replace(
+            target, size=np.int32(size), ids=kept_ids, node_labels=None, facts={}, offsets=offsets, **arrays
+        )
+        return Reduced(kept, kept_bits)
+
+    def measure_lists(
+        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
+    ) -> ListSizes:
+        offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
+        for j in range(count):
+            options.deadline.check()
+            offsets[j] = _family(reduced, kinds, lists[j]).offsets
+        lengths = np.diff(offsets)
+        totals = offsets[:, -1]
+        squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
+        typical = squares / np.maximum(totals, 1).astype(np.float32)
+        # Nodes in the same domains say the same, and there are few kinds of them.
+        words = np.ascontiguousarray(reduced.bits.T)
+        if words.shape[1] == 1:
+            few = np.unique(words)[None]
+        else:  # a node's words as one value, so that `unique` compares whole nodes
+            few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
+        meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
+        x, of = np.nonzero(_unpack_rows(few))
+        firsts = np.flatnonzero(np.diff(x, prepend=-1))
+        meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
+        within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
+        return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
+
+    def fill_lists(
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        num_lists: np.integer,
+        offsets: np.ndarray,
+        starts: np.ndarray,
+        free: np.ndarray,
+        num_free: np.integer,
+        free_starts: np.ndarray,
+        *,
+        capacity: int,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        del capacity  # exact
+        families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
+        inside = _unpack_rows(reduced.bits)
+        domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
+        entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
+        bounds = np.stack([free_starts[:-1], free_starts[1:]], axis=1)
+        flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
+        return flat.astype(np.int32), entries, reduced.bits.reshape(-1).view(np.int32)
+
+    def bit_matrices(self, reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> np.ndarray:
+        target, N = reduced.target, reduced.target.nodes
+        stride = N // 32
+        words = np.zeros((count, N * stride), np.uint32)
+        for number, kind in enumerate(kinds[chosen[:count]]):
+            slots = target.direction(kind[0])
+            ok = slots.fits(kind)
+            _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
+        return words.reshape(-1).view(np.int32)
+
+    def number_nodes(self, bits: np.ndarray, unions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
+        number = np.cumsum(inside, axis=1, dtype=np.int32)
+        return np.where(inside, number, 0), number[:, -1]
+
+    def bit_rows(
+        self,
+        reduced: Reduced,
+        kinds: np.ndarray,
+        lists: np.ndarray,
+        ranks: np.ndarray,
+        rows: np.ndarray,
+        num_rows: np.integer,
+        *,
+        capacity: int,
+    ) -> np.ndarray:
+        N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
+        for j, numbering, width, first in rows[: int(num_rows)]:
+            family = _family(reduced, kinds, lists[j])
+            sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
+            _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
+        return words.view(np.int32)
+
+
+def _count_slots_between(target: Target, ids: np.ndarray) -> int:
+    """Return how many slots of one direction there are between some nodes."""
+    alive = np.zeros(target.nodes, bool)
+    alive[ids] = True
+    if _is_most(ids, target):
+        return int((alive[target.sources[0]] & alive[target.targets[0]]).sum())
+    return int(alive[target.targets[0][places_of(target.offsets[0][ids], target.degrees[0][ids])]].sum())
+
+
+def _find_nodes(target: Target, row: Sequence[int], labels: Sequence[int], filters: tuple[str, ...]) -> Any:
+    """Return the target nodes that a query node may be mapped to as far as the first three filters see.
+
+    Args:
+      row: what is asked: whether any label will do, else which; neighbours by direction, two; and how many of them by
+        direction carry each of ``labels``, padded.
+    """
+    (free, label, *degrees), labelled = row[:4], target.node_labels is not None
+    by_label = labelled and "label" in filters and not free
+    ok, room = None, (len(row) - 4) // 2
+    for d in range(len(target.offsets)):
+        least: list[tuple[int | None, int]] = [(None, degrees[d])] if "degree" in filters else []  # None: any label
+        if labelled and "frequency" in filters:
+            least += list(zip(labels, row[4 + d * room :], strict=False))
+        for carried, wanted in least:
+            if wanted:
+                enough = target.having(d, carried, label if by_label else None) >= wanted
+                ok = enough if ok is None else np.logical_and(ok, enough, out=ok)
+    if by_label:
+        return target.labelled(label) if ok is None else target.labelled(label)[ok]
+    return slice(None) if ok is None else np.flatnonzero(ok)
+
+
+def _make_consistent(target: Target, query: Conditions, bits: np.ndarray, deadline: Deadline) -> None:
+    """Drop nodes of the domains that have no neighbour in that of a joined query node, until none are left."""
+    stable = int(query.num_kinds) == 0
+    while not stable:
+        ids = np.flatnonzero(bits.any(axis=0))
+        if _is_most(ids, target):  # to leave out few takes longer than to look at them
+            ids = np.arange(target.nodes)
+        domains = np.ascontiguousarray(bits[:, ids])
+        stable = _sweep(target, query, ids, domains, deadline)
+        bits[:, ids] = domains
+
+
+def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarray, deadline: Deadline) -> bool:
+    """Sweep the domains of some nodes, uint32 ``[W, nodes]``, in place; not to the end, which is what it returns, if so
+    many nodes are dropped from all of them that the slots between those left should be looked for again."""
+    directions = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
+    kinds = [
+        _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
+        for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
+    ]
+    bits = 32 * len(domains)
+    v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), bits)
+    first = len(u)
+    while any(kind.stale for kind in kinds):
+        for kind in kinds:
+            deadline.check()
+            lost = kind.unmet(u, v) if kind.stale else []
+            if not len(lost):
+                continue
+            np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
+            for other in kinds:
+                other.drop(v[lost])
+            left = np.ones(len(u), bool)
+            left[lost] = False
+            u, v = u[left], v[left]
+            # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
+            if 2 * len(u) < first:
+                return False
+    return True
+
+
+class _Near:
+    """Who is joined by a pair kind: query nodes, and target nodes in ``domains``, uint32 ``[W, nodes]``.
+
+    Attributes:
+      stale: whether some domain has lost a node since :meth:`unmet` looked.
+    """
+
+    def __init__(self, slots: Target, back: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
+        self._near, self._domains, self._back, self.stale = near, domains, back, True
+        self._ends, self._targets, _ = select_slots(slots, kind)
+        self._found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
+        self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
+
+    def drop(self, nodes: np.ndarray) -> None:
+        """Some nodes are no longer in some domain."""
+        self.stale = True
+        if self._dropped is not None:
+            self._dropped.append(nodes)
+
+    def unmet(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return which pairs of a query node and a node in its domain lack a neighbour that they need."""
+        near = self._near_dropped()
+        if near is None:
+            pairs, rows = slice(None), np.flatnonzero(self._ends[:-1] < self._ends[1:])
+            starts, targets = self._ends[rows], self._targets
+        else:
+            pairs, rows = np.flatnonzero(near[v]), np.flatnonzero(near & (self._ends[:-1] < self._ends[1:]))
+            lengths = self._ends[rows + 1] - self._ends[rows]
+            targets, starts = self._targets[places_of(self._ends[rows], lengths)], np.cumsum(lengths) - lengths
+        if len(rows):  # an empty row would give the first slot of the next one
+            self._found[:, rows] = np.bitwise_or.reduceat(self._domains[:, targets], starts, axis=1)
+        self.stale, self._dropped = False, []
+        u, v = u[pairs], v[pairs]
+        lacking = np.zeros(len(u), np.uint32)
+        for asked, found in zip(self._near.T, self._found, strict=True):
+            lacking |= asked[u] & ~found[v]
+        lost = np.flatnonzero(lacking)
+        return lost if isinstance(pairs, slice) else pairs[lost]
+
+    def _near_dropped(self) -> np.ndarray | None:
+        """Return which rows may have a neighbour that was dropped, bool ``[nodes]``; ``None`` for all: at first, and
+        where it takes as long to find them."""
+        if self._dropped is None:
+            return None
+        dropped, back = np.zeros(len(self._ends) - 1, bool), self._back
+        dropped[np.concatenate(self._dropped)] = True
+        nodes = np.flatnonzero(dropped)
+        lengths = back.offsets[nodes + 1] - back.offsets[nodes]
+        if 8 * lengths.sum() > len(self._targets):
+            return None
+        near = np.zeros_like(dropped)
+        near[back.targets[places_of(back.offsets[nodes], lengths)]] = True
+        return near
+
+
+def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the slots of one direction that fulfil a pair kind: their offsets by row, targets and sources. Kept
+    with them."""
+
+    def find() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        ok = slots.fits(kind)
+        if ok.all():
+            return slots.offsets, slots.targets, slots.sources
+        # Sums of ones up to each slot, at the ends of rows, are where the rows of what is left end.
+        held = np.flatnonzero(ok)
+        return offsets_from(ok)[slots.offsets], slots.targets[held], slots.sources[held]
+
+    return slots.known(tuple(kind), find)
+
+
+def _induced_slots(target: Target, ids: np.ndarray, d: int) -> Target:
+    """Return the slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading
+    axis."""
+    one = target.direction(d)
+    if len(ids) == target.nodes:
+        return dataclasses.replace(one, facts={})
+    number = np.full(target.nodes, -1, np.int32)
+    number[ids] = np.arange(len(ids), dtype=np.int32)
+    if _is_most(ids, target):
+        sources, targets = number[one.sources], number[one.targets]
+        slots = np.flatnonzero((sources >= 0) & (targets >= 0))
+        sources, targets = sources[slots], targets[slots]
+        ends = offsets_of(sources, len(ids))
+    else:
+        lengths = target.degrees[d][ids]
+        slots = places_of(one.offsets[ids], lengths)
+        targets = number[one.targets[slots]]
+        held = np.flatnonzero(targets >= 0)
+        slots, targets, sources = slots[held], targets[held], row_of(offsets_from(lengths), len(targets))[held]
+        ends = offsets_of(sources, len(ids))
+    more = {name: None if (x := getattr(one, name)) is None else x[slots] for name in SLOT_ARRAYS[3:]}
+    return dataclasses.replace(one, offsets=ends, sources=sources, targets=targets, facts={}, **more)
+
+
+def _is_most(ids: np.ndarray, target: Target) -> bool:
+    return 4 * len(ids) > 3 * target.nodes
+
+
+def _unpack_rows(bits: np.ndarray) -> np.ndarray:
+    """Return uint32 ``[W, N]``, a bit for each row, as bool ``[32 W, N]``."""
+    return unpack_bits(np.ascontiguousarray(bits.T)).T
+
+
+class _Family(NamedTuple):
+    """The lists of a family: where each node's ends, int32 ``[N + 1]``, and what is in them."""
+
+    offsets: np.ndarray
+    targets: np.ndarray
+
+
+def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
+    """Return the slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
+    kind, x = kinds[family[0]], int(family[1])
+    slots = reduced.target.direction(kind[0])
+
+    def find() -> _Family:
+        ends, targets, _ = select_slots(slots, kind)
+        inside = reduced.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
+        held = np.flatnonzero(inside.take(targets))
+        if len(held) == len(targets):
+            return _Family(ends, targets)
+        return _Family(np.searchsorted(held, ends).astype(np.int32), targets.take(held))
+
+    return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
+
+
+def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
+    """Set bit ``numbers[i]`` of the row of words that starts at ``first[i]``; rows, and numbers within them, ascend, so
+    that the bits of one word stand together."""
+    place = first + (numbers >> 5)
+    if len(place):
+        # Bits of one word stand together: each word is written once, with their union.
+        begins = np.flatnonzero(np.diff(place, prepend=-1))
+        bits = bit_of(numbers)
+        words[place[begins]] = np.bitwise_or.reduceat(bits, begins)

@@ -1,0 +1,227 @@
+"""Leaves: query nodes that a count need not search, counted in closed form once their neighbours are mapped."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.matching._sizes import LEAF_LIMBS, MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
+from jaxmotif.matching.planner._reduce import Measures
+from jaxmotif.search._limbs import SPARE_BITS
+
+
+class Block(NamedTuple):
+    """Leaves that take nodes from the common candidates of ``sets``, given as leaves: a number of ``leaves``, one
+    after the other, once ``less`` of these candidates are taken."""
+
+    sets: tuple[int, ...]
+    less: int = 0
+    leaves: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class LeafPlan:
+    """Leaves by group: those of one group have domains that meet, those of different groups do not.
+
+    Attributes:
+      groups: query nodes.
+      inside: of each leaf, as bits, the query nodes all of whose candidates are its own too, whatever is mapped.
+      limbs: 32-bit words that hold the ways to map all leaves of one partial match, whichever it is; 0 without leaves.
+    """
+
+    groups: list[list[int]]
+    inside: dict[int, int]
+    limbs: int
+
+    @functools.cached_property
+    def nodes(self) -> list[int]:
+        """All leaves, group by group."""
+        return [x for group in self.groups for x in group]
+
+    def holds(self, x: int, others: Iterable[int]) -> bool:
+        """Return whether the candidates of leaf x hold those of some others."""
+        return all(self.inside[x] >> y & 1 for y in others)
+
+    def sets(self, block: Sequence[int], group: Sequence[int]) -> tuple[int, ...]:
+        """Return the leaves of a group whose candidates are to be intersected for those that all of a block have: of
+        two leaves, one within the other's, that one; of equal ones the lowest."""
+        lowest = {min(y for y in group if self.holds(x, [y]) and self.holds(y, [x])) for x in block}
+        return tuple(x for x in sorted(lowest) if not any(self.holds(x, [y]) for y in lowest - {x}))
+
+    def layers(self, group: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+        """Return the outermost leaves of a group, whose candidates hold all others', then those of the rest, and so
+        on; and what is left, of which none is outermost. Leaves of a layer have the same candidates."""
+        found, rest = [], list(group)
+        while outer := [x for x in rest if self.holds(x, rest)]:
+            found.append(outer)
+            rest = [x for x in rest if x not in outer]
+        return found, rest
+
+
+NO_LEAVES = LeafPlan([], {}, 0)
+
+
+def limbs_for(ways: int) -> int | None:
+    """Return how many limbs hold a number of ways to map leaves, of :data:`LEAF_LIMBS`; ``None`` if not even the most
+    do.
+
+    The ways of one partial match are at most the product of the most candidates of each leaf, since the maps are among
+    the products of sets of candidates. That bounds what a lane counts, so that it is exact or not counted at all.
+
+    Example:
+      >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
+      (2, 4, 4, None)
+    """
+    return next((limbs for limbs in LEAF_LIMBS if ways <= 2 ** (32 * limbs - SPARE_BITS)), None)
+
+
+def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], tied: np.ndarray) -> LeafPlan:
+    """Pick leaves: an independent set whose removal leaves every component connected.
+
+    Nodes of one neighbour come first, then the others from the end of the order, as long as their candidates fit
+    short bit rows, or wider ones for twins with many candidates.
+
+    Args:
+      which: int64 ``[k, k]``, the pair kind asked of (u, x), -1 where they are not joined.
+      measured: what the candidate lists say of the nodes.
+      order: the matching order of all nodes.
+      tied: bool ``[k]``, which nodes cannot be leaves.
+    """
+    nodes = measured.nodes
+    near, overlap = _masks(which >= 0), _masks(measured.meet)
+    degree = [mask.bit_count() for mask in near]
+    sizes, closest = measured.sizes.tolist(), measured.closest.tolist()
+    groups: list[list[int]] = []
+    inside: dict[int, int] = {}
+    plan = LeafPlan(groups, inside, 0)
+    chosen, ways = 0, 1
+    rest = (1 << len(near)) - 1
+
+    def compare(x: int) -> None:
+        """Find who is inside x: all of the domain, and next to whatever x is next to."""
+        if x not in inside:
+            us = np.flatnonzero(which[:, x] >= 0)
+            inside[x] = _masks((measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0))[None])[0]
+
+    def worth(x: int, words: int) -> bool:
+        """Return whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
+        mates = sum(1 << y for y in _ones(inside[x]) if near[y] == near[x] and measured.within[x, y])
+        return (
+            mates.bit_count() > 1
+            and not near[x] & mates
+            # All its twins are to be leaves: without them the rest must still hold its neighbours together.
+            and _connected(near, near[x], rest & ~mates)
+            and nodes * words <= MOST_TWIN_WORDS
+            and PAIRS_A_WORD * words * degree[x] <= measured.likely[x] ** 2
+        )
+
+    def fits(group: Sequence[int]) -> bool:
+        """Return whether a group has few terms, and short bit rows."""
+        for y in group:
+            compare(y)
+        layers, tangled = plan.layers(group)
+        # At most: domains may overlap.
+        union = min(nodes, sum(sizes[y] for y in tangled))
+        if len(tangled) > MOST_IN_GROUP or (len(tangled) > 1 and union >= MOST_RANKED):
+            return False
+        # Candidates are the length of one list, unless several sets meet.
+        several = [layer[0] for layer in layers if degree[layer[0]] > 1]
+        return all(sizes[y] < MOST_RANKED or worth(y, sizes[y] // 32 + 1) for y in several)
+
+    # Nodes of one neighbour first: their candidates are the length of a list, and no rows have to meet.
+    for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
+        # No two leaves are neighbours, and what they may count fits.
+        if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
+            continue
+        left = rest & ~(1 << x)
+        # Its neighbours must stay connected without it, or one of them would be searched through its whole domain.
+        if not _connected(near, near[x] & left, left):
+            continue
+        # Leaves that may take the same node compete: their groups become one.
+        touching = [group for group in groups if any(overlap[x] >> y & 1 for y in group)]
+        group = [x, *(y for group in touching for y in group)]
+        if not fits(group):
+            continue
+        groups[:] = [g for g in groups if g not in touching] + [group]
+        # The bound on what a lane counts grows with each leaf.
+        chosen, rest, ways = chosen | 1 << x, left, ways * max(1, closest[x])
+    return dataclasses.replace(plan, limbs=(limbs_for(ways) or 0) if groups else 0)
+
+
+Sum = list[tuple[int, list[Block]]]
+"""Products to be added up, each a coefficient and factors."""
+
+
+def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
+    """Return the ways to map a group, as sums that multiply (:mod:`jaxmotif.search._leaf_counts`): one factor for
+    each layer of leaves that hold all others' candidates; of what is left a product for each way to part it, equal
+    ones as one."""
+    layers, tangled = plan.layers(group)
+    found: list[Sum] = []
+    left = len(group)
+    for layer in layers:
+        left -= len(layer)
+        found.append([(1, [Block((min(layer),), left, len(layer))])])
+    terms: dict[tuple[tuple[int, ...], ...], int] = {}
+    for partition in partitions(tangled) if tangled else ():
+        sets = tuple(sorted(plan.sets(block, tangled) for block in partition))
+        terms[sets] = terms.get(sets, 0) + coefficient(partition)
+    if terms:
+        found.append([(times, [Block(one) for one in sets]) for sets, times in terms.items() if times])
+    return found
+
+
+def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
+    """Return all set partitions.
+
+    Example:
+      >>> list(partitions([1, 2]))
+      [[[1, 2]], [[1], [2]]]
+    """
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    # The first goes into a block of the others, or is one by itself.
+    for partition in partitions(rest):
+        for i, block in enumerate(partition):
+            yield partition[:i] + [[first, *block]] + partition[i + 1 :]
+        yield [[first], *partition]
+
+
+def coefficient(partition: Sequence[Sequence[int]]) -> int:
+    """Return the coefficient of a set partition in the count of injective maps
+    (:mod:`jaxmotif.search._leaf_counts`)."""
+    return math.prod((-1) ** (len(block) - 1) * math.factorial(len(block) - 1) for block in partition)
+
+
+def _masks(matrix: np.ndarray) -> list[int]:
+    """Return the rows of a bool matrix as integers, column 0 the lowest bit."""
+    packed = np.packbits(matrix, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+
+def _ones(mask: int) -> Iterator[int]:
+    """Return the bits of an integer."""
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+def _connected(near: Sequence[int], wanted: int, allowed: int) -> bool:
+    """Return whether some nodes (at least one) lie in one component of the allowed ones."""
+    inside = wanted & -wanted
+    todo = inside
+    # A flood over sets of nodes as bits, until all that are wanted are reached.
+    while todo and wanted & ~inside:
+        lowest = todo & -todo
+        todo ^= lowest
+        new = near[lowest.bit_length() - 1] & allowed & ~inside
+        inside |= new
+        todo |= new
+    return bool(wanted) and not wanted & ~inside

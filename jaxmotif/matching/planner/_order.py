@@ -1,0 +1,146 @@
+"""The fourth phase of a plan, in NumPy alone: which nodes are searched, in which order, which are counted in closed
+form, and which of the maps that automorphisms exchange is searched."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.matching._options import Order, Search
+from jaxmotif.matching.planner._ask import QueryConstraints
+from jaxmotif.matching.planner._leaves import NO_LEAVES, LeafPlan, choose_leaves
+from jaxmotif.matching.planner._reduce import Measures
+from jaxmotif.patterns import Pattern, greatest_constraint_first, symmetry_constraints
+from jaxmotif.patterns._ruled import RuledPattern
+
+
+class SearchOrder(NamedTuple):
+    """The order in which a query is searched.
+
+    Attributes:
+      core: query nodes searched, in order; free: those without an earlier neighbour.
+      leaves: the others, counted in closed form.
+      below: pairs (a, b) of query nodes such that a's image must have the lower number.
+      multiplier: automorphisms that the search leaves out.
+    """
+
+    core: list[int]
+    free: list[int]
+    leaves: LeafPlan
+    below: list[tuple[int, int]]
+    multiplier: int
+
+    @property
+    def position(self) -> dict[int, int]:
+        """The position of each core node in the order."""
+        return {v: i for i, v in enumerate(self.core)}
+
+
+def choose_order(
+    asked: QueryConstraints,
+    measured: Measures | None,
+    search: Search,
+    *,
+    closed_form: bool,
+    allowed: np.ndarray | None = None,
+) -> SearchOrder:
+    """Choose.
+
+    Args:
+      asked: by the query.
+      measured: of its candidate lists; ``None`` for a query that has its order, without leaves.
+      closed_form: whether leaves may be counted in closed form.
+      allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
+    """
+    query, shape = asked.query, asked.shape
+    # Only nodes of equal domains may be exchanged: a map moved to another's domain may be forbidden.
+    colors = None if allowed is None else _same_rows(allowed)
+    order = order_nodes(query, search.order, None if measured is None else measured.sizes)
+    leaves = NO_LEAVES
+    if search.leaves and closed_form and measured is not None and query.num_nodes > 1:
+        tied = np.asarray(
+            (asked.non_neighbours >= 0).any(axis=(0, 2))
+        )  # what a node must not be next to, leaf counts do not see
+        leaves = choose_leaves(asked.which, measured, order, tied)
+    leaf_nodes = set(leaves.nodes)
+    core = [v for v in order if v not in leaf_nodes]
+    if leaves.nodes and measured is not None and isinstance(search.order, str):  # RI's order of what is left
+        ids = sorted(core)
+        core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
+    below, multiplier = [], 1
+    if search.symmetry:
+        # Automorphisms that move leaves are left alone: the closed form counts all maps of leaves.
+        below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
+    # Without an earlier neighbour no list leads to it: all of its domain is tried.
+    led = set(np.nonzero(np.tril(query.neighbors[np.ix_(core, core)], -1))[0].tolist())
+    free = [core[i] for i in range(len(core)) if i not in led]
+    return SearchOrder(core, free, leaves, below, multiplier)
+
+
+def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:
+    """Return the matching order that tests the fewest candidates if edges lie anywhere, of all orders of few nodes;
+    RI's, if that tests hardly more.
+
+    Args:
+      sizes: integers ``[k]``, target nodes that each node can map to, of ``nodes``.
+      slots: numbers ``[k, k]``, symmetric: slots of the target that each edge can map to.
+
+    Example:
+      >>> path, rare = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), np.full((4, 4), 50)
+      >>> rare[2, 3] = rare[3, 2] = 1
+      >>> fewest_candidates(path, np.full(4, 9), rare, 9)
+      [2, 3, 1, 0]
+    """
+    pairs = max(nodes, 1) ** 2
+    joined, targets = np.where(query.neighbors, slots / pairs, -1).tolist(), sizes.tolist()
+    found, best = [], math.inf
+    for order in (greatest_constraint_first(query, sizes), *itertools.permutations(range(query.num_nodes))):
+        work = expected_candidates(order, targets, joined)
+        if work < 0.9 * best:
+            found, best = list(order), work
+    return found
+
+
+def expected_candidates(order: Sequence[int], sizes: Sequence[int], joined: Sequence[Sequence[float]]) -> float:
+    """Return the candidates that an order tests if edges lie anywhere.
+
+    Args:
+      sizes: ``[k]``, target nodes that each node can map to.
+      joined: ``[k][k]``, the part of the pairs of these that fulfil an edge, -1 where there is none.
+
+    Example:
+      >>> expected_candidates([0, 1, 2], [4, 6, 6], [[-1, 0.5, -1], [0.5, -1, 0.5], [-1, 0.5, -1]])
+      52.0
+    """
+    rows, work = 1.0, 0.0
+    for i, x in enumerate(order):
+        parts = [joined[u][x] for u in order[:i] if joined[u][x] >= 0]
+        work += rows * sizes[x] * min(parts, default=1.0)
+        rows *= sizes[x] * math.prod(parts)
+    return float(work)
+
+
+def _same_rows(allowed: np.ndarray) -> np.ndarray:
+    """Return a number for each row of a bool matrix, equal for equal ones."""
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(allowed, axis=1)], np.int64)
+
+
+def order_nodes(query: Pattern, order: Order, sizes: np.ndarray | None) -> list[int]:
+    """Return a matching order by name, or the one given.
+
+    Raises:
+      ValueError: when that is no permutation of the nodes.
+    """
+    if isinstance(order, str):
+        if isinstance(query, RuledPattern) and query.order is not None:
+            return query.order
+        return greatest_constraint_first(query, sizes)
+    given = [int(v) for v in order]
+    if sorted(given) != list(range(query.num_nodes)):
+        raise ValueError(f"order must be 'ri' or a permutation of the {query.num_nodes} query nodes, got {order!r}")
+    return given

@@ -1,0 +1,223 @@
+"""The way from a query and a target to a search, phase by phase; each phase is a function of plain values.
+
+| phase | where | what it finds |
+|---|---|---|
+| ask | ``_conditions`` (NumPy) | what the query asks of target nodes and of pairs of them |
+| filter | ``_domains``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
+| reduce | ``_candidates``, or ``_host``; one wait | the target between these, and how long its candidate lists are |
+| order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
+| search | ``_small`` (NumPy) | if it is on the host and small: the matches, and no more phases |
+| tally | ``_tally`` (NumPy) | if asked for: which searches say how often nodes and edges take each part |
+| leaf sets | ``_bit_sets``; one wait if there are leaves | the terms of the leaves, over bit rows |
+| write | ``_placements``, ``_write`` | lists and matrices filled, programs, sizes of steps |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxmotif.graph import Graph
+from jaxmotif.matching._host_search import (
+    MOST_SLOTS,
+    NOTHING_FOUND,
+    Found,
+    candidate_budget,
+    search_small,
+    search_unreduced,
+)
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._seconds import PhaseClock
+from jaxmotif.matching._sizes import LABELS_LEAVE, plan_sizes
+from jaxmotif.matching._target import Target, index_target
+from jaxmotif.matching.planner._ask import FEW_NODES, QueryConstraints, constrain_query
+from jaxmotif.matching.planner._bit_sets import BitRows, build_leaf_terms
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._placements import Layout
+from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders, lay_out
+from jaxmotif.matching.planner._write import write
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern
+from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """A search for a query that is ready to run, or its result.
+
+    Attributes:
+      ready: the search, ready to run; ``None`` if all is found.
+      order: the query nodes searched, in order; leaves are not in it.
+      leaves: the query nodes counted in closed form.
+      multiplier: automorphisms that the search leaves out.
+      domain_sizes: int64 ``[k]``.
+      ids: int32 ``[N]``, the graph's nodes of the reduced target's.
+      tally: what it adds up.
+      found: if there is nothing to run: nothing, where some domain is empty, or what a small search found.
+    """
+
+    ready: ReadySearch | None
+    order: list[int]
+    leaves: list[int]
+    multiplier: int
+    domain_sizes: np.ndarray
+    ids: Any = None
+    tally: TallyPlan = NO_TALLY
+    found: Found = NOTHING_FOUND
+
+    def with_search(self, ready: ReadySearch) -> Plan:
+        """Return the same by another search."""
+        return dataclasses.replace(self, ready=ready)
+
+
+def make_plan(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
+) -> Plan:
+    """Plan a search, phase by phase.
+
+    Args:
+      target: its index, on the device or on the host.
+      allowed: bool ``[k, n]``, domains to begin with besides those of a query with rules, or ``None``.
+      options: how to plan, without a tally.
+      device: where to search.
+      clock: is told of each phase that has ended.
+    """
+    [plan] = make_plans(query, target, allowed, options, device, clock)
+    return plan
+
+
+def make_plans(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
+) -> list[Plan]:
+    """Plan the searches that together find what the options ask for: one, or several for a tally.
+
+    If the deadline of the options passes, the result is one plan without anything to run, whose status says so.
+    """
+    try:
+        plans = _make_plans(query, target, allowed, options, device, clock)
+    except TimeIsUp as stop:
+        sizes = np.full(query.num_nodes, int(target.size))
+        status = Found(NOTHING._replace(status=str(stop)))
+        plans = [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
+    clock.end("plan")
+    return plans
+
+
+def _make_plans(
+    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
+) -> list[Plan]:
+    options.deadline.check()
+    if isinstance(query, RuledPattern):
+        if query.allowed is not None:
+            allowed = query.allowed if allowed is None else query.allowed & allowed
+        if query.edges is not None:
+            # Marks lie where the index does, and are of one query: the index itself is kept with the graph.
+            place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
+            target = dataclasses.replace(target, marks=place(query.edges))
+    sizes = plan_sizes(device)
+    asked = constrain_query(query, options)
+    few = isinstance(query, RuledPattern) and query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
+    if few and target.on_host and options.may_be_small:
+        plan = search_unfiltered(asked, target, allowed, options, device)
+        if plan is not None:
+            return [plan]
+    kept = filter_target(target, asked, allowed, options)
+    clock.end("filter")
+    if kept.empty:
+        return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
+    options.deadline.check()
+    lists, measured = reduce_and_measure(target, asked, kept, options, sizes)
+    clock.end("reduce")
+    options.deadline.check()
+    # Induced, leaves must not be joined to each other, which no closed form sees; a listing needs every node.
+    closed_form = not options.induced and not options.listing
+    order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
+    if target.on_host and options.may_be_small:
+        most = candidate_budget(device, order, measured)
+        found = None if most < 0 else search_small(asked, order, lists, measured, options, most)
+        if found is not None:
+            ids = lists.reduced.target.ids
+            return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
+    plans: list[Plan] = []
+    # Without a tally there is one; with one the domains and lists of all are the same.
+    for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
+        options.deadline.check()
+        order = tallied.order
+        layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
+        groups = build_leaf_terms(order.leaves, layout, rows)
+        tally = lay_out(tallied, layout, lists)
+        # Entries and matrices are made once, by the first.
+        made = plans[0].ready if plans else None  # the lists are the same
+        ready = write(order, lists, measured, layout, groups, rows, tally, options, sizes, device, made)
+        plans.append(
+            Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally)
+        )
+    return plans
+
+
+def search_unfiltered(
+    asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
+) -> Plan | None:
+    """Return a query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
+
+    Args:
+      target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+    """
+    query, nodes = asked.query, target.nodes
+    domains = np.ones((query.num_nodes, nodes), bool) if allowed is None else allowed.take(target.ids, axis=1)
+    sizes = np.count_nonzero(domains, axis=1)
+    order = choose_order(asked, None, options.search, closed_form=False, allowed=allowed)
+    if not sizes.all():
+        return Plan(None, order.core, [], 1, sizes)
+    found = search_unreduced(asked, order, target, domains, options, candidate_budget(device, order))
+    return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
+
+
+def plan_search(
+    pattern: Pattern,
+    target: Graph,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+    clock: PhaseClock | None = None,
+) -> Plan:
+    """Index the target and plan one search, as :func:`make_plan`."""
+    [plan] = plan_searches(pattern, target, allowed, options, device, clock)
+    return plan
+
+
+def plan_searches(
+    pattern: Pattern,
+    target: Graph,
+    allowed: np.ndarray | None,
+    options: Options,
+    device: jax.Device,
+    clock: PhaseClock | None = None,
+) -> list[Plan]:
+    """Index the target and plan the searches, as :func:`make_plans`."""
+    clock = clock or PhaseClock()
+    # A count may renumber the nodes; matches are listed in the order of their own numbers.
+    index = index_for_planning(pattern, target, device, by_degree=not options.listing)
+    clock.end("index")
+    return make_plans(pattern, index, allowed, options, device, clock)
+
+
+def index_for_planning(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> Target:
+    """Return the index of a target, where the search is to be planned."""
+    pairs = int(pattern.neighbors.sum())
+    slots = (1 + target.directed) * target.slot_capacity
+    # To plan in NumPy takes about as long as pairs of the query times slots of the target.
+    labelled = pattern.node_labels is not None and target.node_labels is not None
+    work = max(pairs, 1) * slots // (LABELS_LEAVE if labelled else 1)
+    on_host = work <= plan_sizes(device).host_work
+    if not on_host and device not in target.out_offsets.devices():
+        target = target.to_device(device)
+    numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None
+    index = index_target(target, by_degree, on_host, numbered)
+    jax.block_until_ready(index.targets)
+    return index

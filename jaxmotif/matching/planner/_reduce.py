@@ -1,0 +1,151 @@
+"""The phases of a plan that look at the target: filter the domains, and measure the candidate lists they leave."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._bits import pack_bits
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import MAKING, MOST_MATRIX_WORDS, PlanSizes
+from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner._ask import QueryConstraints
+from jaxmotif.matching.planner._backend import FilteredDomains, PlanningBackend, Reduced
+from jaxmotif.matching.planner._device import DeviceBackend
+from jaxmotif.matching.planner._host import HostBackend
+
+ON_DEVICE, ON_HOST = DeviceBackend(), HostBackend()
+
+
+def backend_of(target: Target) -> PlanningBackend:
+    """Return the backend that plans where a target's index lies."""
+    return ON_HOST if target.on_host else ON_DEVICE
+
+
+class Measures(NamedTuple):
+    """Figures of the candidate lists, by which the order and the leaves are chosen (NumPy).
+
+    Attributes:
+      sizes: int64 ``[k]``, of the domains; nodes: in any of them.
+      often: int64 ``[k, k]``: entries of the lists by which node u leads to x, 0 where it does not.
+      closest: int64 ``[k]``: candidates of each node at most, given any neighbour.
+      likely: float64 ``[k]``: candidates that a candidate of each node is one of, given a neighbour, on average.
+      meet, within: bool ``[k, k]``: which domains have a node in common; which (rows) lie within which.
+    """
+
+    sizes: np.ndarray
+    nodes: int
+    often: np.ndarray
+    closest: np.ndarray
+    likely: np.ndarray
+    meet: np.ndarray
+    within: np.ndarray
+
+
+class CandidateLists(NamedTuple):
+    """The candidate lists, measured but not filled.
+
+    Attributes:
+      backend, reduced: the target between the nodes kept, and where it is planned.
+      kinds: int32 ``[C, 6]``, padded.
+      families: (pair kind, query node) of each family of lists, ascending; rows: the same, int32 ``[J, 2]``, padded.
+      number: int64 ``[kinds, k]``, of the family of a kind and node.
+      offsets: of the lists, where the target lies. totals, longest: integers ``[J]``, entries and longest list.
+      bitmap: whether there is room for bit matrices.
+      nodes: N, the capacity of the reduced target.
+    """
+
+    backend: PlanningBackend
+    reduced: Reduced
+    kinds: np.ndarray
+    families: list[tuple[int, int]]
+    rows: np.ndarray
+    number: np.ndarray
+    offsets: Any
+    totals: np.ndarray
+    longest: np.ndarray
+    bitmap: bool
+    nodes: int
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The place where each family begins in the entries, and the end of the last, int64 ``[families + 1]``."""
+        return np.concatenate([[0], np.cumsum(self.totals[: len(self.families)].astype(np.int64))])
+
+
+def filter_target(
+    target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+) -> FilteredDomains:
+    """Return the second phase: the domains.
+
+    Args:
+      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+    """
+    words = asked.conditions.near.shape[-1]
+    begin = None if allowed is None else pack_domains(allowed, words, np.asarray(target.ids))
+    return backend_of(target).filter_domains(target, asked, begin, options)
+
+
+def reduce_and_measure(
+    target: Target, asked: QueryConstraints, kept: FilteredDomains, options: Options, sizes: PlanSizes
+) -> tuple[CandidateLists, Measures]:
+    """Return the third phase: the target between the nodes kept, and how long its candidate lists are."""
+    k, kinds = asked.query.num_nodes, asked.kind_table()
+    backend = backend_of(target)
+    nodes = backend.capacity(kept.nodes, sizes.nodes, words=True)
+    small = backend.reduce_target(target, kept.bits, nodes=nodes, slots=backend.capacity(kept.slots, sizes.slots))
+    # At most half of the memory given: a word has four bytes, and to make matrices takes MAKING times what they are.
+    most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
+    bitmap = len(asked.kinds) * nodes * (nodes // 32) <= backend.matrix_words(most_words, kept.slots)
+    families = list_families(asked, bitmap)
+    rows = np.zeros((backend.capacity(len(families), sizes.families), 2), np.int32)
+    rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
+    found = backend.measure_lists(small, kinds, rows, len(families), options)
+    number = np.zeros((len(asked.kinds), k), np.int64)
+    # Padding of `rows` is no family: it would take the number of the first.
+    number[tuple(rows[: len(families)].T)] = np.arange(len(families))
+    numbered = kinds, families, rows, number
+    lists = CandidateLists(backend, small, *numbered, found.offsets, found.totals, found.longest, bitmap, nodes)
+    return lists, measure_nodes(asked, kept, lists, found.typical, found.meet[:k, :k], found.within[:k, :k])
+
+
+def list_families(asked: QueryConstraints, bitmap: bool) -> list[tuple[int, int]]:
+    """(pair kind, node x) of every family of lists that a search may read: those of the query's edges, and those that
+    say which nodes are non_neighbours, unless bit matrices do."""
+    # Nodes that lead to x by pairs of one kind lead to the same lists: one family serves them all.
+    wanted = np.zeros((len(asked.kinds), asked.query.num_nodes), bool)
+    _, x, kind = asked.joined()
+    wanted[kind, x] = True
+    if not bitmap:
+        at = np.nonzero(asked.non_neighbours >= 0)
+        wanted[asked.non_neighbours[at], at[2]] = True
+    return [(kind, x) for kind, x in np.argwhere(wanted).tolist()]
+
+
+def measure_nodes(
+    asked: QueryConstraints,
+    kept: FilteredDomains,
+    lists: CandidateLists,
+    typical: np.ndarray,
+    meet: np.ndarray,
+    within: np.ndarray,
+) -> Measures:
+    """Return what the lists say of each query node."""
+    k = asked.query.num_nodes
+    closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
+    u, x, kind = asked.joined()
+    j = lists.number[kind, x]
+    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
+    np.minimum.at(closest, x, lists.longest[j])
+    np.minimum.at(likely, x, typical[j])
+    often[u, x] = lists.totals[j]
+    return Measures(kept.sizes, kept.nodes, often, closest, likely, meet, within)
+
+
+def pack_domains(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:
+    """Return bool ``[k, n]`` as uint32 ``[W, N]``, of the nodes in the order of ``ids``, padding last."""
+    k, n = allowed.shape
+    bits = np.zeros((len(ids), 32 * words), bool)
+    bits[:n, :k] = allowed[:, ids[:n]].T
+    return np.ascontiguousarray(pack_bits(bits).T)

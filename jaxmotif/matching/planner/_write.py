@@ -1,0 +1,306 @@
+"""The last phase of a plan: lists and matrices filled, programs written, sizes of steps and tables chosen."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, pad_first_axis
+from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
+from jaxmotif.matching.planner._order import SearchOrder
+from jaxmotif.matching.planner._placements import Layout, placements
+from jaxmotif.matching.planner._reduce import CandidateLists, Measures
+from jaxmotif.matching.planner._tally import TallyPlan
+from jaxmotif.search import (
+    Operands,
+    Placement,
+    Program,
+    ReadySearch,
+    Sizes,
+    Stage,
+    Term,
+    build_program,
+    table_columns,
+    table_widths,
+)
+from jaxmotif.search import _sizes as step
+from jaxmotif.search._parts import MOST_PREFIX, MOST_PREFIXES
+
+
+class Draft(NamedTuple):
+    """A plan of which only programs are still to be written: what all stages of its search have in common.
+
+    Attributes:
+      placed, groups: how nodes are placed, and the terms of the leaves.
+      layout, rows, lists: what they refer to. measured: what the lists say of the nodes.
+      options, sizes, device: how to search, and where.
+      limbs: of the ways to map the leaves.
+      longest: entries of the longest list.
+      row_candidates: of a row of the tables, at least, as far as one can say.
+      tally: what is added up.
+      held: bytes of the operands but the program.
+    """
+
+    placed: list[Placement]
+    groups: list[list[Term]]
+    layout: Layout
+    rows: BitRows
+    lists: CandidateLists
+    measured: Measures
+    options: Options
+    sizes: PlanSizes
+    device: jax.Device
+    limbs: int
+    longest: int
+    estimate_row_candidates: float
+    tally: TallyPlan
+    held: int = 0
+
+    @property
+    def keeps_lanes(self) -> bool:
+        """Return whether steps write what their lanes find, which takes memory for each position."""
+        return self.options.listing or self.cells > 0
+
+    @property
+    def cells(self) -> int:
+        """Cells of the tally: one of few numbers, so that searches share compilations."""
+        size = self.tally.size
+        # Places of cells are int32.
+        return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
+
+    @property
+    def first_steps(self) -> int:
+        """Steps of the first stage: every level takes a step at least, and most take two."""
+        return step.step_sizes(target_of(self.device)).first_steps + 2 * len(self.placed)
+
+
+def write(
+    order: SearchOrder,
+    lists: CandidateLists,
+    measured: Measures,
+    layout: Layout,
+    groups: list[list[Term]],
+    rows: BitRows,
+    tally: TallyPlan,
+    options: Options,
+    sizes: PlanSizes,
+    device: jax.Device,
+    made: ReadySearch | None = None,
+) -> ReadySearch:
+    """Write a search that is ready to run; ``made``: another one of the same lists."""
+    placed = placements(layout, order.below)
+    # None is not True: looking ahead is then left to the search, once it goes badly.
+    looks = bool(options.search.lookahead)
+    draft = Draft(
+        placed,
+        groups,
+        layout,
+        rows,
+        lists,
+        measured,
+        options,
+        sizes,
+        device,
+        order.leaves.limbs,
+        find_longest_list(order, lists, measured),
+        estimate_row_candidates(order, lists, measured),
+        tally,
+    )
+    if looks:
+        draft = draft._replace(placed=look_ahead(placed, layout, rows, measured.sizes))
+    check_places(order, lists, measured)
+    leaf_arrays = lists.backend.pad_first_axis(rows.arrays(), (sizes.read, sizes.read))
+    # Of an order whose lists another search has: operands after the program, before the leaves' own.
+    shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
+    arrays = jax.device_put((*shared, *leaf_arrays), device)
+    # Known only now: what is left is for tables.
+    draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
+    stages = choose_stages(draft, looks)
+    return ReadySearch(
+        Operands(stages[0].code, *arrays),
+        stages,
+        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if options.search.lookahead is None else None,
+        prefixes=partial(prefix_stage, draft),
+    )
+
+
+def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
+    """Return the offsets, entries, matrices and domains of the operands."""
+    offsets, entries, domains = fill(order, lists, measured, sizes)
+    least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
+    return lists.backend.pad_first_axis((offsets, entries, bit_matrices(lists), domains), least)
+
+
+def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) -> None:
+    """Raise ValueError when lists have more entries, or offsets, than int32 can number."""
+    entries = int(lists.starts[-1]) + int(measured.sizes[order.free].sum())
+    offsets = len(lists.rows) * (lists.nodes + 1)
+    if max(entries, offsets) > MOST_PLACES:
+        raise ValueError(
+            f"candidate lists of {entries} entries and {offsets} offsets are over the limit of {MOST_PLACES}; add "
+            "labels or domains, or split the query"
+        )
+
+
+def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, Any, Any]:
+    """Offsets, entries and domains, where the target lies. The entries of the families come first, then the domains of
+    the free nodes."""
+    free, starts = order.free, lists.starts
+    free_starts = starts[-1] + np.concatenate([[0], np.cumsum(measured.sizes[free])])
+    F = power_of_four(len(free), sizes.free)
+    padded_free = np.zeros(F, np.int32)
+    padded_free[: len(free)] = free
+    # Padded domains begin and end where the entries do: empty.
+    padded_starts = np.full(F + 1, free_starts[-1], np.int32)
+    padded_starts[: len(free) + 1] = free_starts
+    # Padded families likewise.
+    first = np.full(len(lists.rows), starts[-1], np.int32)
+    first[: len(lists.families)] = starts[:-1]
+    return lists.backend.fill_lists(
+        lists.reduced,
+        lists.kinds,
+        lists.rows,
+        np.int32(len(lists.families)),
+        lists.offsets,
+        first,
+        padded_free,
+        np.int32(len(free)),
+        padded_starts,
+        capacity=power_of_four(int(free_starts[-1]), sizes.entries),
+    )
+
+
+def bit_matrices(lists: CandidateLists) -> Any:
+    """Return a bit matrix of each kind, if there is room for them."""
+    if not lists.bitmap:
+        return np.zeros(1, np.int32)
+    kinds = len(lists.number)
+    chosen = np.zeros(power_of_four(kinds, 1), np.int32)
+    chosen[:kinds] = np.arange(kinds)
+    return lists.backend.bit_matrices(lists.reduced, lists.kinds, chosen, count=len(chosen))
+
+
+def find_longest_list(order: SearchOrder, lists: CandidateLists, measured: Measures) -> int:
+    """Return entries of the longest list that candidates are taken from."""
+    return max(int(lists.longest[: len(lists.families)].max(initial=1)), int(measured.sizes[order.free].max(initial=1)))
+
+
+def estimate_row_candidates(order: SearchOrder, lists: CandidateLists, measured: Measures) -> float:
+    """Return candidates that a row of the tables is likely to have at least."""
+    # The first node has its whole domain, once; the rest take the shortest list.
+    found = measured.likely[order.core[1:]].min(initial=np.inf)
+    if order.below:  # their lists are cut where symmetry says
+        most = lists.totals[: len(lists.families)].max(initial=0)
+        found = min(found, most / max(measured.nodes, 1) / 2)
+    return float(found)
+
+
+def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
+    """Return the sizes of steps to try, small ones first."""
+    options, target = draft.options, target_of(draft.device)
+    sizes = step.step_sizes(target)
+    usual, small = sizes.listing if draft.keeps_lanes else sizes.counting, sizes.first
+    # Few matches wanted: large steps would find many more than are asked for.
+    if options.limit is not None and options.limit <= FEW_LISTED * small:
+        usual = min(usual, small)
+    last = whole_stage(draft, options.search.block or usual, None, looks)
+    if options.search.block is not None or options.listing or small >= last.sizes.block:
+        return [last]
+    # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
+    if sizes.restarts:
+        return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
+    window = step.window_rows(small, draft.estimate_row_candidates, target)
+    return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
+
+
+def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
+    """Return a stage that searches all nodes by steps of a number of flat positions, or as many as the memory allows;
+    ``like``: the program of one of another size."""
+    options, target = draft.options, target_of(draft.device)
+    sizes = step.step_sizes(target)
+    if like is None:
+        columns = table_columns(draft.placed, draft.groups, options.listing, draft.tally.tallies)
+    else:
+        columns = like.columns
+    widths = table_widths(columns, options.listing)
+    usual = sizes.listing if draft.keeps_lanes else sizes.counting
+    making = draft.held * draft.lists.backend.making
+    block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
+    static = Sizes(
+        block,
+        step.window_rows(block, draft.estimate_row_candidates, target),
+        draft.lists.bitmap,
+        looks,
+        draft.limbs,
+        in_order=options.listing,
+        cells=draft.cells,
+    )
+    if like is None:
+        program = write_program(draft, draft.placed, draft.groups, rooms, static, options.listing, columns)
+    else:
+        program = like.resized(rooms.tolist())
+    return place_stage(draft, program, static, most_steps)
+
+
+def prefix_stage(draft: Draft) -> Stage:
+    """Return a stage that lists the partial matches of the first nodes, by steps that are the same on all devices."""
+    # At least the last node is left to search for.
+    first = draft.placed[: min(len(draft.placed) - 1, MOST_PREFIX)]
+    # Rows get wider: about as many entries for each length.
+    rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
+    if first:  # the first node's candidates all fit
+        rooms[0] = max(rooms[0], int(draft.measured.sizes[draft.layout.core[0]]) + 2 * PREFIX_BLOCK)
+    static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.lists.bitmap, limbs=0, in_order=True)
+    return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
+
+
+def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
+    """Return a last stage that looks ahead, and the operands it needs, of those at hand (which may lie on another
+    device); ``None`` if there is nothing to look ahead to."""
+    # The rows made so far stay: what is looked ahead to is added.
+    rows = draft.rows.copy()
+    placed = look_ahead(draft.placed, draft.layout, rows, draft.measured.sizes)
+    # Every test would cost more than it saves.
+    if not any(placement.ahead for placement in placed):
+        return None
+    last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
+    (place,) = operands.offsets.devices()
+    arrays = draft.lists.backend.pad_first_axis(rows.arrays(), (draft.sizes.read, draft.sizes.read))
+    leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
+    return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
+
+
+def write_program(
+    draft: Draft,
+    placed: list[Placement],
+    groups: list[list[Term]],
+    rooms: Any,
+    static: Sizes,
+    whole: bool,
+    columns: list[list[int]] | None = None,
+) -> Program:
+    """Return the program of a stage of given sizes."""
+    return build_program(
+        placed,
+        groups,
+        draft.tally.tallies if static.cells else (),
+        rooms=rooms,
+        stride=draft.lists.nodes // 32,
+        longest=draft.longest,
+        first_steps=draft.first_steps,
+        bitmap=static.bitmap,
+        whole=whole,
+        columns=columns,
+        first_work=step.step_sizes(target_of(draft.device)).first_work,
+    )
+
+
+def place_stage(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
+    code = jax.device_put(pad_first_axis(program.code, draft.sizes.program), draft.device)
+    return Stage(program, code, static, most_steps)

@@ -1,0 +1,201 @@
+"""The folder of compiled programs: where it is, whom it may belong to, its size, and what is done about broken ones."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jax
+import pytest
+from jax.experimental.compilation_cache import compilation_cache
+
+import jaxmotif
+from jaxmotif.arrays._program_cache import drop_oldest, forget_broken, keep_compiled, why_unsafe
+from tests.more import more
+
+COMMAND = [sys.executable, "-m", "jaxmotif"]
+RUN = ["graphlets", "karate"]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A process without any setting but a home folder."""
+    for name in list(os.environ):
+        if name.startswith(("JAX_COMPILATION", "JAX_PERSISTENT", "JAXMOTIF_CACHE", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def run(*arguments):
+    made = subprocess.run([*COMMAND, *RUN, *map(str, arguments)], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert "4-clique           31710  G8         11" in made.stdout
+    return made.stderr
+
+
+def programs(folder):
+    return sorted(Path(folder).glob("*/*-cache"))
+
+
+@pytest.mark.parametrize("broken", [True, *more(False)])
+def test_the_command_keeps_code_by_itself_and_mends_what_is_broken(home, broken):
+    run()
+    kept = programs(home / ".cache" / "jaxmotif")
+    assert kept
+    assert kept[0].parent.stat().st_mode & 0o077 == 0
+    written = [file.stat().st_ino for file in kept]
+    if not broken:
+        assert "compiled code" not in run()
+        assert programs(home / ".cache" / "jaxmotif") == kept
+        assert [file.stat().st_ino for file in kept] == written
+        return
+    for file in kept:
+        file.write_bytes(b"garbage")
+        os.utime(file, (0, 0))
+    assert "compiled code that was kept is broken, and is made anew" in run()
+    assert all(file.read_bytes() != b"garbage" for file in kept)
+
+
+@pytest.mark.more
+def test_no_cache_is_kept_when_not_asked_for_or_not_possible(home, monkeypatch):
+    (home / "file").write_text("")
+    assert "compiled code is not kept" in run("--cache", home / "file")
+    assert run("--no-cache", "--quiet") == ""
+    assert not (home / ".cache").exists()
+
+
+def test_only_the_oldest_are_dropped(tmp_path):
+    for age, name in enumerate("abcd"):
+        (tmp_path / f"{name}-cache").write_bytes(bytes(100))
+        os.utime(tmp_path / f"{name}-cache", (10**9 - age, 10**9 - age))
+    (tmp_path / "other").write_bytes(bytes(1000))
+    drop_oldest(tmp_path, 400)
+    assert len(os.listdir(tmp_path)) == 5
+    drop_oldest(tmp_path, 250)
+    assert sorted(os.listdir(tmp_path)) == ["a-cache", "b-cache", "other"]
+    drop_oldest(tmp_path, 0)
+    assert os.listdir(tmp_path) == ["other"]
+
+
+@pytest.fixture
+def unset_cache():
+    """JAX's settings of the cache, restored afterwards."""
+    names = ["jax_compilation_cache_dir", "jax_persistent_cache_enable_xla_caches"]
+    names += [f"jax_persistent_cache_min_{name}" for name in ("compile_time_secs", "entry_size_bytes")]
+    before = {name: jax.config.values[name] for name in names}
+    yield
+    for name, value in before.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+
+
+def test_all_programs_of_a_broken_ones_function_are_removed(tmp_path, unset_cache):
+    for name in ("jit_sums-1234-cache", "jit_sums-abcd-cache", "jit_sums_of-1234-cache"):
+        (tmp_path / name).write_bytes(b"x")
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    warning = "Error reading persistent compilation cache entry for 'jit_sums': ValueError: torn"
+    assert forget_broken(warning)
+    assert os.listdir(tmp_path) == ["jit_sums_of-1234-cache"]
+    assert not forget_broken("Error writing persistent compilation cache entry for 'jit_sums': full")
+
+
+def test_a_negative_bound_is_refused():
+    with pytest.raises(ValueError, match="max_bytes must not be negative, got -1"):
+        keep_compiled(max_bytes=-1)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
+def test_a_folder_that_others_may_write_to_is_refused(tmp_path, unset_cache):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(PermissionError, match="others may write to .*shared"):
+        keep_compiled(shared)
+    jax.config.update("jax_compilation_cache_dir", str(shared))  # as by JAX_COMPILATION_CACHE_DIR
+    with pytest.raises(PermissionError, match="others may write to .*shared"):
+        keep_compiled()
+    assert jax.config.values["jax_compilation_cache_dir"] is None
+
+
+def test_every_level_of_a_new_folder_is_private(tmp_path, unset_cache):
+    before = os.umask(0)
+    try:
+        folder = keep_compiled(tmp_path / "a" / "b")
+    finally:
+        os.umask(before)
+    assert folder.parent == tmp_path / "a" / "b"
+    for level in (folder, *folder.parents[:2]):
+        assert level.stat().st_mode & 0o777 == 0o700
+    assert jax.config.values["jax_compilation_cache_dir"] == str(folder)
+
+
+ATTACK = """
+import os, sys
+os.setgid({uid}), os.setuid({uid})
+{code}
+"""
+
+
+def as_user(uid, code):
+    script = ATTACK.format(uid=uid, code=code)
+    return subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs two users, so root")
+def test_a_stranger_cannot_have_his_code_run(monkeypatch):
+    """One user's cache lies in a folder where all may write; another user tries to put a program into it."""
+    victim, stranger = 12001, 12002
+    with tempfile.TemporaryDirectory(dir="/tmp") as top:
+        top = Path(top)
+        top.chmod(0o1777)
+        own, theirs = top / "own", top / "theirs"
+        for folder, user in ((own, victim), (theirs, stranger), (theirs / "deep", victim)):
+            folder.mkdir(mode=0o700)
+            os.chown(folder, user, user)
+        theirs.chmod(0o755)
+        link = top / "link"
+        link.symlink_to(theirs)
+        monkeypatch.setattr(os, "geteuid", lambda: victim)
+        assert why_unsafe(own) is None  # the folder above is for all, but nobody can rename another's folder in it
+        assert as_user(stranger, f"os.rename({str(own)!r}, {str(top / 'gone')!r})").returncode != 0
+        assert as_user(stranger, f"open({str(own / 'jit_f-1-cache')!r}, 'w')").returncode != 0
+        assert f"others may write to {top}" == why_unsafe(top)
+        assert "belongs to another user" in why_unsafe(theirs)
+        assert "belongs to another user" in why_unsafe(theirs / "deep")
+        assert "belongs to another user" in why_unsafe(link)
+        own.chmod(0o777)
+        assert as_user(stranger, f"open({str(own / 'jit_f-1-cache')!r}, 'w').write('code')").returncode == 0
+        assert f"others may write to {own}" == why_unsafe(own)
+        own.chmod(0o700)
+        assert "jit_f-1-cache may be another user's" in why_unsafe(own)  # it was put there while the folder was open
+        os.chown(own / "jit_f-1-cache", victim, victim)
+        assert why_unsafe(own) is None
+
+
+def test_the_command_does_without_a_cache_that_others_may_write_to(home, monkeypatch):
+    shared = home / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(shared))
+    assert "compiled code is not kept: others may write to" in run()
+    assert list(shared.iterdir()) == []
+
+
+def test_without_a_home_folder_the_command_does_without_a_cache(tmp_path):
+    """A user who is in no list of users, as in many containers."""
+    code = "import os, sys; os.getuid = lambda: 987654; sys.argv[1:] = ['graphlets', 'karate']; "
+    code += "from jaxmotif.cli import program; program()"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "JAX", "HOME"))}
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=kept)
+    assert made.returncode == 0, made.stderr
+    assert "compiled code is not kept: this user has no home folder" in made.stderr
+
+
+def test_nothing_is_unpickled():
+    """Compiled programs come from JAX's own cache alone; no file of the package reads pickles."""
+    for file in Path(jaxmotif.__file__).parent.rglob("*.py"):
+        words = file.read_text()
+        assert "import pickle" not in words, file
+        assert "serialize_executable" not in words, file

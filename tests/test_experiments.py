@@ -1,0 +1,106 @@
+"""The experiments: every command that is quoted is understood, and every record names its commit and date."""
+
+import argparse
+import importlib
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = sorted(path.stem for path in (ROOT / "experiments").glob("*.py") if path.stem != "harness")
+RECORDS = sorted(path for path in (ROOT / "experiments" / "results").glob("*.md") if path.stem != "README")
+FIGURES = sorted((ROOT / "experiments" / "results" / "figures").glob("*.json"))
+QUOTING = [
+    *RECORDS,
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "experiments").glob("*.py")),
+]
+QUOTED = re.compile(r"python experiments/(\w+)\.py([^`;#\n]*)")
+COMMIT = re.compile(r"\bcommits? [0-9a-f]{7}\b")
+DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    """Return a function from the name of a script to its parser."""
+    sys.path.insert(0, str(ROOT / "experiments"))
+    before = set(sys.modules)
+    try:
+        yield lambda name: parser_of(importlib.import_module(name))
+    finally:
+        sys.path.remove(str(ROOT / "experiments"))
+        for name in set(sys.modules) - before:
+            if getattr(sys.modules[name], "__file__", None) and name in {*SCRIPTS, "harness"}:
+                del sys.modules[name]
+
+
+def parser_of(module) -> argparse.ArgumentParser:
+    """Return the parser of a script, which has one, or rows with one."""
+    return module.rows.parser if hasattr(module, "rows") else module.parser
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Return scripts and arguments of the commands in a text, usage with brackets or alternatives left out."""
+    found = [(match[1], match[2].strip()) for match in QUOTED.finditer(text)]
+    return [(name, words) for name, words in found if not re.search(r"\[|\.\.\.|\bROW\b|\bSUBJECT\b", words)]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_describe_their_rows(name, parsers):
+    if name in ("figures",):
+        pytest.importorskip("matplotlib")
+    parser = parsers(name)
+    assert parser.description
+    for action in parser._actions:
+        for row, chosen in (action.choices or {}).items() if isinstance(action.choices, dict) else ():
+            first = (chosen.description or "").partition("\n")[0]
+            assert first[:1].isupper(), f"{row} does not say in a sentence what it measures"
+
+
+@pytest.mark.parametrize("path", QUOTING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_quoted_commands_are_understood(path, parsers, capsys):
+    text = path.read_text("utf-8")
+    assert set(re.findall(r"experiments/(\w+)\.py", text)) <= {*SCRIPTS, "harness"}
+    for name, words in commands(text):
+        check(parsers(name), name, words, capsys)
+
+
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
+def test_figures_name_commands_commits_and_dates(path, parsers, capsys):
+    told = json.loads(path.read_text())
+    assert re.fullmatch(r"[0-9a-f]{7}\+?(; [0-9a-f]{7}\+?)*", told["commit"])
+    assert DATE.search(told["date"])
+    given = [command for part in told["command"].split("; ") for command in commands(part)]
+    assert len(given) == len(told["command"].split("; "))
+    for name, words in given:
+        check(parsers(name), name, words, capsys)
+
+
+def check(parser: argparse.ArgumentParser, name: str, words: str, capsys) -> None:
+    """Fail if a parser does not take a command."""
+    try:
+        parser.parse_args(shlex.split(words))
+    except SystemExit:
+        pytest.fail(f"python experiments/{name}.py {words}: {capsys.readouterr().err}")
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_records_name_commit_and_date(path):
+    text = path.read_text("utf-8")
+    parts = [part for part in re.split(r"(?m)^(?=#{1,3} )", text) if re.search(r"(?m)^\|.*\d", part)]
+    parts = parts or [text]
+    for part in parts:
+        title = part.partition("\n")[0]
+        assert COMMIT.search(part), f"{title}: no commit"
+        assert DATE.search(part), f"{title}: no date"
+
+
+def test_figures_that_are_linked_are_there():
+    linked = re.findall(r"\]\((figures/[^)#]+)\)", (RECORDS[0].parent / "papers.md").read_text("utf-8"))
+    assert linked
+    assert all((RECORDS[0].parent / link).exists() for link in linked)
