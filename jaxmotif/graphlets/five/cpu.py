@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import jax
 import numba
 import numpy as np
+from numba import config as numba_config
 from numba import types
 from numba.extending import intrinsic
 
@@ -76,7 +77,7 @@ def _loop(signature: Any) -> Callable[[Callable[..., None]], Any]:
     """Compile a function for one signature, or load it from the folder of compiled loops."""
 
     def compile_or_load(function: Callable[..., None]) -> Any:
-        config: Any = numba.config
+        config: Any = numba_config
         before = config.CACHE_DIR
         config.CACHE_DIR = str(_FOLDER or before)  # where numba looks first, read when a function is declared
         try:
