@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
@@ -104,6 +105,38 @@ class MatchFile(Presented):
         return {"path": [str(self.path)], "matches": [self.count], "exact": [self.exact], "status": [self.status]}
 
 
+class _BlockList:
+    """Blocks of matches that are joined at the end, with a forecast of the time that this will take.
+
+    Args:
+      size: the nodes of a match.
+    """
+
+    _SAMPLE_BYTES = 2**22  # copied once to see how fast this host copies
+
+    def __init__(self, size: int):
+        self._blocks, self._bytes = [np.zeros((size, 0), np.int32)], 0
+        self._seconds_per_byte: float | None = None
+
+    def append(self, nodes: np.ndarray) -> None:
+        """Add a block, int32 ``[size, matches]``."""
+        self._blocks.append(nodes)
+        self._bytes += nodes.nbytes
+        if self._seconds_per_byte is None and nodes.nbytes >= self._SAMPLE_BYTES:
+            started = time.perf_counter()
+            nodes.copy()
+            self._seconds_per_byte = (time.perf_counter() - started) / nodes.nbytes
+
+    @property
+    def joining_seconds(self) -> float:
+        """About how long joining the blocks so far takes."""
+        return self._bytes * (self._seconds_per_byte or 0.0)
+
+    def join(self) -> np.ndarray:
+        """Return all matches, int32 ``[size, matches]``."""
+        return np.concatenate(self._blocks, axis=1)
+
+
 class _HowToList(TypedDict, total=False):
     per: Per
     wildcard: int | None
@@ -198,13 +231,16 @@ def find_matches(
         whole, count, status = listing.write(path, checkpoint, domains)
         seconds = listing.seconds()
         return MatchFile(path if whole else None, count, status == "done", status, listing.plan.order, seconds)
-    parts, status = [np.zeros((listing.size, 0), np.int32)], "done"
+    blocks, status = _BlockList(listing.size), "done"
     for block in listing.blocks():
-        parts.append(block.nodes)
+        blocks.append(block.nodes)
         status = block.status
+        # The time to join the blocks is part of the limit, too: of long listings it takes seconds.
+        if status == "running" and listing.deadline.left < blocks.joining_seconds:
+            status = listing.deadline.status
+            break
     seconds = listing.seconds()
-    nodes = np.concatenate(parts, axis=1).T
-    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
+    return Matches(blocks.join().T, status == "done", status, listing.plan.order, seconds)
 
 
 def iter_matches(
@@ -350,7 +386,7 @@ class _Listing:
         small: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ):
-        self._clock, self._deadline = PhaseClock(), deadline
+        self._clock, self.deadline = PhaseClock(), deadline
         self.target = load_target(target, query)
         self.pattern = check_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
@@ -371,7 +407,7 @@ class _Listing:
             memory=memory,
             small=small,
             search=search,
-            deadline=self._deadline,
+            deadline=self.deadline,
         )
         self.selection = select_devices(devices)
         allowed = check_domains(domains, self.pattern, self.target)
@@ -455,7 +491,7 @@ class _Listing:
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
-            return list_matches([self.plan.ready], images, self.options.limit, self._deadline)
+            return list_matches([self.plan.ready], images, self.options.limit, self.deadline)
         try:
             prefixes, stretches = self._cut_stretches(SHARES * len(devices))
         except TimeIsUp as stop:
@@ -479,7 +515,7 @@ class _Listing:
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
-        prefixes = list_prefixes(self.plan.ready, "given", self._deadline)
+        prefixes = list_prefixes(self.plan.ready, "given", self.deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
@@ -489,7 +525,7 @@ class _Listing:
         devices = self.selection.local or (self.selection.main,)
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
-        return list_matches(searches, images, limit, self._deadline, prefixes, stretches)
+        return list_matches(searches, images, limit, self.deadline, prefixes, stretches)
 
 
 class _Stopped(Exception):
