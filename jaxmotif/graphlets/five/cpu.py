@@ -61,7 +61,7 @@ def folder_for_loops() -> Path | None:
         reason = why_not_private(folder)
         if reason is None and not os.access(folder, os.W_OK):
             reason = f"{folder} cannot be written to"
-    except (OSError, RuntimeError) as failure:
+    except OSError as failure:
         reason = str(failure)
     else:
         if reason is None:
