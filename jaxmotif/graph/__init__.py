@@ -21,12 +21,19 @@ if TYPE_CHECKING:
     from jaxmotif.graph._saved import GraphFileError as GraphFileError
 
 _HOMES = {
-    "BuildReport": "graph._fields", "Graph": "graph._container", "GraphFileError": "graph._saved",
-    "GraphLike": "graph._coerce", "Graphs": "graph._batch", "GraphsLike": "graph._coerce", "as_graph": "graph._coerce",
-    "as_graphs": "graph._coerce", "bucket_size": "arrays._sizes",
+    "BuildReport": "graph._fields",
+    "Graph": "graph._container",
+    "GraphFileError": "graph._saved",
+    "GraphLike": "graph._coerce",
+    "Graphs": "graph._batch",
+    "GraphsLike": "graph._coerce",
+    "as_graph": "graph._coerce",
+    "as_graphs": "graph._coerce",
+    "bucket_size": "arrays._sizes",
     "disjoint_union": "graph._batch",
-    "stack_graphs": "graph._batch", "unstack": "graph._batch",
-}  # fmt: skip
+    "stack_graphs": "graph._batch",
+    "unstack": "graph._batch",
+}
 
 __all__ = [*_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -25,8 +25,10 @@ _EXACT = 2**53
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Attributes:
-    """Attributes of nodes and edges by name; numbers, truth values, or objects with ``None`` where a value is missing
-    (in numbers: not a number).
+    """Columns of values of nodes and edges, by the name of the attribute.
+
+    A column holds numbers, truth values, or objects. A missing value is not-a-number among numbers and ``None`` among
+    objects.
 
     Attributes:
       nodes: columns ``[n]``.
@@ -43,10 +45,20 @@ class Attributes:
     )
 
     def distinct(self, column: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """The different values of one of the columns of text, and which one each value is; found once. ``None`` for
-        numbers, which are compared as quickly themselves, for values that are lists, and for what is no column here."""
-        held = any(column is other for other in (*self.nodes.values(), *self.edges.values()))
-        if column.dtype.kind != "O" or not held:
+        """Return the different values of a column of text, and which of them each value is.
+
+        The answer is computed once a column.
+
+        Args:
+          column: one of the columns of this object, ``[n]`` or ``[R]``.
+
+        Returns:
+          The different values, objects ``[V]``, and an index among them for each value, int64. ``None`` for a column of
+          numbers, which are compared as quickly themselves, for values that are lists, and for an array that is no
+          column of this object.
+        """
+        is_ours = any(column is other for other in (*self.nodes.values(), *self.edges.values()))
+        if column.dtype.kind != "O" or not is_ours:
             return None
         if id(column) not in self._distinct:
             numbers: dict[Any, int] = {}
@@ -63,25 +75,33 @@ class Attributes:
     def of_rows(
         cls, graph: Graph, nodes: Mapping[str, Values], edges: Mapping[str, Values], ends: np.ndarray
     ) -> Attributes:
-        """Of a graph that was made from rows, of which self loops were left out and equal ones are one edge.
+        """Build the attributes of a graph that was made from rows of ends, as ``Graph.from_edges`` makes one.
+
+        Building a graph leaves self loops out and makes one edge of equal rows; the rows' values are kept accordingly.
 
         Args:
-          nodes: columns ``[n]``. edges: columns ``[R]``. ends: integers ``[R, 2]``, the nodes that the rows join.
+          graph: the graph that was made.
+          nodes: columns ``[n]`` of the nodes, by name.
+          edges: columns ``[R]`` of the rows, by name.
+          ends: integers ``[R, 2]``, the nodes that each row joins.
         """
         keys = pair_keys(ends, graph)
-        there = pair_keys(graph.edge_list(), graph)
-        kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
-        row = np.searchsorted(there, keys[kept])
+        listed = pair_keys(graph.edge_list(), graph)
+        rows = np.flatnonzero(ends[:, 0] != ends[:, 1])
+        row = np.searchsorted(listed, keys[rows])
         order = np.argsort(row, kind="stable")
-        kept, row = kept[order], row[order]
+        rows, row = rows[order], row[order]
         single = np.array_equal(row, np.arange(graph.m))
-        columns = {name: as_column(values, name, len(ends))[kept] for name, values in edges.items()}
-        given = {name: as_column(values, name, graph.n) for name, values in nodes.items()}
-        return cls(given, columns, None if single else row)
+        columns = {name: as_column(values, name, len(ends))[rows] for name, values in edges.items()}
+        node_columns = {name: as_column(values, name, graph.n) for name, values in nodes.items()}
+        return cls(node_columns, columns, None if single else row)
 
 
 def pair_keys(ends: np.ndarray, graph: Graph) -> np.ndarray:
-    """A number for each pair of nodes, int64 ``[E]``, ascending as the edge list is; undirected, the same both ways."""
+    """Return a number for each pair of nodes, int64 ``[E]``, which ascends as the edge list does.
+
+    In an undirected graph both orders of a pair have the same number.
+    """
     u, v = ends[:, 0].astype(np.int64), ends[:, 1].astype(np.int64)
     if not graph.directed:
         u, v = np.minimum(u, v), np.maximum(u, v)
@@ -89,7 +109,7 @@ def pair_keys(ends: np.ndarray, graph: Graph) -> np.ndarray:
 
 
 def as_column(values: Values, name: str, length: int) -> np.ndarray:
-    """Values of one attribute as a column: an array, a pandas column or a sequence, ``[length]``.
+    """Return values of one attribute, an array, a pandas column or a sequence, as a column ``[length]``.
 
     Raises:
       ValueError: of another length, or of several axes.
@@ -111,8 +131,9 @@ def as_column(values: Values, name: str, length: int) -> np.ndarray:
 
 
 def from_words(words: Sequence[object]) -> np.ndarray:
-    """Values as a file has them: text that is numbers or truth values throughout is these; ``None`` and empty text are
-    missing.
+    """Convert values as a file has them to a column of the narrowest type.
+
+    Text becomes numbers, or truth values, if all of it is; ``None`` and empty text are missing values.
 
     Example:
       >>> from_words(["0.5", "", "2"]), from_words(["KC", None]).tolist()
@@ -130,7 +151,7 @@ def from_words(words: Sequence[object]) -> np.ndarray:
 
 
 def _typed(values: Sequence[Any]) -> np.ndarray:
-    """The narrowest column of Python values."""
+    """Return Python values as a column of the narrowest type that holds them."""
     missing = [_is_missing(value) for value in values]
     kinds = {type(value) for value, left_out in zip(values, missing, strict=True) if not left_out}
     if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds) and not any(missing):
@@ -150,4 +171,4 @@ def _typed(values: Sequence[Any]) -> np.ndarray:
 def _is_missing(value: object) -> bool:
     if value is None or (isinstance(value, float | np.floating) and value != value):
         return True
-    return type(value).__name__ in ("NAType", "NaTType")  # pandas', without importing it
+    return type(value).__name__ in ("NAType", "NaTType")  # the missing values of pandas, which is not imported for this

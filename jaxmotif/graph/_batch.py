@@ -49,10 +49,14 @@ class Graphs:
 
     @classmethod
     def from_edges(
-        cls, edges: Sequence[ArrayLike], num_nodes: ArrayLike | None = None, directed: bool = False,
-        node_labels: Sequence[Labels] | None = None, edge_labels: Sequence[Labels] | None = None,
-    ) -> Graphs:  # fmt: skip
-        """From an array of edges for each graph.
+        cls,
+        edges: Sequence[ArrayLike],
+        num_nodes: ArrayLike | None = None,
+        directed: bool = False,
+        node_labels: Sequence[Labels] | None = None,
+        edge_labels: Sequence[Labels] | None = None,
+    ) -> Graphs:
+        """Build a data set from an array of edges for each graph.
 
         Args:
           edges: for each graph integers ``[E, 2]``: NumPy, JAX, anything with dlpack (PyTorch), or pairs. Self loops
@@ -94,10 +98,14 @@ class Graphs:
 
     @classmethod
     def from_edge_index(
-        cls, edge_index: ArrayLike, ptr: ArrayLike, directed: bool = False, node_labels: ArrayLike | None = None,
+        cls,
+        edge_index: ArrayLike,
+        ptr: ArrayLike,
+        directed: bool = False,
+        node_labels: ArrayLike | None = None,
         edge_labels: ArrayLike | None = None,
-    ) -> Graphs:  # fmt: skip
-        """From one array of edges for all graphs, as PyTorch Geometric holds a batch.
+    ) -> Graphs:
+        """Build a data set from one array of edges for all graphs, as PyTorch Geometric holds a batch.
 
         Args:
           edge_index: integers ``[2, E]``, ends of edges as nodes of the union; any order, both ways or once.
@@ -130,28 +138,43 @@ class Graphs:
 
     @classmethod
     def from_graphs(cls, graphs: Sequence[Graph] | Graph) -> Graphs:
-        """From graphs of one kind, or from a stack of them; their own padding is ignored.
+        """Build a data set from graphs of one kind, or from a stack of them; their own padding is ignored.
 
         Raises:
           ValueError: no graphs, or graphs that differ in kind.
         """
         if isinstance(graphs, Graph):
             return cls._of_stack(graphs)
-        given = _host_fields(graphs)
+        fields = _host_fields(graphs)
         check_words(graphs)
         sizes, slots = np.array([graph.n for graph in graphs]), np.array([graph.num_slots for graph in graphs])
-        return cls(_side_by_side(given, sizes, slots), graphs[0].directed, _starts(sizes), tuple(graphs))
+        return cls(_side_by_side(fields, sizes, slots), graphs[0].directed, _starts(sizes), tuple(graphs))
 
     @classmethod
     def _built(
-        cls, rows: np.ndarray, starts: np.ndarray, directed: bool, node_labels: np.ndarray | None,
+        cls,
+        rows: np.ndarray,
+        starts: np.ndarray,
+        directed: bool,
+        node_labels: np.ndarray | None,
         edge_labels: np.ndarray | None,
-    ) -> Graphs:  # fmt: skip
-        found = build(
-            rows, int(starts[-1]), directed, node_labels, edge_labels, self_loops="drop", duplicates="drop",
-            reverse="merge", isolated="keep", node_names=None, pad=None, device=None, on_device=False,
-        )  # fmt: skip
-        return cls(found.fields, bool(directed), starts)
+    ) -> Graphs:
+        parts = build(
+            rows,
+            int(starts[-1]),
+            directed,
+            node_labels,
+            edge_labels,
+            self_loops="drop",
+            duplicates="drop",
+            reverse="merge",
+            isolated="keep",
+            node_names=None,
+            pad=None,
+            device=None,
+            on_device=False,
+        )
+        return cls(parts.fields, bool(directed), starts)
 
     @classmethod
     def _of_stack(cls, batch: Graph) -> Graphs:
@@ -163,7 +186,7 @@ class Graphs:
         starts, first_slot = _starts(sizes), _starts(slots)
 
         def used(array: OptionalArray, counts: np.ndarray, shifts: np.ndarray) -> OptionalArray:
-            """The used part of each row side by side, its values moved by each graph's shift."""
+            """Join the used parts of the rows of an array, with each graph's shift added to its values."""
             if array is None:
                 return None
             row = np.repeat(np.arange(counts.size), counts)
@@ -176,11 +199,16 @@ class Graphs:
 
         zero = np.zeros_like(sizes)
         union = Fields(
-            row_starts(fields.out_offsets), used(fields.out_targets, slots, starts[:-1]),
-            row_starts(fields.in_offsets), used(fields.in_targets, slots, starts[:-1]),
-            used(fields.in_slots, slots, first_slot[:-1]), used(fields.node_labels, sizes, zero),
-            used(fields.edge_labels, slots, zero), np.int32(starts[-1]), np.int32(fields.num_edges.sum()),
-        )  # fmt: skip
+            row_starts(fields.out_offsets),
+            used(fields.out_targets, slots, starts[:-1]),
+            row_starts(fields.in_offsets),
+            used(fields.in_targets, slots, starts[:-1]),
+            used(fields.in_slots, slots, first_slot[:-1]),
+            used(fields.node_labels, sizes, zero),
+            used(fields.edge_labels, slots, zero),
+            np.int32(starts[-1]),
+            np.int32(fields.num_edges.sum()),
+        )
         return cls(union, batch.directed, starts)
 
     @cached_property
@@ -220,7 +248,7 @@ class Graphs:
         return f"Graphs({', '.join([kind, *(counted(*size) for size in sizes)])})"
 
     def stack(self, which: Sequence[int] | np.ndarray | None = None, pad: Pad = "bucket") -> Graph:
-        """Some graphs (default: all) as one batch on the host, whose every array has a leading axis.
+        """Return some graphs (default: all) as one batch on the host, whose every array has a leading axis.
 
         Args:
           which: indices of graphs; past the last graph, an empty one.
@@ -251,15 +279,20 @@ class Graphs:
 
         by_slot = (slot, slots, S)
         fields = Fields(
-            offsets("out_offsets"), rows("out_targets", *by_slot, first_node, N),
-            offsets("in_offsets"), rows("in_targets", *by_slot, first_node, N),
-            rows("in_slots", *by_slot, first_slot, S), rows("node_labels", node, n, N, None, -1),
-            rows("edge_labels", *by_slot, None, -1), n.astype(np.int32), self._edges(slots).astype(np.int32),
-        )  # fmt: skip
+            offsets("out_offsets"),
+            rows("out_targets", *by_slot, first_node, N),
+            offsets("in_offsets"),
+            rows("in_targets", *by_slot, first_node, N),
+            rows("in_slots", *by_slot, first_slot, S),
+            rows("node_labels", node, n, N, None, -1),
+            rows("edge_labels", *by_slot, None, -1),
+            n.astype(np.int32),
+            self._edges(slots).astype(np.int32),
+        )
         return Graph(*fields, directed=self.directed)
 
     def union(self, which: Sequence[int] | np.ndarray | None = None, pad: Pad = "bucket") -> Graph:
-        """Some graphs (default: all) side by side as one graph, on the host.
+        """Return some graphs (default: all) side by side as one graph, on the host.
 
         Args:
           which: indices of graphs.
@@ -283,19 +316,23 @@ class Graphs:
             return None if found is None else np.append(found, np.int32(total))
 
         fields = Fields(
-            offsets("out_offsets"), part("out_targets", slot, slots, node_shift),
-            offsets("in_offsets"), part("in_targets", slot, slots, node_shift),
-            part("in_slots", slot, slots, slot_shift), part("node_labels", node, n, None),
-            part("edge_labels", slot, slots, None), np.int32(n.sum()),
+            offsets("out_offsets"),
+            part("out_targets", slot, slots, node_shift),
+            offsets("in_offsets"),
+            part("in_targets", slot, slots, node_shift),
+            part("in_slots", slot, slots, slot_shift),
+            part("node_labels", node, n, None),
+            part("edge_labels", slot, slots, None),
+            np.int32(n.sum()),
             np.int32(self._edges(slots).sum()),
-        )  # fmt: skip
+        )
         return Graph(*pad_fields(fields, node.size, total, *capacities(pad, node.size, total)), directed=self.directed)
 
     def _edges(self, slots: np.ndarray) -> np.ndarray:
         return slots if self.directed else slots // 2
 
     def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[np.ndarray, ...]:
-        """Indices, nodes, slots, first nodes and first slots of the chosen graphs."""
+        """Return the indices, nodes, slots, first nodes and first slots of the chosen graphs, int64 ``[B]`` each."""
         which = np.arange(len(self)) if which is None else np.asarray(which, np.int64)
         starts, slot_starts = self.node_starts, self.slot_starts
         after = np.minimum(which + 1, len(self))
@@ -330,7 +367,7 @@ def stack_graphs(graphs: Sequence[Graph] | Graphs, pad: Pad = "bucket", device: 
 
 
 def unstack(batch: Graph, device: Placement = None) -> list[Graph]:
-    """The graphs of a batch made by :func:`stack_graphs`, at the batch's capacities.
+    """Return the graphs of a batch that :func:`stack_graphs` made, at the batch's capacities.
 
     Example:
       >>> unstack(stack_graphs([Graph.from_edges([(0, 1)]), Graph.from_edges([(0, 1), (1, 2)])]))
@@ -371,10 +408,15 @@ def disjoint_union(
 
 
 def owners(n: np.ndarray, size: int) -> np.ndarray:
-    """The graph that each node of a union lies in, int32 ``[size]``; padding: as many as there are graphs."""
-    found = np.full(size, n.size, np.int32)
-    found[: n.sum()] = np.repeat(np.arange(n.size, dtype=np.int32), n)
-    return found
+    """Return the graph that each node of a union lies in, int32 ``[size]``.
+
+    Args:
+      n: integers ``[B]``, the number of nodes of each graph.
+      size: the node capacity of the union; padding nodes are given the number ``B``.
+    """
+    graph_of = np.full(size, n.size, np.int32)
+    graph_of[: n.sum()] = np.repeat(np.arange(n.size, dtype=np.int32), n)
+    return graph_of
 
 
 def _starts(counts: np.ndarray) -> np.ndarray:
@@ -382,17 +424,19 @@ def _starts(counts: np.ndarray) -> np.ndarray:
 
 
 def _joined(labels: Sequence[Labels] | None, name: str, sizes: np.ndarray) -> np.ndarray | None:
-    """Labels of all graphs, one after another."""
+    """Join the labels of all graphs, one graph after another, after checking that each has one label an entry."""
     if labels is None:
         return None
     arrays = [host_array(one) for one in labels]
     if [one.shape[0] for one in arrays] != sizes.tolist():
         raise ValueError(f"{name} must have for each graph as many as there are: {sizes[:4].tolist()}, ..")
-    return np.concatenate([np.zeros(0, np.int8), *(one for one in arrays if one.size)])  # an empty list is of floats
+    return np.concatenate(
+        [np.zeros(0, np.int8), *(one for one in arrays if one.size)]
+    )  # NumPy makes floats of an empty list
 
 
 def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
-    """The edges of graph ``i`` as an array ``[E, 2]`` of integers."""
+    """Return the edges of graph ``i`` as an array ``[E, 2]`` of integers."""
     rows = host_array(edges)
     if rows.size == 0 and rows.ndim < 3:
         return np.zeros((0, 2), np.int64)
@@ -403,13 +447,13 @@ def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
     return rows
 
 
-def _side_by_side(given: list[Fields], sizes: np.ndarray, slots: np.ndarray) -> Fields:
-    """The arrays of a union without padding, from those of its parts."""
+def _side_by_side(graphs: list[Fields], sizes: np.ndarray, slots: np.ndarray) -> Fields:
+    """Join the arrays of graphs to those of their union, without padding."""
     first_node, first_slot, unmoved = _starts(sizes), _starts(slots), np.zeros_like(sizes)
 
     def joined(name: str, counts: np.ndarray, shifts: np.ndarray) -> OptionalArray:
-        """The used parts of an array side by side, their values moved by each graph's shift."""
-        arrays = [getattr(fields, name) for fields in given]
+        """Join the used parts of an array, with each graph's shift added to its values."""
+        arrays = [getattr(fields, name) for fields in graphs]
         if arrays[0] is None:
             return None
         moved = np.repeat(shifts[: counts.size], counts)
@@ -422,16 +466,20 @@ def _side_by_side(given: list[Fields], sizes: np.ndarray, slots: np.ndarray) -> 
 
     capacities(None, int(first_node[-1]), int(first_slot[-1]))
     return Fields(
-        out_offsets=row_starts("out_offsets"), out_targets=joined("out_targets", slots, first_node),
-        in_offsets=row_starts("in_offsets"), in_targets=joined("in_targets", slots, first_node),
-        in_slots=joined("in_slots", slots, first_slot), node_labels=joined("node_labels", sizes, unmoved),
-        edge_labels=joined("edge_labels", slots, unmoved), num_nodes=np.int32(first_node[-1]),
-        num_edges=np.int32(sum(int(fields.num_edges) for fields in given)),
-    )  # fmt: skip
+        out_offsets=row_starts("out_offsets"),
+        out_targets=joined("out_targets", slots, first_node),
+        in_offsets=row_starts("in_offsets"),
+        in_targets=joined("in_targets", slots, first_node),
+        in_slots=joined("in_slots", slots, first_slot),
+        node_labels=joined("node_labels", sizes, unmoved),
+        edge_labels=joined("edge_labels", slots, unmoved),
+        num_nodes=np.int32(first_node[-1]),
+        num_edges=np.int32(sum(int(fields.num_edges) for fields in graphs)),
+    )
 
 
 def _host_fields(graphs: Sequence[Graph]) -> list[Fields]:
-    """The arrays of each graph on the host, after checking that the graphs go together."""
+    """Return the arrays of each graph on the host, after checking that the graphs are of one kind."""
     if not graphs:
         raise ValueError("at least one graph is needed, got none")
     for i, graph in enumerate(graphs):

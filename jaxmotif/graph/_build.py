@@ -26,7 +26,7 @@ from jaxmotif.graph._fields import (
 )
 
 DEVICE_BUILD_ROWS = 1 << 20
-"""From so many rows on, an accelerator sorts its own graphs."""
+"""Number of edge rows from which on an accelerator sorts its own graphs."""
 
 
 class Built(NamedTuple):
@@ -53,10 +53,10 @@ def build(
     device: Placement,
     on_device: bool | None = None,
 ) -> Built:
-    """What :meth:`Graph.from_edges` puts in a graph, with the choice of the build path open.
+    """Build the arrays, the report and the node names of a graph, as :meth:`Graph.from_edges` describes them.
 
     Args:
-      on_device: sort on the device (``True``) or in NumPy; by itself, an accelerator sorts its large graphs.
+      on_device: sort on the device (``True``) or in NumPy (``False``); ``None``: an accelerator sorts large graphs.
     """
     _check_choice("self_loops", self_loops, ("drop", "error"))
     _check_choice("duplicates", duplicates, ("drop", "error"))
@@ -64,8 +64,8 @@ def build(
     _check_choice("isolated", isolated, ("keep", "drop"))
     if directed and reverse == "error":
         raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
-    given = edges = _edge_array(edges)
-    if on_device is None:  # a small graph asks for no device: it starts none
+    all_edges = edges = _edge_array(edges)
+    if on_device is None:  # a small graph asks for no device, which would start one
         on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
     there, ids = enter(edges, _first_device(device)) if on_device else (None, _ids(edges))
     _check_ids(edges, ids)
@@ -78,22 +78,24 @@ def build(
         raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
 
     if isolated == "drop" and n > 4 * edges.size + 1024:
-        there = None  # ids too far apart for a table of them all: NumPy sorts them
-    if there is None and ids.loops:  # a device leaves them out as it sorts
+        there = None  # the ids are too far apart for a table of all of them, so NumPy sorts
+    if there is None and ids.loops:  # a device leaves self loops out as it sorts
         real = edges[:, 0] != edges[:, 1]
         edges, edge_labels = edges[real], None if edge_labels is None else edge_labels[real]
     num_isolated = 0
     if isolated == "drop":
         if there is not None:
-            there, kept, only_loops = renumber_there(there, edges.shape[0], n)
+            there, kept_ids, only_loops = renumber_there(there, edges.shape[0], n)
         else:
-            edges, kept = renumber(edges, n)
-            only_loops = np.setdiff1d(given[given[:, 0] == given[:, 1], 0], kept).shape[0] if ids.loops else 0
+            edges, kept_ids = renumber(edges, n)
+            only_loops = (
+                np.setdiff1d(all_edges[all_edges[:, 0] == all_edges[:, 1], 0], kept_ids).shape[0] if ids.loops else 0
+            )
             there = enter(edges, _first_device(device))[0] if on_device else None
-        num_isolated = n - kept.shape[0] if declared else only_loops
-        n = kept.shape[0]
-        node_names = kept if node_names is None else node_names[kept]
-        node_labels = None if node_labels is None else node_labels[kept]
+        num_isolated = n - kept_ids.shape[0] if declared else only_loops
+        n = kept_ids.shape[0]
+        node_names = kept_ids if node_names is None else node_names[kept_ids]
+        node_labels = None if node_labels is None else node_labels[kept_ids]
 
     def sizes(num_edges: int) -> tuple[int, int]:
         return capacities(pad, n, num_edges if directed else 2 * num_edges)
@@ -103,15 +105,20 @@ def build(
         built = device_rows(there, edge_labels, directed, sizes)
     else:
         built = host_rows(edges, edge_labels, n, directed, sizes)
-    _check_built(built, given, given_labels, directed, duplicates, reverse)
+    _check_built(built, all_edges, given_labels, directed, duplicates, reverse)
     fields = built.fields._replace(num_nodes=np.int32(n), num_edges=np.int32(built.num_edges))
     if node_labels is not None:
         padding = np.full(sizes(built.num_edges)[0] - n, -1, np.int32)
         fields = fields._replace(node_labels=np.concatenate([node_labels, padding]))
     report = BuildReport(
-        rows=given.shape[0], self_loops=ids.loops, duplicates=built.duplicates,
-        reverse_duplicates=built.reverse_duplicates, isolated=num_isolated, nodes=n, edges=built.num_edges,
-    )  # fmt: skip
+        rows=all_edges.shape[0],
+        self_loops=ids.loops,
+        duplicates=built.duplicates,
+        reverse_duplicates=built.reverse_duplicates,
+        isolated=num_isolated,
+        nodes=n,
+        edges=built.num_edges,
+    )
     return Built(fields, report, node_names)
 
 
@@ -131,7 +138,10 @@ class LabelConflict(ValueError):
 def _check_built(
     built: Rows, given: np.ndarray, labels: np.ndarray | None, directed: bool, duplicates: str, reverse: str
 ) -> None:
-    """Raises for what sorting found and the caller does not allow: only then it is looked where that is."""
+    """Raise an error for repeated, reversed or contradictory rows that the caller does not allow.
+
+    Sorting only counts such rows; their places are searched for here, after one was met.
+    """
     if duplicates == "error" and built.duplicates:
         earlier, row = next(_rows_again(given))
         raise ValueError(
@@ -155,7 +165,7 @@ def _check_built(
 def host_rows(
     edges: np.ndarray, labels: np.ndarray | None, n: int, directed: bool, sizes: Callable[[int], tuple[int, int]]
 ) -> Rows:
-    """Sorts loop-free edges into rows with NumPy.
+    """Sort edges without self loops into rows with NumPy.
 
     One 64-bit key a row, ``(min, max, is v u)``, puts everything about a pair side by side: repeats, reverses and
     reciprocated arcs are comparisons with the row before. A second key ``(target, slot)`` transposes.
@@ -173,7 +183,7 @@ def host_rows(
     repeat[1:] = change == 0
     reverse[1:] = change == 1
     clash = repeat if directed else repeat | reverse
-    found = {
+    counts = {
         "duplicates": int(np.count_nonzero(repeat)),
         "reverse_duplicates": 0 if directed else int(np.count_nonzero(reverse)),
         "conflict": labels is not None and bool(np.any(clash[1:] & (labels[1:] != labels[:-1]))),
@@ -181,13 +191,14 @@ def host_rows(
     keys, labels = keys[~clash], None if labels is None else labels[~clash]
     m = keys.shape[0]
     fields = (_directed_fields if directed else _undirected_fields)(keys, labels, n)
-    return Rows(pad_fields(fields, n, m if directed else 2 * m, *sizes(m)), m, **found)
+    return Rows(pad_fields(fields, n, m if directed else 2 * m, *sizes(m)), m, **counts)
 
 
 def _undirected_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fields:
     low, high = _low_high(keys)
     order = _transposition(high)
-    # Row v is its lower neighbours (arcs into v, in column order), then its higher ones (arcs out of v, as sorted).
+    # Row v holds the lower neighbours of v (arcs into v, in column order), then the higher ones (arcs out of v, in
+    # the order of the keys).
     counts = np.stack([np.bincount(high, minlength=n), np.bincount(low, minlength=n)], axis=1)
     upper = np.repeat(np.tile([False, True], n), counts.ravel())
     targets = np.empty(upper.shape, np.int32)
@@ -209,10 +220,13 @@ def _directed_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fie
     source, target = (keys >> 32).astype(np.int32), keys.astype(np.int32)  # the high word, the low word
     order = _transposition(target)
     return Fields(
-        out_offsets=offsets_of(source, n), out_targets=target,
-        in_offsets=offsets_of(target, n), in_targets=source[order], in_slots=order,
+        out_offsets=offsets_of(source, n),
+        out_targets=target,
+        in_offsets=offsets_of(target, n),
+        in_targets=source[order],
+        in_slots=order,
         edge_labels=labels,
-    )  # fmt: skip
+    )
 
 
 def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -224,12 +238,12 @@ def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np
 
 
 def _low_high(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The node numbers in keys: the high word, and the low word but for its last bit, int32."""
+    """Return the node numbers in keys: the high word, and the low word without its last bit, int32 each."""
     return (keys >> 32).astype(np.int32), (keys.astype(np.uint32) >> 1).astype(np.int32)
 
 
 def _transposition(targets: np.ndarray) -> np.ndarray:
-    """The stable order of int32 targets: for slots in row order, the slots in column order, int32."""
+    """Return the stable order of int32 targets: the slots in column order, int32, for slots in row order."""
     keys = targets.astype(np.uint64) << 32
     keys |= np.arange(targets.shape[0], dtype=np.uint64)
     keys.sort()
@@ -237,7 +251,7 @@ def _transposition(targets: np.ndarray) -> np.ndarray:
 
 
 def refuse_traced(value: object) -> None:
-    """Raises if a size of a graph, or its edges, are traced: this is a front door, which needs to know them."""
+    """Raise an error if a size or the edges of a graph are traced, since a front door has to know them."""
     if isinstance(value, Tracer):
         raise TypeError(
             "this function works on the host, and its graph is traced (inside jax.jit, vmap, grad or scan): its sizes "
@@ -249,7 +263,7 @@ def refuse_traced(value: object) -> None:
 
 
 def host_array(values: Any) -> np.ndarray:
-    """An array of any library, or a sequence, as a NumPy array; without a copy where it lies on the host."""
+    """Return an array of any library, or a sequence, as a NumPy array, without a copy where it lies on the host."""
     refuse_traced(values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__") or isinstance(values, jax.Array):
         return np.asarray(values)
@@ -260,7 +274,7 @@ def host_array(values: Any) -> np.ndarray:
 
 
 def _edge_array(edges: Any) -> np.ndarray:
-    """Edges as an ``[E, 2]`` array of integers."""
+    """Return edges as an ``[E, 2]`` array of integers."""
     refuse_traced(edges)
     if hasattr(edges, "__dlpack__"):
         edges = host_array(edges)
@@ -284,7 +298,7 @@ def _edge_array(edges: Any) -> np.ndarray:
 
 
 def _ids(edges: np.ndarray) -> Ids:
-    """What :func:`jaxmotif.graph._build_device.enter` finds, in NumPy."""
+    """Return the range of the ids and the number of self loops, as :func:`jaxmotif.graph._build_device.enter` does."""
     if not edges.size:
         return Ids(0, -1, 0)
     return Ids(int(edges.min()), int(edges.max()), int(np.count_nonzero(edges[:, 0] == edges[:, 1])))
@@ -300,10 +314,10 @@ def _check_ids(edges: np.ndarray, ids: Ids) -> None:
 
 
 def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
-    """Labels as a checked int32 array."""
+    """Return labels as a checked int32 array."""
     try:
         values = np.asarray(values)
-    except ValueError:  # lists of several lengths
+    except ValueError:  # NumPy raises this for lists of several lengths
         values = np.empty(0, object)
     if values.dtype == object and name == "node_labels":
         raise TypeError(
@@ -340,22 +354,27 @@ def _names(names: Sequence[Hashable] | np.ndarray) -> np.ndarray:
 
 
 def _node_count(
-    edges: np.ndarray, highest: int, num_nodes: int | None, node_labels: np.ndarray | None,
+    edges: np.ndarray,
+    highest: int,
+    num_nodes: int | None,
+    node_labels: np.ndarray | None,
     node_names: np.ndarray | None,
-) -> tuple[int, bool]:  # fmt: skip
-    """The number of ids, and whether the caller gave it (by itself, or as a number of labels or names)."""
+) -> tuple[int, bool]:
+    """Return the number of ids, and whether the caller gave it, by itself or as a number of labels or names."""
     sizes = {"node_labels": node_labels, "node_names": node_names}
-    given = {name: array.shape[0] for name, array in sizes.items() if array is not None}
+    sizes_given = {name: array.shape[0] for name, array in sizes.items() if array is not None}
     if num_nodes is not None:
         try:
-            given = {"num_nodes": operator.index(num_nodes)} | given
+            sizes_given = {"num_nodes": operator.index(num_nodes)} | sizes_given
         except TypeError:
             raise TypeError(f"num_nodes must be an integer, got {num_nodes!r}") from None
-    if not given:
+    if not sizes_given:
         return highest + 1, False
-    n = next(iter(given.values()))
-    if len(set(given.values())) > 1:
-        raise ValueError(f"the numbers of nodes differ: {', '.join(f'{name} {size}' for name, size in given.items())}")
+    n = next(iter(sizes_given.values()))
+    if len(set(sizes_given.values())) > 1:
+        raise ValueError(
+            f"the numbers of nodes differ: {', '.join(f'{name} {size}' for name, size in sizes_given.items())}"
+        )
     if n < 0:
         raise ValueError(f"num_nodes must not be negative, got {n}")
     if highest >= n:
@@ -369,7 +388,10 @@ def _first_device(device: Placement) -> jax.Device:
 
 
 def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[int, int]]:
-    """Pairs of rows (earlier, later) that say one edge, the later one turned round if ``backwards``."""
+    """Yield pairs of rows (earlier, later) that say one edge.
+
+    With ``backwards`` the later row says the edge the other way round.
+    """
     seen: dict[tuple[int, int], int] = {}
     for row, (u, v) in enumerate(edges.tolist()):
         if u != v:

@@ -1,4 +1,4 @@
-"""What the front doors take for a graph: a Graph, or what another library calls one."""
+"""Arguments that mean a graph: conversion of everything that a front door accepts to a Graph or to Graphs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 GraphLike: TypeAlias = Union[
-    Graph, "networkx.Graph", "scipy.sparse.sparray", "pandas.DataFrame", np.ndarray, list[tuple[int, int]], str,
+    Graph,
+    "networkx.Graph",
+    "scipy.sparse.sparray",
+    "pandas.DataFrame",
+    np.ndarray,
+    list[tuple[int, int]],
+    str,
     os.PathLike[str],
-]  # fmt: skip
+]
 
 GraphsLike: TypeAlias = Graphs | Sequence[GraphLike]
-"""A data set, where a front door takes many graphs at once; a stack of graphs (:func:`jaxmotif.graph.stack_graphs`) is
-one too."""
+"""Data set, where a front door takes many graphs at once; a stack of graphs (:func:`jaxmotif.graph.stack_graphs`) is
+one."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +49,7 @@ _logger = logging.getLogger("jaxmotif")
 
 
 def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph", *, attributes: bool = False) -> Graph:
-    """The graph that an argument means, as every front door takes it.
+    """Return the graph that an argument means, as every front door takes it.
 
     | given | edges are | passed over, with a note |
     |---|---|---|
@@ -77,13 +83,13 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
       >>> as_graph(nx.DiGraph([("a", "b"), ("b", "c")])).node_names.tolist()
       ['a', 'b', 'c']
     """
-    using_jax()  # a graph that came along into a forked process could only wait for ever
+    using_jax()  # work on a graph that was inherited by a forked process would wait for ever
     if isinstance(thing, Graph):
         refuse_traced(thing.num_nodes)
         return thing
     if isinstance(thing, str | os.PathLike):
         return read_path(thing, directed, attributes)
-    # An object of a library that was never imported cannot be here: none of them is imported to look.
+    # Nobody can hold an object of a library that was never imported, so no library is imported to find out.
     if _is(thing, "networkx", "Graph"):
         return _from_networkx(thing, name, attributes)
     if (sparse := sys.modules.get("scipy.sparse")) is not None and sparse.issparse(thing):
@@ -102,7 +108,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
 def as_graphs(
     thing: GraphLike | GraphsLike, directed: bool | None = None, *, attributes: bool = False
 ) -> Graphs | None:
-    """The data set that an argument means, or ``None`` where it means one graph.
+    """Return the data set that an argument means, or ``None`` where it means one graph.
 
     Many graphs are :class:`Graphs`, a stack of graphs, or a list (or tuple) of what :func:`as_graph` takes; a list of
     pairs of integers is the edges of one graph. A list of edge arrays is built at once, without a step for each.
@@ -144,7 +150,14 @@ class Door(Protocol[P, R]):
 def for_many(
     many: Callable[Concatenate[Graphs, ...], PerGraph[R]],
 ) -> Callable[[Callable[Concatenate[GraphLike, P], R]], Door[P, R]]:
-    """Makes a front door for one graph take many, which ``many`` is for, with the same options."""
+    """Make a front door for one graph take many graphs, too.
+
+    Args:
+      many: the function that a data set goes to, with the same options.
+
+    Returns:
+      A decorator of the function for one graph.
+    """
 
     def decorate(one: Callable[Concatenate[GraphLike, P], R]) -> Door[P, R]:
         @functools.wraps(one)
@@ -162,7 +175,7 @@ def for_many(
 
 
 def _is_row(thing: Any) -> bool:
-    """Whether this is one edge, two node ids."""
+    """Say whether an argument is one edge, that is two node ids."""
     if isinstance(thing, list | tuple):
         return len(thing) > 0 and not isinstance(thing[0], list | tuple) and np.ndim(thing[0]) == 0
     return hasattr(thing, "__dlpack__") and np.ndim(thing) < 2
@@ -173,8 +186,8 @@ def _is_edges(thing: object) -> bool:
 
 
 def _is(thing: object, module: str, kind: str) -> bool:
-    found = sys.modules.get(module)
-    return found is not None and isinstance(thing, getattr(found, kind))
+    imported = sys.modules.get(module)
+    return imported is not None and isinstance(thing, getattr(imported, kind))
 
 
 def _from_networkx(source: Any, name: str, attributes: bool) -> Graph:
@@ -183,7 +196,7 @@ def _from_networkx(source: Any, name: str, attributes: bool) -> Graph:
         return graph
     kinds = (("node", "node_label", source.nodes(data=True)), ("edge", "edge_label", source.edges(data=True)))
     for kind, option, items in kinds:
-        names = dict.fromkeys(key for *_, data in items for key in data)  # ordered, each once
+        names = dict.fromkeys(key for *_, data in items for key in data)  # a dictionary, since a set has no order
         if names:
             shown = ", ".join(map(repr, names))
             _passed_over(name, f"{kind} attributes {shown}; Graph.from_networkx(.., {option}=..) keeps one as labels")

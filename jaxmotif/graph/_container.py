@@ -147,17 +147,31 @@ class Graph:
         """
         using_jax()
         fields, report, node_names = build(
-            edges, num_nodes, directed, node_labels, edge_labels, self_loops=self_loops, duplicates=duplicates,
-            reverse=reverse, isolated=isolated, node_names=node_names, pad=pad, device=device,
-        )  # fmt: skip
+            edges,
+            num_nodes,
+            directed,
+            node_labels,
+            edge_labels,
+            self_loops=self_loops,
+            duplicates=duplicates,
+            reverse=reverse,
+            isolated=isolated,
+            node_names=node_names,
+            pad=pad,
+            device=device,
+        )
         graph = jax.device_put(cls(*fields, directed=bool(directed)), device)
         return graph._with_host_fields(report, node_names)
 
     @classmethod
     def from_edge_index(
-        cls, edge_index: ArrayLike, num_nodes: int, directed: bool = False, node_labels: ArrayLike | None = None,
+        cls,
+        edge_index: ArrayLike,
+        num_nodes: int,
+        directed: bool = False,
+        node_labels: ArrayLike | None = None,
         edge_labels: ArrayLike | None = None,
-    ) -> Graph:  # fmt: skip
+    ) -> Graph:
         """Build a graph from arrays that may be traced: pure, for use inside ``jax.jit`` and ``jax.vmap``.
 
         Nothing is checked but shapes, and nothing is named; :meth:`from_edges` checks.
@@ -181,7 +195,7 @@ class Graph:
           ... def triangles(senders, receivers):
           ...     graph = Graph.from_edge_index(jax.numpy.stack([senders, receivers]), num_nodes=4)
           ...     return jaxmotif.graphlets.dense_graphlet_counts(graph).astype("float32")[2]
-          >>> import jaxmotif
+          >>> import jaxmotif.graphlets
           >>> triangles(jax.numpy.array([0, 1, 2, 2]), jax.numpy.array([1, 2, 0, 3]))
           Array(1., dtype=float32)
         """
@@ -233,8 +247,8 @@ class Graph:
           >>> graph, graph.edge_labels[:4].tolist()
           (Graph(undirected, 3 nodes, 2 edges), [7, 7, 5, 5])
         """
-        given = convert.scipy_edges(matrix, directed, node_labels, values_as_labels)
-        return cls.from_edges(**given._asdict(), **options)
+        arguments = convert.scipy_edges(matrix, directed, node_labels, values_as_labels)
+        return cls.from_edges(**arguments._asdict(), **options)
 
     @classmethod
     def from_networkx(
@@ -265,18 +279,18 @@ class Graph:
           >>> graph, graph.node_names.tolist()
           (Graph(directed, 3 nodes, 3 edges), ['a', 'b', 'c'])
         """
-        given = convert.networkx_edges(source, node_label, edge_label)
-        graph = cls.from_edges(**given._asdict(), **options)
+        arguments = convert.networkx_edges(source, node_label, edge_label)
+        graph = cls.from_edges(**arguments._asdict(), **options)
         if attributes:
-            if graph.n != given.num_nodes:
+            if graph.n != arguments.num_nodes:
                 raise ValueError('attributes=True keeps those of all nodes; leave out isolated="drop"')
             columns = convert.networkx_attributes(source)
-            ends = np.array(given.edges, np.int64).reshape(-1, 2)
+            ends = np.array(arguments.edges, np.int64).reshape(-1, 2)
             return graph._with_attributes(Attributes.of_rows(graph, *columns, ends))
         return graph
 
     def with_attributes(self, nodes: Columns | None = None, edges: Columns | None = None) -> Graph:
-        """The same graph with columns of values beside it, for queries to ask about (host).
+        """Return the same graph with columns of values beside it, for queries to ask about (host).
 
         Args:
           nodes: columns ``[n]`` by name: a mapping to arrays or sequences, or a pandas table.
@@ -339,7 +353,7 @@ class Graph:
         return np.diff(np.asarray(offsets)[: n + 1]).astype(np.int64)
 
     def edge_list(self) -> np.ndarray:
-        """The edges in the row order of all per-edge results (host).
+        """Return the edges in the row order of all per-edge results (host).
 
         Returns:
           int64 ``[m, 2]`` in ascending (lexicographic) order of rows; undirected edges as ``u < v``.
@@ -358,7 +372,10 @@ class Graph:
         return edges
 
     def edge_slots(self) -> np.ndarray:
-        """The out slot of each row of :meth:`edge_list` (undirected: the one in u's row), int64 ``[m]`` (host)."""
+        """Return the out slot of each row of :meth:`edge_list`, int64 ``[m]`` (host).
+
+        An undirected edge has two slots; the one in the row of its lower end is returned.
+        """
         if self.directed:
             return np.arange(self.m, dtype=np.int64)
         sources = np.repeat(np.arange(self.n, dtype=np.int32), self.degrees)
@@ -373,7 +390,7 @@ class Graph:
         return np.searchsorted(pair_keys(self.edge_list(), self), pair_keys(ends, self))
 
     def to_networkx(self) -> networkx.Graph:
-        """A networkx graph (a DiGraph if directed) whose nodes are the names, or 0..n-1 (host).
+        """Return a networkx graph (a DiGraph if directed) whose nodes are the names, or 0..n-1 (host).
 
         Labels, in words where they have some, become the attribute ``label`` of nodes and edges. Needs the extra
         ``io``.
@@ -389,7 +406,7 @@ class Graph:
         return convert.to_networkx(self.edge_list(), names, self.directed, *words)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix ``[n, n]`` (host): edge labels where there are any, else int32 ones.
+        """Return the adjacency matrix ``[n, n]`` (host): edge labels where there are any, else int32 ones.
 
         An undirected edge is two entries. Needs the extra ``io``.
 
@@ -403,7 +420,7 @@ class Graph:
         return convert.to_scipy(offsets, targets, labels)
 
     def plot(self, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:
-        """A picture in matplotlib, for graphs of at most 2000 nodes, placed by springs (extra ``plot``).
+        """Draw the graph with matplotlib, placed by springs, if it has at most 2000 nodes (extra ``plot``).
 
         Args:
           ax: axes to draw on; new ones when not given.
@@ -417,7 +434,7 @@ class Graph:
         return plot_graph(self, ax, highlight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the graph to a file of NumPy's npz format, with its labels and names; whole, or not at all.
+        """Write the graph with its labels and names to a file of NumPy's npz format; whole, or not at all.
 
         Raises:
           ValueError: the graph has attributes, which this format does not keep.
@@ -436,12 +453,12 @@ class Graph:
                 "save keeps labels and names, no attributes; graph.with_attributes() is the same graph without them"
             )
         words = self.node_label_names, self.edge_label_names
-        given = saved.Saved(self.edge_list(), self.n, self.directed, *self._labels(), self.node_names, *words)
-        saved.write(path, given)
+        contents = saved.Saved(self.edge_list(), self.n, self.directed, *self._labels(), self.node_names, *words)
+        saved.write(path, contents)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, pad: Pad = "bucket", device: Placement = None) -> Graph:
-        """Reads a graph that :meth:`save` wrote.
+        """Read a graph that :meth:`save` wrote.
 
         Args:
           path: the file.
@@ -451,28 +468,36 @@ class Graph:
           GraphFileError: (a ValueError) the file is something else, or damaged.
           OSError: the file cannot be opened.
         """
-        given = saved.read(path)
+        contents = saved.read(path)
         try:
             graph = cls.from_edges(
-                given.edges, given.num_nodes, given.directed, given.node_labels, given.edge_labels, self_loops="error",
-                duplicates="error", node_names=given.node_names, pad=pad, device=device,
-            )  # fmt: skip
-            words = given.node_label_names, given.edge_label_names
+                contents.edges,
+                contents.num_nodes,
+                contents.directed,
+                contents.node_labels,
+                contents.edge_labels,
+                self_loops="error",
+                duplicates="error",
+                node_names=contents.node_names,
+                pad=pad,
+                device=device,
+            )
+            words = contents.node_label_names, contents.edge_label_names
             return graph._with_host_fields(graph.report, graph.node_names, *words)
         except (TypeError, ValueError) as error:
             raise saved.GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
 
     def _labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Labels of the nodes ``[n]``, and of the rows of the edge list ``[m]``."""
+        """Return the labels of the nodes ``[n]``, and of the rows of the edge list ``[m]``."""
         nodes = None if self.node_labels is None else np.asarray(self.node_labels)[: self.n]
         return nodes, None if self.edge_labels is None else np.asarray(self.edge_labels)[self.edge_slots()]
 
     def to_device(self, device: Placement) -> Graph:
-        """The same graph with its arrays on a device (or laid out by a sharding)."""
+        """Return the same graph with its arrays on a device (or laid out by a sharding)."""
         return jax.device_put(self, device)._with_host_fields(*self._host_fields())
 
     def with_padding(self, pad: Pad) -> Graph:
-        """The same graph at other capacities.
+        """Return the same graph at other capacities.
 
         Args:
           pad: as in :meth:`from_edges`.
@@ -494,7 +519,7 @@ class Graph:
             padded = Graph(*pad_fields(self.fields, self.n, self.num_slots, N, S), directed=self.directed)
             padded = jax.device_put(padded, self.out_offsets.sharding)
             last = padded._with_host_fields(*self._host_fields())
-            # A graph is often counted several times. The dataclass is frozen for users.
+            # The padded graph is kept, since a graph is often counted several times. The dataclass is frozen for users.
             object.__setattr__(self, "_last_padded", last)
         return last
 
@@ -514,7 +539,7 @@ class Graph:
         edge_label_names: Mapping[int, str] | None = None,
         attributes: Attributes | None = None,
     ) -> Graph:
-        # The dataclass is frozen for users: these are no pytree data, so a transformation makes graphs without.
+        # The dataclass is frozen for users. Host fields are no pytree data: a transformation makes graphs without them.
         object.__setattr__(self, "report", report)
         object.__setattr__(self, "node_names", node_names)
         object.__setattr__(self, "node_label_names", node_label_names)
@@ -531,7 +556,7 @@ class Graph:
         return f"Graph({kind}, {counted(self.n, 'node')}, {counted(self.m, 'edge')})"
 
     def _repr_html_(self) -> str:
-        """The graph as a notebook shows it."""
+        """Return the graph as a notebook shows it."""
         one = isinstance(self.num_nodes, jax.Array | np.generic | np.ndarray) and np.ndim(self.num_nodes) == 0
         if not one or isinstance(self.num_nodes, Tracer):
             return f"<code>{html.escape(repr(self))}</code>"
@@ -555,7 +580,14 @@ def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> lis
 
 
 def refuse_large(graph: Graph, most: int, what: str, instead: str) -> None:
-    """Raises where a pure function for one small graph is given a batch, or room for more nodes than it takes."""
+    """Raise an error where a pure function for one small graph is given a batch, or room for too many nodes.
+
+    Args:
+      graph: one graph.
+      most: the node capacity up to which the function takes graphs.
+      what: the name of the function, for the message.
+      instead: what to call instead, for the message.
+    """
     if graph.out_offsets.ndim != 1:
         raise ValueError(f"got a batch of graphs (offsets {graph.out_offsets.shape}); map over it with jax.vmap")
     if graph.node_capacity > most:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class EdgeArguments(NamedTuple):
-    """What ``Graph.from_edges`` is told of another library's graph."""
+    """Arguments of ``Graph.from_edges`` that describe another library's graph."""
 
     edges: Any
     num_nodes: int
@@ -55,7 +55,7 @@ def networkx_edges(source: networkx.Graph, node_label: str | None, edge_label: s
 
 
 def networkx_attributes(source: networkx.Graph) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-    """All attributes of nodes and of edges (parallel ones each), in columns; ``None`` where one is missing."""
+    """Return all attributes of nodes and of edges (each parallel edge) in columns; ``None`` where one is missing."""
     return tuple(
         {str(name): [item.get(name) for item in data] for name in dict.fromkeys(key for item in data for key in item)}
         for data in ([data for *_, data in items] for items in (source.nodes(data=True), source.edges(data=True)))
@@ -69,7 +69,7 @@ def to_networkx(
     node_labels: list[int | str] | None,
     edge_labels: list[int | str] | None,
 ) -> networkx.Graph:
-    """A networkx graph of edges ``[m, 2]``; labels are attributes called label."""
+    """Build a networkx graph from edges ``[m, 2]``; labels become attributes called ``label``."""
     try:
         import networkx
     except ImportError as error:
@@ -86,7 +86,7 @@ def to_networkx(
 
 
 def to_scipy(offsets: np.ndarray, targets: np.ndarray, values: np.ndarray | None) -> scipy.sparse.csr_array:
-    """Rows as a sparse array of their values, or ones."""
+    """Build a sparse array from rows, with their values or with ones."""
     try:
         import scipy.sparse
     except ImportError as error:
@@ -112,7 +112,7 @@ def _attributes(kind: str, items: Any, attribute: str) -> list[Any]:
 
 
 def _whole_numbers(values: np.ndarray) -> np.ndarray:
-    """Matrix values, which scipy often holds as floats, as integers."""
+    """Return matrix values as integers; scipy often holds them as floats."""
     if values.dtype.kind in "iu":
         return values
     if values.dtype.kind not in "bf":

@@ -1,4 +1,4 @@
-"""What a graph is made of: its arrays, its padding, and the report of what building left out."""
+"""The parts of a graph: its arrays, its padding, and the report of the edges that building left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._sizes import bucket_size
 
 Array: TypeAlias = np.ndarray | jax.Array
-OptionalArray: TypeAlias = Any  # an Array, or None where a graph of that kind has none: the kind is known at each use
+OptionalArray: TypeAlias = Any  # an Array, or None where a graph of that kind has none
 Placement: TypeAlias = jax.Device | jax.sharding.Sharding | None
 EdgesLike: TypeAlias = ArrayLike | Iterable[Sequence[int]]
 Pad: TypeAlias = Literal["bucket"] | tuple[int, int] | None
@@ -39,7 +39,7 @@ class Fields(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class BuildReport:
-    """What building a graph left out.
+    """Counts of the edges and nodes that building a graph left out.
 
     Attributes:
       rows: edge rows given.
@@ -64,16 +64,18 @@ class BuildReport:
 
     def __str__(self) -> str:
         parts = (
-            (self.self_loops, "self loop"), (self.duplicates, "duplicate"),
-            (self.reverse_duplicates, "reverse duplicate"), (self.isolated, "isolated node"),
-        )  # fmt: skip
+            (self.self_loops, "self loop"),
+            (self.duplicates, "duplicate"),
+            (self.reverse_duplicates, "reverse duplicate"),
+            (self.isolated, "isolated node"),
+        )
         left_out = ", ".join(counted(number, thing) for number, thing in parts if number)
         sizes = f"{counted(self.nodes, 'node')}, {counted(self.edges, 'edge')} from {counted(self.rows, 'row')}"
         return f"{sizes}; left out {left_out}" if left_out else sizes
 
 
 class Rows(NamedTuple):
-    """What a build path returns: the arrays of a graph and what sorting found."""
+    """Arrays of a graph as a build path returns them, and counts of the rows that sorting left out."""
 
     fields: Fields
     num_edges: int
@@ -83,7 +85,7 @@ class Rows(NamedTuple):
 
 
 def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:
-    """Node and slot capacity for a padding choice.
+    """Return the node capacity and the slot capacity for a padding choice.
 
     Raises:
       ValueError: sizes beyond int32, or capacities given too small.
@@ -116,7 +118,15 @@ def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:
 
 
 def pad_fields(fields: Fields, n: int, slots: int, N: int, S: int) -> Fields:
-    """Host arrays of a graph at capacities ``(N, S)``; arrays of any other capacities may be given."""
+    """Return the arrays of a graph on the host at capacities ``(N, S)``.
+
+    Args:
+      fields: the arrays, at any capacities.
+      n: the number of nodes.
+      slots: the number of slots in use.
+      N: the node capacity.
+      S: the slot capacity.
+    """
 
     def resized(array: OptionalArray, used: int, size: int, fill: int) -> OptionalArray:
         if array is None:

@@ -1,4 +1,4 @@
-"""Which graphs of a data set go through one compiled call: few padded sizes, whatever the graphs."""
+"""Division of a data set into groups of graphs that share one compiled call: few padded sizes, whatever the graphs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class Group(NamedTuple):
     slots: int
 
     def stacks(self, graphs: Graphs, room: int) -> Iterator[tuple[np.ndarray, Graph]]:
-        """The group in batches of one size, the last filled up with empty graphs; and the indices of the real ones.
+        """Yield the group in batches of one size, each with the indices of its real graphs.
+
+        The last batch is filled with empty graphs.
 
         Args:
           room: slots of a batch, about.
@@ -43,14 +45,14 @@ class Group(NamedTuple):
 
 
 def size_groups(graphs: Graphs, which: np.ndarray, steps: Callable[[int, int], float]) -> list[Group]:
-    """Some graphs of a data set by padded size, in at most :data:`MOST_GROUPS` groups.
+    """Group some graphs of a data set by padded size, in at most :data:`MOST_GROUPS` groups.
 
     Sizes are powers of two of nodes and of four of slots. Groups become one while they are too many, or while that
-    costs less than to compile another program; always those two next for which it costs least.
+    costs less than to compile another program; the next two to be joined are those for which it costs least.
 
     Args:
       which: int64, indices of the graphs.
-      steps: what a graph of so many nodes and slots (capacities) takes.
+      steps: the work that a graph takes, as a function of its node capacity and its slot capacity.
 
     Example:
       >>> graphs = Graphs.from_edges([[(0, 1)], [(0, 40)], [(0, 1), (1, 2)]])
@@ -58,21 +60,23 @@ def size_groups(graphs: Graphs, which: np.ndarray, steps: Callable[[int, int], f
       [[0, 1, 2]]
     """
     key = _NODES.size * np.searchsorted(_SLOTS, graphs.slots[which]) + np.searchsorted(_NODES, graphs.n[which])
-    found, member = np.unique(key, return_inverse=True)
-    held = {i: (int(_NODES[k % _NODES.size]), int(_SLOTS[k // _NODES.size])) for i, k in enumerate(found.tolist())}
-    number = dict(enumerate(np.bincount(member, minlength=len(held)).tolist()))
+    keys, member = np.unique(key, return_inverse=True)
+    capacity_of = {
+        i: (int(_NODES[k % _NODES.size]), int(_SLOTS[k // _NODES.size])) for i, k in enumerate(keys.tolist())
+    }
+    number = dict(enumerate(np.bincount(member, minlength=len(capacity_of)).tolist()))
 
     def joined(i: int, j: int) -> tuple[float, tuple[int, int]]:
-        (a, b), (c, d) = held[i], held[j]
+        (a, b), (c, d) = capacity_of[i], capacity_of[j]
         size = max(a, c), max(b, d)
-        return sum(number[k] * (steps(*size) - steps(*held[k])) for k in (i, j)), size
+        return sum(number[k] * (steps(*size) - steps(*capacity_of[k])) for k in (i, j)), size
 
-    while len(held) > 1:
-        cost, i, j = min((joined(i, j)[0], i, j) for i, j in combinations(held, 2))
-        if cost > WORTH_A_PROGRAM and len(held) <= MOST_GROUPS:
+    while len(capacity_of) > 1:
+        cost, i, j = min((joined(i, j)[0], i, j) for i, j in combinations(capacity_of, 2))
+        if cost > WORTH_A_PROGRAM and len(capacity_of) <= MOST_GROUPS:
             break
-        held[i] = joined(i, j)[1]
+        capacity_of[i] = joined(i, j)[1]
         number[i] += number.pop(j)
-        del held[j]
+        del capacity_of[j]
         member[member == j] = i
-    return [Group(which[member == i], *size) for i, size in held.items()]
+    return [Group(which[member == i], *size) for i, size in capacity_of.items()]

@@ -1,4 +1,4 @@
-"""What a job does not look at is said."""
+"""Notes on the labels that a job does not use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ _logger = logging.getLogger("jaxmotif")
 
 
 def ignored_labels(graph: Graph | Graphs, used: Container[str] = ()) -> tuple[str, ...]:
-    """Notes, logged too, on the labels of a graph, of kinds (``"node"``, ``"edge"``) that a job does not use."""
+    """Return notes on the labels of a graph that a job does not use, and log them.
+
+    Args:
+      graph: one graph or many.
+      used: the kinds of labels that the job uses, of ``"node"`` and ``"edge"``.
+    """
     fields = graph.fields
     kinds = {"node": fields.node_labels, "edge": fields.edge_labels}
     notes = tuple(f"{kind} labels ignored" for kind, labels in kinds.items() if labels is not None and kind not in used)

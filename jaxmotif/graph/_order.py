@@ -22,9 +22,19 @@ from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Array
 
 _FIELDS = (
-    "node", "degree", "out_offsets", "in_offsets", "tail", "head", "in_arc", "row_arc", "row_end", "edge",
-    "num_nodes", "num_edges",
-)  # fmt: skip
+    "node",
+    "degree",
+    "out_offsets",
+    "in_offsets",
+    "tail",
+    "head",
+    "in_arc",
+    "row_arc",
+    "row_end",
+    "edge",
+    "num_nodes",
+    "num_edges",
+)
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=_FIELDS, meta_fields=())
@@ -73,7 +83,7 @@ class DegreeOrder:
 def degree_order(graph: Graph) -> DegreeOrder:
     """Rank the nodes of an undirected graph by degree and orient its edges; a pure function of the arrays.
 
-    Three sorts of packed 64-bit keys, on whatever the arrays live on: NumPy arrays (an order of magnitude
+    This takes three sorts of packed 64-bit keys, where the arrays live: NumPy arrays (an order of magnitude
     faster than XLA's sort on a CPU) stay NumPy, JAX arrays and tracers stay JAX. Rossi & Zhou, 4.2 (P1-P3).
 
     Args:
@@ -99,7 +109,9 @@ def degree_order(graph: Graph) -> DegreeOrder:
 
 @jit64
 def _device_order(offsets: jax.Array, targets: jax.Array, num_nodes: jax.Array, num_edges: jax.Array) -> DegreeOrder:
-    check_arrays({"out_offsets": offsets, "out_targets": targets}, rank=1, dtype=np.int32)  # no batch without vmap
+    check_arrays(
+        {"out_offsets": offsets, "out_targets": targets}, rank=1, dtype=np.int32
+    )  # refuses a batch outside jax.vmap
     return _order(jnp, offsets, targets, num_nodes, num_edges)
 
 
@@ -132,7 +144,7 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     row_offsets = out_offsets + in_offsets
     row = row_of(row_offsets, 2 * edges)
     position = _iota(xp, 2 * edges)
-    entry = position - out_offsets[row]  # in in_arc, while it lies before the row's in arcs end
+    entry = position - out_offsets[row]  # an index into in_arc, while it lies before the end of the row's in arcs
     is_in = entry < in_offsets[row + 1]
     from_in = in_arc[xp.where(is_in, entry, np.int32(0))]
     row_arc = xp.where(is_in, from_in, position - in_offsets[row + 1])

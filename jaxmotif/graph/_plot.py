@@ -60,7 +60,7 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hasha
     ax.scatter(*places[~marked].T, s=size, color=INK, linewidths=0, zorder=2)
     ax.scatter(*places[marked].T, s=1.5 * size, color=ACCENT, linewidths=0, zorder=4)
     for i in np.flatnonzero(marked | (graph.n <= 40)).tolist():
-        # A name with $ in it is no formula.
+        # Matplotlib would set a name with $ in it as a formula.
         style: dict[str, Any] = {"fontsize": 8, "color": INK, "zorder": 5, "parse_math": False}
         ax.annotate(str(names[i]), tuple(places[i]), xytext=(4, 4), textcoords="offset points", **style)
     ax.set_aspect("equal")
@@ -85,7 +85,7 @@ def spring_layout(graph: Graph) -> np.ndarray:
         pull *= np.sqrt((pull**2).sum(axis=1, keepdims=True)) / ideal
         np.add.at(force, edges[:, 0], -pull)
         np.add.at(force, edges[:, 1], pull)
-        force += 0.5 * (0.5 - places)  # a pull to the middle, or components would drift apart
+        force += 0.5 * (0.5 - places)  # pulls to the middle, since components would drift apart
         length = np.sqrt((force**2).sum(axis=1, keepdims=True)) + 1e-9
         places += force / length * np.minimum(length, heat)
     return places

@@ -35,7 +35,7 @@ LabelNames: TypeAlias = Mapping[int, str] | None
 
 
 class Saved(NamedTuple):
-    """What a file holds: arguments of ``Graph.from_edges``, and the words of node and edge labels."""
+    """Contents of a file: arguments of ``Graph.from_edges``, and the words of node and edge labels."""
 
     edges: np.ndarray
     num_nodes: int
@@ -48,7 +48,7 @@ class Saved(NamedTuple):
 
 
 def write(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Writes a file, or leaves what was there before as it was."""
+    """Write a file, or leave the file that was there before as it was."""
     header = {"format": FORMAT, "version": VERSION, "nodes": saved.num_nodes, "directed": saved.directed}
     for kind in _WORDS:
         words = getattr(saved, kind)
@@ -59,15 +59,15 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
         header["names"] = names.dtype.kind
         # Numbers are kept as they are; words as JSON, since NumPy's own text takes the longest word's room for all.
         arrays[_NAMES] = names if names.dtype.kind in "iu" else _json([_plain(name) for name in names.tolist()])
-    given = {name: array for name, array in arrays.items() if array is not None}
-    header["arrays"] = list(given)  # a name that damage changes is missed
+    present = {name: array for name, array in arrays.items() if array is not None}
+    header["arrays"] = list(present)  # so that a name that damage changes is missed
     path = os.fspath(path)
     partial = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.partial"
     try:
         with open(partial, "xb") as file:
-            np.savez(file, **{_HEADER: _json(header)}, **given)
+            np.savez(file, **{_HEADER: _json(header)}, **present)
         os.replace(partial, path)
-    except OSError as error:  # a full disk does not say of which file
+    except OSError as error:  # the error of a full disk does not name the file
         raise OSError(error.errno, error.strerror, path) from error
     finally:
         if os.path.exists(partial):
@@ -75,7 +75,7 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> Saved:
-    """Reads what :func:`write` wrote.
+    """Read a graph that :func:`write` wrote.
 
     Raises:
       GraphFileError: something else, or damaged.
@@ -91,22 +91,22 @@ def read(path: str | os.PathLike[str]) -> Saved:
 
 
 def contents(file: BinaryIO) -> Saved:
-    """What an open file holds; raises anything at one that is damaged."""
+    """Return the contents of an open file; a damaged file raises an exception of any kind."""
     with zipfile.ZipFile(file) as archive:
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-            raise ValueError("it is compressed")  # never so by write(): a small file cannot ask for much memory
+            raise ValueError("it is compressed")  # write() never compresses, so a small file cannot ask for much memory
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         header = json.loads(bytes(arrays[_HEADER]))
         if (header["format"], header["version"]) != (FORMAT, VERSION):
             raise ValueError(f"it is a {header['format']} of version {header['version']}, not {VERSION}")
-        given = {name: arrays[name] for name in header["arrays"]}
-    names = given.get(_NAMES)
+        arrays_by_name = {name: arrays[name] for name in header["arrays"]}
+    names = arrays_by_name.get(_NAMES)
     if names is not None and header["names"] not in "iu":
         names = _words([_tuples(name) for name in json.loads(bytes(names))], header["names"])
-    labels = given.get("node_labels"), given.get("edge_labels")
+    labels = arrays_by_name.get("node_labels"), arrays_by_name.get("edge_labels")
     words = [None if header[kind] is None else dict(header[kind]) for kind in _WORDS]
-    return Saved(given["edges"], header["nodes"], header["directed"], *labels, names, *words)
+    return Saved(arrays_by_name["edges"], header["nodes"], header["directed"], *labels, names, *words)
 
 
 def _json(value: object) -> np.ndarray:
@@ -114,7 +114,7 @@ def _json(value: object) -> np.ndarray:
 
 
 def _plain(name: object) -> Any:
-    """A name as JSON has it; tuples, which networkx likes as names, as lists."""
+    """Return a name as JSON has it; tuples, which networkx allows as names, become lists."""
     if isinstance(name, tuple):
         return [_plain(part) for part in name]
     if isinstance(name, np.generic):
@@ -134,6 +134,6 @@ def _words(names: Sequence[object], kind: str) -> np.ndarray:
     if kind != "O":
         return np.array(names, dtype=str if kind in "UT" else None)
     result = np.empty(len(names), object)
-    for index, name in enumerate(names):  # one by one: an assignment of all would take tuples apart
+    for index, name in enumerate(names):  # one by one, since an assignment of all would take tuples apart
         result[index] = name
     return result

@@ -10,7 +10,7 @@ _REMEDY = "read all of them with one dict, label_ids={}, so that a word has one 
 
 
 def check_words(graphs: Sequence[Graph]) -> None:
-    """Checks that a label stands for one word in all graphs, and a word for one label.
+    """Check that a label stands for one word in all graphs, and a word for one label.
 
     Labels that a program gave are numbers and are taken as they are; those of a file are numbers only if all are.
 

@@ -18,7 +18,7 @@ _PATIENCE = 50
 
 
 def complete(n: int, **options: Any) -> Graph:
-    """All pairs of ``n`` nodes.
+    """Build the complete graph: all pairs of ``n`` nodes.
 
     Example:
       >>> complete(5)
@@ -29,7 +29,7 @@ def complete(n: int, **options: Any) -> Graph:
 
 
 def star(n: int, **options: Any) -> Graph:
-    """Node 0 joined to each of the ``n - 1`` others.
+    """Build a star: node 0 joined to each of the ``n - 1`` others.
 
     Example:
       >>> star(4).edge_list().tolist()
@@ -41,7 +41,7 @@ def star(n: int, **options: Any) -> Graph:
 
 
 def path(n: int, **options: Any) -> Graph:
-    """Nodes ``0 - 1 - ... - n - 1`` in a line.
+    """Build a path: nodes ``0 - 1 - ... - n - 1`` in a line.
 
     Example:
       >>> path(3).edge_list().tolist()
@@ -53,7 +53,7 @@ def path(n: int, **options: Any) -> Graph:
 
 
 def cycle(n: int, **options: Any) -> Graph:
-    """Nodes ``0 - 1 - ... - n - 1 - 0`` in a ring, ``n >= 3``.
+    """Build a cycle: nodes ``0 - 1 - ... - n - 1 - 0`` in a ring, ``n >= 3``.
 
     Example:
       >>> cycle(4).edge_list().tolist()
@@ -67,7 +67,7 @@ def cycle(n: int, **options: Any) -> Graph:
 def erdos_renyi(
     n: int, *, m: int | None = None, p: float | None = None, directed: bool = False, seed: int = 0, **options: Any
 ) -> Graph:
-    """A uniformly random graph with ``m`` edges, or one with each edge present with probability ``p``.
+    """Draw a uniformly random graph with ``m`` edges, or one with each edge present with probability ``p``.
 
     Args:
       n: number of nodes.
@@ -102,8 +102,8 @@ def erdos_renyi(
         u, v = np.divmod(index, max(n - 1, 1))
         v += v >= u
     else:
-        # The n (n - 1) / 2 cells of a rectangle n wide: those right of the diagonal are themselves, and the others,
-        # turned round, are the rest of the triangle.
+        # The pairs are the n (n - 1) / 2 cells of a rectangle n wide: cells right of the diagonal stay, and the others,
+        # turned round, are the rest of the triangle above it.
         u, v = np.divmod(index, max(n, 1))
         turned = v <= u
         u, v = np.where(turned, n - 2 - u, u), np.where(turned, n - 1 - v, v)
@@ -111,10 +111,10 @@ def erdos_renyi(
 
 
 def barabasi_albert(n: int, m: int, seed: int = 0, **options: Any) -> Graph:
-    """Preferential attachment: a star of ``m + 1`` nodes, then nodes that each bring ``m`` edges.
+    """Draw a graph by preferential attachment: a star of ``m + 1`` nodes, then nodes that each bring ``m`` edges.
 
     The ends of a new node's edges are drawn one by one with probability proportional to degree before the node came,
-    and drawn again while they repeat; the graph has ``m (n - m)`` edges. Takes time in Python for each edge.
+    and drawn again while they repeat; the graph has ``m (n - m)`` edges. Each edge takes time in Python.
 
     Args:
       n: number of nodes, over ``m``.
@@ -135,7 +135,7 @@ def barabasi_albert(n: int, m: int, seed: int = 0, **options: Any) -> Graph:
     if not 1 <= m < n:
         raise ValueError(f"m must be at least 1 and below n={n}, got {m}")
     rng = np.random.default_rng(seed)
-    ends = [0] * m + list(range(1, m + 1))  # every node as often as its degree
+    ends = [0] * m + list(range(1, m + 1))  # holds every node as often as its degree
     for node in range(m + 1, n):
         chosen: dict[int, None] = {}
         while len(chosen) < m:
@@ -160,7 +160,7 @@ def rmat(
     seed: int = 0,
     **options: Any,
 ) -> Graph:
-    """A recursive-matrix graph: ``edge_factor * 2**scale`` rows over ``2**scale`` nodes.
+    """Draw a recursive-matrix graph: ``edge_factor * 2**scale`` rows over ``2**scale`` nodes.
 
     Each bit of a row's two ends, the highest first, falls into a quadrant of the adjacency matrix: both 0 with
     probability ``a``, (0, 1) with ``b``, (1, 0) with ``c``, both 1 with the rest. Nodes are not shuffled, no noise is
@@ -208,7 +208,7 @@ def rmat(
 
 
 def random_regular(n: int, degree: int, seed: int = 0, **options: Any) -> Graph:
-    """A random graph in which every node has the same degree.
+    """Draw a random graph in which every node has the same degree.
 
     Half-edges are paired at random; then every self loop or repeated edge ``a b`` trades ends with a random edge
     ``c d`` (to ``a d``, ``c b``) where that makes two new edges. Degrees above ``(n - 1) / 2`` are made as the
@@ -244,7 +244,7 @@ def random_regular(n: int, degree: int, seed: int = 0, **options: Any) -> Graph:
 def power_law(
     n: int, exponent: float, *, min_degree: int = 1, max_degree: int | None = None, seed: int = 0, **options: Any
 ) -> Graph:
-    """A random graph with power-law degrees (erased configuration model).
+    """Draw a random graph with power-law degrees (erased configuration model).
 
     Each node draws a degree ``k`` from ``min_degree..max_degree`` with probability proportional to ``k ** -exponent``;
     when the sum is odd, node 0 gets one more. Half-edges are paired at random, and self loops and repeats are
@@ -252,7 +252,7 @@ def power_law(
 
     Args:
       n: number of nodes.
-      exponent: of the power law; 2 to 3 in most real networks.
+      exponent: the exponent of the power law; it is 2 to 3 in most real networks.
       min_degree, max_degree: range of the draw; ``max_degree`` is ``n - 1`` when not given.
       seed: random seed.
       **options: ``pad`` and ``device``.
@@ -282,17 +282,17 @@ def power_law(
 
 
 def _distinct(rng: np.random.Generator, population: int, size: int) -> np.ndarray:
-    """A uniformly random set of ``size`` numbers below ``population``, int64."""
+    """Draw a uniformly random set of ``size`` numbers below ``population``, int64."""
     if size > population // 2:
         left_out = np.ones(population, bool)
         left_out[_distinct(rng, population, population - size)] = False
         return np.flatnonzero(left_out)
-    found = np.zeros(0, np.int64)
-    while found.shape[0] < size:
-        more = rng.integers(0, population, size + size // 8 + 16 - found.shape[0])
-        found = sorted_unique(np.concatenate([found, more]))
-    # Given its size, the set found is uniform; so is a uniform part of it.
-    return np.delete(found, rng.choice(found.shape[0], found.shape[0] - size, replace=False, shuffle=False))
+    drawn = np.zeros(0, np.int64)
+    while drawn.shape[0] < size:
+        more = rng.integers(0, population, size + size // 8 + 16 - drawn.shape[0])
+        drawn = sorted_unique(np.concatenate([drawn, more]))
+    # A set drawn in this way is uniform for its size, and so is a uniform part of it.
+    return np.delete(drawn, rng.choice(drawn.shape[0], drawn.shape[0] - size, replace=False, shuffle=False))
 
 
 def _regular(rng: np.random.Generator, n: int, degree: int) -> np.ndarray:
@@ -315,7 +315,9 @@ def _regular(rng: np.random.Generator, n: int, degree: int) -> np.ndarray:
 def _trade_ends(rng: np.random.Generator, edges: np.ndarray, bad: np.ndarray, present: np.ndarray) -> None:
     """Let each bad edge trade ends with a random edge, where the two edges that come of it are new and different."""
     partner = rng.integers(0, edges.shape[0], bad.shape[0])
-    partner = np.where(np.isin(partner, bad), bad, partner)  # trading with itself changes nothing and is turned down
+    partner = np.where(
+        np.isin(partner, bad), bad, partner
+    )  # a trade of an edge with itself changes nothing and is turned down
     once = np.zeros(partner.shape, bool)
     once[np.unique(partner, return_index=True)[1]] = True
     swap = rng.random(bad.shape[0]) < 0.5

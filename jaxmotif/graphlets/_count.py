@@ -89,18 +89,20 @@ class _Counted(CountTable):
     @cached_property
     def counts(self) -> dict[str, int]:
         """The global counts."""
-        return _found(self.in_graph)
+        return _evaluate(self.in_graph)
 
 
-def _found(counts: InGraph) -> dict[str, int]:
+def _evaluate(counts: InGraph) -> dict[str, int]:
     return counts() if callable(counts) else counts
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class EdgeGraphlets(_Counted):
-    """Counts at each edge. ``values``, ``to_numpy()`` and ``np.asarray`` give them in host memory, ``[m, 17]``, one row
-    an edge in the order of ``edges``: int64, or Python integers where a count, or the sum of all, needs more than 63
-    bits. ``on_device()`` gives them as :class:`jaxmotif.arrays.Int64` on the device that counted.
+    """Counts of graphlets at each edge of a graph.
+
+    ``values``, ``to_numpy()`` and ``np.asarray`` give them in host memory, ``[m, 17]``, one row an edge in the order of
+    ``edges``: int64, or Python integers where a count, or the sum of all, needs more than 63 bits. ``on_device()``
+    gives them as :class:`jaxmotif.arrays.Int64` on the device that counted.
 
     Attributes:
       columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
@@ -133,9 +135,11 @@ class EdgeGraphlets(_Counted):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class NodeOrbits(_Counted):
-    """Counts at each node. ``values``, ``to_numpy()`` and ``np.asarray`` give them in host memory, ``[n, 15]``, one row
-    a node: int64, or Python integers where a count, or the sum of all, needs more than 63 bits. ``on_device()`` gives
-    them as :class:`jaxmotif.arrays.Int64` on the device that counted.
+    """Counts of graphlets at each node of a graph, by the node's orbit.
+
+    ``values``, ``to_numpy()`` and ``np.asarray`` give them in host memory, ``[n, 15]``, one row a node: int64, or
+    Python integers where a count, or the sum of all, needs more than 63 bits. ``on_device()`` gives them as
+    :class:`jaxmotif.arrays.Int64` on the device that counted.
 
     Attributes:
       columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
@@ -160,10 +164,17 @@ class NodeOrbits(_Counted):
 
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
-    graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
-    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> GraphletCounts:  # fmt: skip
-    """Counts the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
+    graph: GraphLike,
+    *,
+    size: int = 4,
+    induced: bool = True,
+    typed: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> GraphletCounts:
+    """Count the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
 
     Args:
       graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs:
@@ -225,24 +236,31 @@ def graphlet_counts(
     else:
         outcome = _run(graph, "graph", devices, memory, checkpoint, progress)
         counts, notes = _global(graph, outcome), outcome.notes
-    return GraphletCounts(graph.n, graph.m, _found(counts) if induced else _all_in_graph(counts), notes)
+    return GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
 
 
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
-    graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
-    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> EdgeGraphlets:  # fmt: skip
-    """Counts, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
+    graph: GraphLike,
+    *,
+    size: int = 4,
+    induced: bool = True,
+    typed: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> EdgeGraphlets:
+    """Count, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
       graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
-      device until ``values`` fetches them. With ``size=5`` ORCA's 68 edge orbits
-      instead, of connected subgraphs of 3 to 5 nodes; with ``typed`` a column for each role of an edge (of an arc) in
-      the graphlets that occur, of 2 nodes on. For many graphs, the rows of all side by side.
+      device until ``values`` fetches them. With ``size=5`` they are ORCA's 68 edge orbits
+      instead, of connected subgraphs of 3 to 5 nodes; with ``typed`` there is a column a role of an edge (of an arc) in
+      the graphlets that occur, of 2 nodes on. For many graphs, the rows of all of them are side by side.
 
     Raises:
       TypeError, ValueError, OverflowError: as :func:`graphlet_counts`.
@@ -265,10 +283,17 @@ def edge_graphlets(
 
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
-    graph: GraphLike, *, size: int = 4, induced: bool = True, typed: bool = False, devices: Devices = None,
-    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> NodeOrbits:  # fmt: skip
-    """Counts, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
+    graph: GraphLike,
+    *,
+    size: int = 4,
+    induced: bool = True,
+    typed: bool = False,
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> NodeOrbits:
+    """Count, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
       graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
@@ -304,10 +329,16 @@ def node_orbits(
 
 
 def _counts_at(
-    at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None,
-    checkpoint: str | os.PathLike | None, progress: bool,
-) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:  # fmt: skip
-    """Columns, counts at each edge or node, counts in the graph, and notes."""
+    at: Root,
+    graph: Graph,
+    size: int,
+    induced: bool,
+    devices: Devices,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None,
+    progress: bool,
+) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
+    """Return the columns, the counts at each edge or node, the counts in the graph, and notes."""
     edges = at == "edge"
     if _is_five(graph, size):
         values, counts, notes = _five(graph, devices, memory, checkpoint, at, progress)
@@ -323,10 +354,16 @@ def _counts_at(
 
 
 def _typed_at(
-    at: Root, graph: Graph, size: int, induced: bool, devices: Devices, memory: int | None,
-    checkpoint: str | os.PathLike | None, progress: bool,
-) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:  # fmt: skip
-    """Columns, counts at each edge or node, and counts in the graph, of what tells directions and labels."""
+    at: Root,
+    graph: Graph,
+    size: int,
+    induced: bool,
+    devices: Devices,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None,
+    progress: bool,
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:
+    """Return the columns, the counts at each edge or node and the counts in the graph of typed graphlets."""
     _check(graph, size, typed=True)
     _check_typed(induced)
     counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
@@ -335,74 +372,105 @@ def _typed_at(
 
 
 def _all_in_graph(counts: InGraph) -> dict[str, int]:
-    """From induced counts those of all subgraphs."""
-    induced = _found(counts)
-    found = copies(None, tuple(induced)).astype(object) @ np.array(list(induced.values()), object)
-    return dict(zip(induced, found.tolist(), strict=True))
+    """Return the counts of all subgraphs in a graph, from its induced counts."""
+    induced = _evaluate(counts)
+    copies_of = copies(None, tuple(induced)).astype(object) @ np.array(list(induced.values()), object)
+    return dict(zip(induced, copies_of.tolist(), strict=True))
 
 
 def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, rows: int) -> jax.Array | np.ndarray:
-    """From induced counts at nodes or edges, the first ``rows`` of them real, those of all subgraphs."""
+    """Return the counts of all subgraphs at nodes or edges, from the induced counts there.
+
+    Args:
+      at: ``"node"`` or ``"edge"``.
+      columns: the names of the orbits.
+      values: the induced counts, ``[rows or more, orbits]``; rows past the first ``rows`` are padding.
+      rows: the number of nodes or edges.
+    """
     if values.dtype == object:
         return values[:rows] @ copies(at, columns).T.astype(object)
-    found, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
+    all_counts_at, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
     if (most := float(largest)) >= 2.0**62:  # a count may have wrapped
         return np.asarray(values)[:rows].astype(object) @ copies(at, columns).T.astype(object)
-    return found if most >= 2.0**32 else jnp.asarray(found, jnp.uint32)
+    return all_counts_at if most >= 2.0**32 else jnp.asarray(all_counts_at, jnp.uint32)
 
 
 @jit64(static_argnames=("at", "columns"))
 def _all_copies(
     values: jax.Array, rows: jax.Array, *, at: Root, columns: tuple[str, ...]
 ) -> tuple[jax.Array, jax.Array]:
-    """The counts, wrapping, and the largest of them as float64."""
+    """Return the counts of all subgraphs, which wrap at 64 bits, and the largest of them as float64."""
     matrix = copies(at, columns)
-    real = jnp.arange(values.shape[0], dtype=jnp.int32)[None] < rows  # what pads is arbitrary
+    real = jnp.arange(values.shape[0], dtype=jnp.int32)[None] < rows  # padding rows hold arbitrary numbers
     induced = jnp.where(real, values.T.astype(jnp.int64), 0)
     largest = product(jnp, matrix.astype(np.float64), induced.astype(jnp.float64)).max(initial=0)
     return product(jnp, matrix, induced).T, largest
 
 
 def _many(
-    graphs: Graphs, detail: Detail, door: Callable[..., Any], columns: tuple[str, ...], size: int, induced: bool = True,
-    devices: Devices = None, memory: int | None = None, progress: bool = False,
-) -> Many:  # fmt: skip
-    """What is found in many graphs; ``door``: for those that are counted one by one; ``columns``: of the values."""
+    graphs: Graphs,
+    detail: Detail,
+    door: Callable[..., Any],
+    columns: tuple[str, ...],
+    size: int,
+    induced: bool = True,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> Many:
+    """Count in many graphs.
+
+    Args:
+      graphs: the data set.
+      detail: whether counts are by graph, edge or node.
+      door: the front door for one graph, for graphs that are counted one by one.
+      columns: the names of the columns of the values.
+      size: 4 or 5.
+      induced: as for :func:`graphlet_counts`.
+      devices: as for :func:`graphlet_counts`.
+      memory: as for :func:`graphlet_counts`.
+      progress: as for :func:`graphlet_counts`.
+    """
     _check(graphs, size)
 
     def single(graph: Graph) -> tuple[dict[str, int], np.ndarray | None]:
-        found = door(graph, size=size, devices=devices, memory=memory)
-        return found.counts, None if detail == "graph" else np.asarray(found)
+        result = door(graph, size=size, devices=devices, memory=memory)
+        return result.counts, None if detail == "graph" else np.asarray(result)
 
     with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
         count = count_many if size == 4 else count_many_of_five
-        found = count(graphs, detail, select_devices(devices).local, memory, single, bar.advance)
-    found = found._replace(notes=ignored_labels(graphs))
+        result = count(graphs, detail, select_devices(devices).local, memory, single, bar.advance)
+    result = result._replace(notes=ignored_labels(graphs))
     if induced:
-        return found
-    matrix = copies(None, _graphlet_names(found)).astype(object)
-    counts = integers((found.counts.astype(object) @ matrix.T).ravel().tolist()).reshape(found.counts.shape)
+        return result
+    matrix = copies(None, _graphlet_names(result)).astype(object)
+    counts = integers((result.counts.astype(object) @ matrix.T).ravel().tolist()).reshape(result.counts.shape)
     if detail == "graph":
-        return found._replace(counts=counts, values=counts)
-    values = _all_at(detail, columns, found.values, len(found.values))
-    return found._replace(counts=counts, values=np.asarray(values))
+        return result._replace(counts=counts, values=counts)
+    values = _all_at(detail, columns, result.values, len(result.values))
+    return result._replace(counts=counts, values=np.asarray(values))
 
 
 def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[GraphletCounts]:
     if is_typed(graphs, typed):
         return _many_typed(graphs, "graph", size, **options)
-    found = _many(graphs, "graph", graphlet_counts, (), size, **options)
+    many = _many(graphs, "graph", graphlet_counts, (), size, **options)
 
     def single(i: int) -> GraphletCounts:
-        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(found, i), found.notes)
+        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(many, i), many.notes)
 
-    return PerGraph(_graphlet_names(found), found.counts, found.starts, found.notes, single)
+    return PerGraph(_graphlet_names(many), many.counts, many.starts, many.notes, single)
 
 
 def _many_typed(
-    graphs: Graphs, detail: Detail, size: int, induced: bool = True, devices: Devices = None,
-    memory: int | None = None, progress: bool = False,
-) -> PerGraph[Any]:  # fmt: skip
+    graphs: Graphs,
+    detail: Detail,
+    size: int,
+    induced: bool = True,
+    devices: Devices = None,
+    memory: int | None = None,
+    progress: bool = False,
+) -> PerGraph[Any]:
     _check(graphs, size, typed=True)
     _check_typed(induced)
     names, counts = typed_counts_of_many(graphs, size, devices, memory, progress)
@@ -420,16 +488,16 @@ def _many_typed(
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(graphs.n if detail == "node" else graphs.m)])
 
     def at_each(i: int) -> NodeOrbits | EdgeGraphlets:
-        held = values[starts[i] : starts[i + 1]]
+        rows = values[starts[i] : starts[i + 1]]
         if detail == "node":
-            return NodeOrbits(columns, held, len(held), by_name(i))
-        return EdgeGraphlets(columns, held, len(held), graphs[i], by_name(i))
+            return NodeOrbits(columns, rows, len(rows), by_name(i))
+        return EdgeGraphlets(columns, rows, len(rows), graphs[i], by_name(i))
 
     return PerGraph(columns, values, starts, (), at_each, partial(_ends, graphs) if detail == "edge" else dict)
 
 
 def _ends(graphs: Graphs) -> dict[str, Column]:
-    """The edges of all graphs, by the numbers that nodes have in their own."""
+    """Return the two ends of the edges of all graphs, as node numbers of each edge's own graph."""
     edges = graphs.union(pad=None).edge_list() - np.repeat(graphs.node_starts[:-1], graphs.m)[:, None]
     return {"u": edges[:, 0], "v": edges[:, 1]}
 
@@ -438,38 +506,38 @@ def _many_edges(graphs: Graphs, size: int = 4, typed: bool = False, **options: A
     if is_typed(graphs, typed):
         return _many_typed(graphs, "edge", size, **options)
     columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
-    found = _many(graphs, "edge", edge_graphlets, columns, size, **options)
+    many = _many(graphs, "edge", edge_graphlets, columns, size, **options)
 
     def single(i: int) -> EdgeGraphlets:
-        values = found.rows(i)
-        return EdgeGraphlets(columns, values, len(values), graphs[i], _by_name(found, i), found.notes)
+        values = many.rows(i)
+        return EdgeGraphlets(columns, values, len(values), graphs[i], _by_name(many, i), many.notes)
 
-    return PerGraph(columns, found.values, found.starts, found.notes, single, partial(_ends, graphs))
+    return PerGraph(columns, many.values, many.starts, many.notes, single, partial(_ends, graphs))
 
 
 def _many_nodes(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[NodeOrbits]:
     if is_typed(graphs, typed):
         return _many_typed(graphs, "node", size, **options)
     columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
-    found = _many(graphs, "node", node_orbits, columns, size, **options)
+    many = _many(graphs, "node", node_orbits, columns, size, **options)
 
     def single(i: int) -> NodeOrbits:
-        values = found.rows(i)
-        return NodeOrbits(columns, values, len(values), _by_name(found, i), found.notes)
+        values = many.rows(i)
+        return NodeOrbits(columns, values, len(values), _by_name(many, i), many.notes)
 
-    return PerGraph(columns, found.values, found.starts, found.notes, single)
-
-
-def _graphlet_names(found: Many) -> tuple[str, ...]:
-    return NAMES_5[: found.counts.shape[1]]
+    return PerGraph(columns, many.values, many.starts, many.notes, single)
 
 
-def _by_name(found: Many, i: int) -> dict[str, int]:
-    return dict(zip(_graphlet_names(found), found.counts[i].tolist(), strict=True))
+def _graphlet_names(many: Many) -> tuple[str, ...]:
+    return NAMES_5[: many.counts.shape[1]]
+
+
+def _by_name(many: Many, i: int) -> dict[str, int]:
+    return dict(zip(_graphlet_names(many), many.counts[i].tolist(), strict=True))
 
 
 def _is_five(graph: Graph, size: int) -> bool:
-    """Whether five nodes are asked for."""
+    """Check the arguments, and say whether graphlets of five nodes are asked for."""
     _check(graph, size)
     return size == 5
 
@@ -480,10 +548,19 @@ def _check_typed(induced: bool) -> None:
 
 
 def _five(
-    graph: Graph, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, detail: Detail,
+    graph: Graph,
+    devices: Devices,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None,
+    detail: Detail,
     progress: bool,
-) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:  # fmt: skip
-    """The orbits of up to five nodes, at nodes or edges (of the graph: nothing); its counts of 2 to 5; and notes."""
+) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
+    """Count the orbits of up to five nodes.
+
+    Returns:
+      The orbits at nodes or edges (no rows if ``detail`` is ``"graph"``), the counts of graphlets of 2 to 5 nodes in
+      the graph, and notes.
+    """
     from jaxmotif.graphlets.five import orbits as five
 
     selection, ignored = select_devices(devices), ignored_labels(graph)
@@ -492,7 +569,7 @@ def _five(
         counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
         return none, _named_counts(counts), ignored
     store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
-    # A budget is for the graph as it is.
+    # A memory budget is meant for the graph as it is, so the graph keeps its padding.
     padded = _padded(graph, selection.main) if memory is None else graph
 
     def counted() -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
@@ -500,9 +577,9 @@ def _five(
             counts, notes = five.five_node_counts(padded, selection, memory, progress, store)
             return none, _named_counts(counts), notes
         edges = detail == "edge"
-        found = five.five_node_orbits(padded, selection, edges, memory, progress, store, nodes=not edges)
-        orbits = found.nodes if found.edges is None else found.edges
-        return orbits, partial(_summed_up, graph.n, orbits), found.notes
+        result = five.five_node_orbits(padded, selection, edges, memory, progress, store, nodes=not edges)
+        orbits = result.nodes if result.edges is None else result.edges
+        return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
     programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
     values, counts, notes = rehearsed(counted, selection.main, programs)
@@ -510,7 +587,12 @@ def _five(
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
-    """The counts in a graph of so many nodes, of the orbits at these or at its edges."""
+    """Return the counts in a graph, from the orbits at all of its nodes or at all of its edges.
+
+    Args:
+      nodes: the number of nodes of the graph.
+      orbits: integers ``[n, 73]`` at nodes, or ``[m, 68]`` at edges.
+    """
     from jaxmotif.graphlets.five.results import totals, totals_of_edges
 
     added = totals if orbits.shape[1] == len(NODE_NAMES_5) else totals_of_edges
@@ -528,7 +610,7 @@ def _check(graph: Graph | Graphs, size: int = 4, typed: bool = False) -> None:
             "typed=True, which tells directions (and labels)"
         )
     if size not in (4, 5):
-        raise ValueError(f"size must be 4 or 5, got {size}: graphlets of up to so many nodes are counted")
+        raise ValueError(f"size must be 4 or 5, got {size}: it is the number of nodes of the largest graphlets")
 
 
 def _run(
@@ -553,7 +635,7 @@ def _run(
     store = store_for(
         checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
     )
-    if memory is None:  # a budget is for the graph as it is
+    if memory is None:  # a memory budget is meant for the graph as it is
         graph = _padded(graph, selection.main)
     outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
     return outcome._replace(notes=(*ignored, *outcome.notes))

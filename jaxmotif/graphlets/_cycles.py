@@ -20,15 +20,19 @@ from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 
 
 class EdgeCycles(NamedTuple):
-    """What each edge lies in, int64 ``[m]`` in the order of ``Graph.edge_list()``; ``squares`` are 4-cycles, induced
-    or not, ``None`` when not asked for."""
+    """Cycles at each edge, int64 ``[m]`` in the order of ``Graph.edge_list()``.
+
+    Attributes:
+      triangles: how many triangles the edge lies in.
+      squares: how many 4-cycles, induced or not, the edge lies in; ``None`` when not asked for.
+    """
 
     triangles: np.ndarray
     squares: np.ndarray | None
 
 
 def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
-    """Counts the triangles (and 4-cycles) at each edge of an undirected graph.
+    """Count the triangles (and 4-cycles) at each edge of an undirected graph.
 
     Example:
       >>> edge_cycles(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])).triangles.tolist()

@@ -30,9 +30,10 @@ MAX_DENSE_NODES = 512
 
 @partial(jit64, static_argnames="size")
 def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
-    """Counts the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
+    """Count the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
 
-    Pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size compiles once.
+    The function is pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size
+    compiles once.
 
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
@@ -67,7 +68,7 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
 
 @partial(jit64, static_argnames="size")
 def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
-    """Counts, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
+    """Count, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
 
@@ -95,12 +96,15 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     once = slots.valid & (slots.u < slots.v)
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
     columns = slot_columns(graph) if size == 4 else dense_five(graph, "edge").values
-    found = jnp.zeros((edges, columns.shape[1]), jnp.int32)
-    return Int64.of(found.at[row].set(columns, mode="drop"))
+    rows = jnp.zeros((edges, columns.shape[1]), jnp.int32)
+    return Int64.of(rows.at[row].set(columns, mode="drop"))
 
 
 def slot_columns(graph: Graph) -> jax.Array:
-    """The columns of :func:`dense_edge_columns` at both slots of each edge, int32 ``[S, 17]``; padding slots: zeros."""
+    """Return the columns of :func:`dense_edge_columns` at both slots of each edge, int32 ``[S, 17]``.
+
+    Padding slots hold zeros.
+    """
     slots, bits = _slots(graph), _bit_rows(graph)
     t, K, cyc = _cliques_and_cycles(slots, bits)
     adjacency, common = _unpack(bits), _unpack(bits[slots.u] & bits[slots.v])
@@ -119,7 +123,7 @@ def slot_columns(graph: Graph) -> jax.Array:
 
 @partial(jit64, static_argnames="size")
 def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
-    """Counts, at each node of a small undirected graph, the connected induced graphlets by the node's orbit in them.
+    """Count, at each node of a small undirected graph, the connected induced graphlets by the node's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
 
@@ -148,9 +152,9 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
 
 
 def orbit_columns(graph: Graph) -> jax.Array:
-    """The 15 orbits of :func:`dense_node_orbits`, int32 ``[N, 15]``."""
+    """Return the 15 orbits of :func:`dense_node_orbits`, int32 ``[N, 15]``."""
     N, names = graph.node_capacity, CONNECTED_COLUMNS
-    columns = slot_columns(graph)[:, : len(names)]  # they come first
+    columns = slot_columns(graph)[:, : len(names)]  # the connected graphlets come first
     totals = jax.ops.segment_sum(columns, _slots(graph).u, num_segments=N, indices_are_sorted=True)
     incident = {name: totals[:, i] for i, name in enumerate(names)}
     return jnp.stack(node_orbits(_degrees(graph)[:N], incident), axis=-1)
@@ -164,18 +168,20 @@ class DenseFive(NamedTuple):
 
 
 def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> DenseFive:
-    """Graphlets of up to five nodes."""
+    """Count the graphlets of up to five nodes in a small graph."""
     if graph.node_capacity > MAX_DENSE_NODES_5:
         raise ValueError(
             f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {graph.node_capacity}; use "
             "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
         )
     slots, bits = _slots(graph), _bit_rows(graph)
-    found = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
-    counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), found.nodes.sum(axis=1, dtype=jnp.int64))
-    values = found.nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
-    if found.edges is not None:
-        values = found.edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T  # padding slots: past the last
+    orbits = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
+    counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), orbits.nodes.sum(axis=1, dtype=jnp.int64))
+    values = orbits.nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
+    if orbits.edges is not None:
+        values = (
+            orbits.edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T
+        )  # padding slots lie past the last row
     return DenseFive(Int64.of(counts), values)
 
 
@@ -210,17 +216,17 @@ def _slots(graph: Graph) -> _Slots:
 
 
 def _padded(graph: Graph) -> int:
-    """The node capacity in whole words of 32 bits, at least one."""
+    """Return the node capacity rounded up to whole words of 32 bits, at least one word."""
     return 32 * max(1, -(-graph.node_capacity // 32))
 
 
 def _degrees(graph: Graph) -> jax.Array:
-    """int32 ``[M]``."""
+    """Return the degrees of the nodes, int32 ``[M]``, with zeros for padding nodes."""
     return jnp.pad(jnp.diff(jnp.asarray(graph.out_offsets)), (0, _padded(graph) - graph.node_capacity))
 
 
 def _bit_rows(graph: Graph) -> jax.Array:
-    """The adjacency matrix, uint32 ``[M, M / 32]``, M the padded capacity; lowest bit first."""
+    """Return the adjacency matrix as bits, uint32 ``[M, M / 32]``, M the padded capacity, the lowest bit first."""
     u, v, *_ = _slots(graph)
     M = _padded(graph)
     bit = jnp.uint32(1) << (v & 31).astype(jnp.uint32)
@@ -228,13 +234,13 @@ def _bit_rows(graph: Graph) -> jax.Array:
 
 
 def _unpack(words: jax.Array) -> jax.Array:
-    """Bits of uint32 ``[R, W]`` as int32 zeros and ones ``[R, W, 32]``."""
+    """Return the bits of uint32 ``[R, W]`` as int32 zeros and ones ``[R, W, 32]``."""
     shifts = jnp.arange(32, dtype=jnp.uint32)[None, None, :]
     return ((words[:, :, None] >> shifts) & jnp.uint32(1)).astype(jnp.int32)
 
 
 def _shared(rows: jax.Array, bits: jax.Array) -> jax.Array:
-    """Bits that each of uint32 ``rows [R, W]`` shares with each bit row, by word, int32 ``[R, W, 32, W]``."""
+    """Count the bits that each of uint32 ``rows [R, W]`` shares with each bit row, by word, int32 ``[R, W, 32, W]``."""
     words = bits.shape[1]
     both = rows[:, None, None, :] & bits.reshape(1, words, 32, words)
     return lax.population_count(both).astype(jnp.int32)
@@ -245,7 +251,7 @@ def _sum(values: jax.Array, axis) -> jax.Array:
 
 
 def _codegrees(bits: jax.Array) -> jax.Array:
-    """Common neighbours of every pair of nodes, int32 ``[M, W, 32]``."""
+    """Count the common neighbours of every pair of nodes, int32 ``[M, W, 32]``."""
     if target().platform == "tpu":
         A = _unpack(bits)
         return times(A.reshape(-1, bits.shape[0]), A.reshape(-1, bits.shape[0])).reshape(A.shape)
@@ -253,7 +259,7 @@ def _codegrees(bits: jax.Array) -> jax.Array:
 
 
 def _cliques_and_cycles(slots: _Slots, bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Triangles, 4-cliques and (induced or not) 4-cycles at every slot, int32 ``[S]``."""
+    """Count the triangles, 4-cliques and (induced or not) 4-cycles at every slot, int32 ``[S]`` each."""
     if target().platform == "tpu":
         t, K, walks = (x.at[slots.u, slots.v].get(mode="fill", fill_value=0) for x in _by_products(bits))
     else:
@@ -261,12 +267,14 @@ def _cliques_and_cycles(slots: _Slots, bits: jax.Array) -> tuple[jax.Array, jax.
         common = near_u & near_v
         t = _sum(lax.population_count(common), axis=1)
         K = _sum(_unpack(common)[..., None] * _shared(common, bits), axis=(1, 2, 3)) >> 1
-        walks = _sum(_unpack(near_u)[..., None] * _shared(near_v, bits), axis=(1, 2, 3))  # of length 3 from u to v
+        walks = _sum(
+            _unpack(near_u)[..., None] * _shared(near_v, bits), axis=(1, 2, 3)
+        )  # counts walks of length 3 from u to v
     return t, K, walks - slots.d_u - slots.d_v + 1
 
 
 def _by_products(bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """At pairs of adjacent nodes the triangles, 4-cliques and walks of length 3, int32 ``[M, M]``."""
+    """Count the triangles, 4-cliques and walks of length 3 at pairs of adjacent nodes, int32 ``[M, M]`` each."""
     A = _unpack(bits).reshape(bits.shape[0], -1)
 
     def triangles_beside(near: jax.Array) -> jax.Array:

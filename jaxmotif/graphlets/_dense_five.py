@@ -22,7 +22,7 @@ MAX_DENSE_NODES_5 = 128
 """Largest node capacity."""
 
 _CELLS = 2**15
-"""Of matrices of neighbourhoods at a time, in each graph."""
+"""Number of matrix cells of neighbourhoods that are worked on together in each graph."""
 
 
 class DenseOrbits(NamedTuple):
@@ -33,15 +33,16 @@ class DenseOrbits(NamedTuple):
 
 
 def dense_orbits(bits: jax.Array, near: jax.Array, edges: bool) -> DenseOrbits:
-    """The orbits of up to five nodes of a graph of at most 128.
+    """Count the orbits of up to five nodes in a graph of at most 128 nodes.
 
     Args:
-      bits: adjacency by rows, uint32 ``[M, M / 32]``. near: the same, 0 and 1, int32 ``[M, M]``.
-      edges: whether those at edges are wanted.
+      bits: adjacency by rows, uint32 ``[M, M / 32]``.
+      near: the same as zeros and ones, int32 ``[M, M]``.
+      edges: whether the orbits of edges are wanted.
     """
     arcs, degree = _matrix_arcs(near), near.sum(axis=1, dtype=jnp.int32)
-    found, rims = _sums(near.astype(jnp.float32), bits, edges)
-    sums = Sums(*(x.astype(jnp.int32) for x in found))
+    float_sums, rims = _sums(near.astype(jnp.float32), bits, edges)
+    sums = Sums(*(x.astype(jnp.int32) for x in float_sums))
     at_nodes = node_orbits(jnp, arcs, degree, sums)
     if rims is None:
         return DenseOrbits(at_nodes, None)
@@ -49,7 +50,7 @@ def dense_orbits(bits: jax.Array, near: jax.Array, edges: bool) -> DenseOrbits:
 
 
 def _matrix_arcs(near: jax.Array) -> Arcs:
-    """Arrays over arcs as matrices ``[M, M]`` that are 0 where there is no arc."""
+    """Return arrays over arcs as matrices ``[M, M]`` that are 0 where there is no arc."""
     return Arcs(
         tail=lambda x: near * x[:, None],
         head=lambda x: near * x[None, :],
@@ -60,50 +61,87 @@ def _matrix_arcs(near: jax.Array) -> Arcs:
 
 
 def _times(x: jax.Array, y: jax.Array, wide: Literal["left", "right"] | None = None) -> jax.Array:
-    """The product of numbers up to 127, and on one side, where the other is of 0 and 1, below 2^21."""
+    """Return the exact product of matrices of whole numbers up to 127, as float32.
+
+    Args:
+      x: float32 ``[..., A, B]``.
+      y: float32 ``[..., B, C]``.
+      wide: the side whose numbers may be up to 2^21, where the other side holds zeros and ones.
+    """
     if target().platform != "tpu":
-        return jnp.matmul(x, y, precision=lax.Precision.HIGHEST)  # else tensor cores round
+        return jnp.matmul(x, y, precision=lax.Precision.HIGHEST)  # tensor cores would round otherwise
     if wide == "left":
         return _times(y.swapaxes(-1, -2), x.swapaxes(-1, -2), "right").swapaxes(-1, -2)
-    # There float32 is several products of halves.
+    # A TPU makes a float32 product of several products of halves, so limbs of whole numbers take less.
     return join(x, y.astype(jnp.int32), 2**21 if wide else 2**7).astype(jnp.float32)
 
 
 def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None]:
-    """In float32, from an adjacency matrix ``[M, M]``."""
+    """Compute the sums of the equations in float32 from an adjacency matrix ``[M, M]``."""
     d = A.sum(axis=1)
     C = _times(A, A)
     t, w3 = A * C, A * _times(A, C)
 
-    def around(x: jax.Array) -> jax.Array:
-        """At u -> v: the sum over their common neighbours w of x at u -> w."""
+    def over_common_neighbours(x: jax.Array) -> jax.Array:
+        """Return, at each arc u -> v, the sum over the common neighbours w of both of ``x`` at u -> w."""
         return A * _times(x, A, "left")
 
     def heads(x: jax.Array) -> jax.Array:
         return A * x[None, :]
 
     hubs = _neighbourhoods(A, C, edges)
-    degrees, l2 = around(heads(d)), around(t)
+    degrees, l2 = over_common_neighbours(heads(d)), over_common_neighbours(t)
     sums = Sums(
-        t=t, w3=w3, w4=A * _times(C, C), degrees=degrees, walks=around(heads(A @ d)), spread=around(degrees),
-        far=A * _times(heads(d), C), side=A * _times(t, C), roof=around(w3), wing=A * _times(A, C * C, "right"),
-        arm=A * _times(A, hubs.pairs, "right"), chord=hubs.chord, l2=l2, l3=around(l2), cube=around(t * t), s=hubs.s,
-        kt=hubs.kt, ls=around(hubs.s), c=hubs.c, k2=hubs.k2, tip=hubs.tip, q=6 * _five_cliques(bits),
-    )  # fmt: skip
+        t=t,
+        w3=w3,
+        w4=A * _times(C, C),
+        degrees=degrees,
+        walks=over_common_neighbours(heads(A @ d)),
+        spread=over_common_neighbours(degrees),
+        far=A * _times(heads(d), C),
+        side=A * _times(t, C),
+        roof=over_common_neighbours(w3),
+        wing=A * _times(A, C * C, "right"),
+        arm=A * _times(A, hubs.pairs, "right"),
+        chord=hubs.chord,
+        l2=l2,
+        l3=over_common_neighbours(l2),
+        cube=over_common_neighbours(t * t),
+        s=hubs.s,
+        kt=hubs.kt,
+        ls=over_common_neighbours(hubs.s),
+        c=hubs.c,
+        k2=hubs.k2,
+        tip=hubs.tip,
+        q=6 * _five_cliques(bits),
+    )
     if not edges:
         return sums, None
     rims = Rims(
-        floor=A * _times(_times(A, t), A, "left"), eave=hubs.eave, squares=around(heads(d * d)),
-        triples=around(heads(t.sum(axis=1))), dart=around(t * d[None, :]), tail=hubs.tail,
-        end=A * _times(A, l2, "right"), middle=A * _times(t, t), side=hubs.side, rim=hubs.rim,
-    )  # fmt: skip
+        floor=A * _times(_times(A, t), A, "left"),
+        eave=hubs.eave,
+        squares=over_common_neighbours(heads(d * d)),
+        triples=over_common_neighbours(heads(t.sum(axis=1))),
+        dart=over_common_neighbours(t * d[None, :]),
+        tail=hubs.tail,
+        end=A * _times(A, l2, "right"),
+        middle=A * _times(t, t),
+        side=hubs.side,
+        rim=hubs.rim,
+    )
     return sums, rims
 
 
 class _Hubs(NamedTuple):
-    """What the neighbourhood graphs of all nodes give, float32 ``[M, M]``: at the arc from a hub to a node in it, as
-    :class:`Sums` and :class:`Rims` say; and at pairs of nodes the sum over all hubs of their codegrees (``pairs``) and
-    of the walks of length 3 along the edge between them (``rim``). Where edges are not wanted, theirs are zeros."""
+    """Sums over the neighbourhood graphs of all nodes, float32 ``[M, M]`` each.
+
+    They stand at the arc from a hub to a node of its neighbourhood, as :class:`Sums` and :class:`Rims` say. Sums of
+    edges are zeros where edges are not wanted.
+
+    Attributes:
+      pairs: at pairs of nodes, the sum over all hubs of their codegrees.
+      rim: at pairs of nodes, the sum over all hubs of the walks of length 3 along the edge between them.
+    """
 
     chord: jax.Array
     s: jax.Array
@@ -123,8 +161,8 @@ def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> _Hubs:
     together = max(1, min(size, _CELLS // size**2))
     d = A.sum(axis=1)
 
-    def some(held: tuple[jax.Array, jax.Array], near: jax.Array) -> tuple[tuple[jax.Array, jax.Array], _Hubs]:
-        pairs, rim = held
+    def some(totals: tuple[jax.Array, jax.Array], near: jax.Array) -> tuple[tuple[jax.Array, jax.Array], _Hubs]:
+        pairs, rim = totals
         L = A[None] * near[:, :, None] * near[:, None, :]
         CL, G = _times(L, L), L * _times(L, C[None])
         k, t = L * CL, L.sum(axis=2)
@@ -135,29 +173,40 @@ def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> _Hubs:
             rim = rim + (L * _times(L, CL)).sum(axis=0)
             eave, tail = G.sum(axis=1), (k * d[None, None, :]).sum(axis=2)
             side = (L * _times(L, L * C[None])).sum(axis=2)
-        found = _Hubs(
-            chord=G.sum(axis=2), s=k.sum(axis=2), kt=(k * t[:, None, :]).sum(axis=2), c=(CL * CL).sum(axis=2),
-            k2=(k * k).sum(axis=2), tip=(L * _times(L, k)).sum(axis=2), eave=eave, tail=tail, side=side,
-            pairs=none, rim=none,
-        )  # fmt: skip
-        return (pairs, rim), found
+        hubs = _Hubs(
+            chord=G.sum(axis=2),
+            s=k.sum(axis=2),
+            kt=(k * t[:, None, :]).sum(axis=2),
+            c=(CL * CL).sum(axis=2),
+            k2=(k * k).sum(axis=2),
+            tip=(L * _times(L, k)).sum(axis=2),
+            eave=eave,
+            tail=tail,
+            side=side,
+            pairs=none,
+            rim=none,
+        )
+        return (pairs, rim), hubs
 
     zero = jnp.zeros_like(C)
-    (pairs, rim), found = lax.scan(some, (zero, zero), A.reshape(size // together, together, size))
-    return _Hubs(*(x.reshape(size, size) for x in found))._replace(pairs=pairs, rim=rim)
+    (pairs, rim), hubs = lax.scan(some, (zero, zero), A.reshape(size // together, together, size))
+    return _Hubs(*(x.reshape(size, size) for x in hubs))._replace(pairs=pairs, rim=rim)
 
 
 def _five_cliques(bits: jax.Array) -> jax.Array:
-    """5-cliques on each edge, float32 ``[M, M]``.
+    """Count the 5-cliques on each edge, float32 ``[M, M]``.
 
-    For two pairs of adjacent nodes, the second among the common neighbours of the first: the common neighbours of all
-    four. Each 5-clique on an edge is found three times, once for each of the others that is not in the second pair.
+    For each two pairs of adjacent nodes, the second among the common neighbours of the first, the common neighbours of
+    all four are counted. Each 5-clique on an edge is found three times: once for each of the other nodes that is not in
+    the second pair.
     """
     size, words = bits.shape
     u, v = np.triu_indices(size, 1)
     pad = -len(u) % 512
-    u, v = (np.pad(x, (0, pad)).astype(np.int32) for x in (u, v))  # a node with itself is no pair of neighbours
-    both = np.zeros((len(u), words), np.uint32)  # the bits of the two nodes
+    u, v = (
+        np.pad(x, (0, pad)).astype(np.int32) for x in (u, v)
+    )  # padding repeats a node, which is no neighbour of itself
+    both = np.zeros((len(u), words), np.uint32)  # holds the bits of the two nodes
     for end in (u, v):
         both[np.arange(len(u)), end >> 5] |= np.uint32(1) << (end & 31).astype(np.uint32)
     adjacent = (bits[u, v >> 5] >> (v & 31).astype(np.uint32)) & jnp.uint32(1)
@@ -172,8 +221,8 @@ def _five_cliques(bits: jax.Array) -> jax.Array:
         ends = second(both, word)
         inside = inside & ((first & ends) == ends)
         shared = shared + lax.population_count(first & second(common, word)).astype(jnp.int32)
-    found = jnp.where(inside, shared, 0).sum(axis=(1, 2, 3), dtype=jnp.int32) // 3
+    per_pair = jnp.where(inside, shared, 0).sum(axis=(1, 2, 3), dtype=jnp.int32) // 3
     number = np.zeros((size, size), np.int32)
     number[u, v] = number[v, u] = np.arange(len(u))
     np.fill_diagonal(number, len(u) - 1 if pad else 0)
-    return jnp.where(np.eye(size, dtype=bool), 0, found[number]).astype(jnp.float32)
+    return jnp.where(np.eye(size, dtype=bool), 0, per_pair[number]).astype(jnp.float32)

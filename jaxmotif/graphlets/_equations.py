@@ -1,4 +1,4 @@
-r"""From triangles, 4-cliques and 4-cycles per edge to every graphlet count: the combinatorial equations.
+r"""The combinatorial equations, which give every graphlet count from triangles, 4-cliques and 4-cycles per edge.
 
 Everything here is arithmetic on whole arrays by operators alone, so one definition serves NumPy arrays, JAX arrays
 (traced or not) and Python integers. The dtype is the caller's: int64 arrays are exact within the stated bounds.
@@ -28,15 +28,29 @@ CONNECTED_COLUMNS = EDGE_COLUMN_NAMES[:12]
 """The columns of connected graphlets, from which node orbits follow; they are ORCA's edge orbits."""
 
 MAX_DEGREE_INT64 = 3810779
-"""Largest maximum degree d up to which every node orbit fits int64, in graphs of fewer than 2**31 edges: the largest
-that d over 3 does (orbit 7, the center of a 3-star). All others are bounded by products of two of n, m and d."""
+"""Largest maximum degree d up to which every node orbit fits int64, in graphs of fewer than 2**31 edges.
+
+It is the largest d for which d over 3 fits (orbit 7, the center of a 3-star). All other orbits are bounded by products
+of two of n, m and d.
+"""
 
 
 def edge_columns(
-    n: Array, m: Array, d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, A: Array, B: Array,
-    nd_u: Array, nd_v: Array, tt_u: Array, tt_v: Array,
-) -> dict[str, Array]:  # fmt: skip
-    r"""Counts, at each edge, the induced graphlets it takes part in, by the edge's orbit.
+    n: Array,
+    m: Array,
+    d_u: Array,
+    d_v: Array,
+    t: Array,
+    K: Array,
+    cyc: Array,
+    A: Array,
+    B: Array,
+    nd_u: Array,
+    nd_v: Array,
+    tt_u: Array,
+    tt_v: Array,
+) -> dict[str, Array]:
+    r"""Count, at each edge, the induced graphlets it takes part in, by the edge's orbit.
 
     With :math:`E(X, Y)` the number of edges between two of the parts T, Su, Sv, S, D:
 
@@ -80,15 +94,15 @@ def edge_columns(
       an edge's 3-node-indep, counts nothing: an edge lies in no independent set. The paper states no columns of 4
       nodes other than the 4-clique and the 4-cycle.
     """
-    # Parts of the neighbourhood of u and v: T, Su, Sv, and D, all others.
+    # These are the sizes of the parts T, Su, Sv and D of all other nodes.
     a, b = d_u - t - 1, d_v - t - 1
     s = a + b
     d = n - 2 - t - s
-    # A counts for each w in T: u and v once each, its neighbours in T twice, those in S once.
+    # For each w in T, A counts u and v once each, the neighbours of w in T twice, and its neighbours in S once.
     e_ts = A - 2 * t - 4 * K
-    # A 4-cycle through e has an edge opposite to it: one inside T is that of two, any other of one.
+    # A 4-cycle through e has an edge opposite to e: an edge inside T is opposite in two 4-cycles, any other in one.
     c4 = cyc - 2 * K - e_ts
-    # What is left are triangles of u or v with nodes of S: an edge inside Su or Sv is met from both its ends.
+    # The remaining triangles are of u or v with nodes of S, and an edge inside Su or Sv is met from both its ends.
     e_ss = (tt_u + tt_v - 2 * t - A - e_ts) >> 1
     e_td = B - 2 * t - 2 * K - e_ts
     e_sd = nd_u + nd_v - d_u - d_v - 2 * B - s - e_ts - 2 * e_ss - 2 * c4
@@ -115,7 +129,7 @@ def edge_columns(
 
 
 def edge_terms(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array) -> dict[str, Array]:
-    r"""The per-edge terms whose sums over edges fix all global counts.
+    r"""Return the per-edge terms whose sums over edges fix all global counts.
 
     The paper's sums :math:`C_3 \dots C_{16}` are combinations of the sums of these eight with n and m, since
     :math:`a^2 + b^2 = s^2 - 2ab` and :math:`|D| = n - 2 - t - s`:
@@ -146,9 +160,9 @@ def edge_terms(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array) -> dict[s
 
 
 def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Array | None = None) -> dict[str, Array]:
-    """Sums of :func:`edge_terms` over edges, exact even where a sum passes 64 bits.
+    """Return the sums of :func:`edge_terms` over edges, exact even where a sum passes 64 bits.
 
-    Each comes as two partial sums: that of the terms' low 32 bits and that of the bits above, so that the value is
+    Each comes as two partial sums, one of the terms' low 32 bits and one of the bits above, so that the value is
     ``low + high * 2**32`` (see :func:`join_sums`). Both fit int64, and so do such sums added up over chunks of
     edges, as long as the graph has fewer than 2**31 edges.
 
@@ -180,7 +194,7 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
 
 
 def join_sums(pair: tuple[Array, Array]) -> int:
-    """The value of a (low, high) pair of :func:`edge_sums`: a Python integer, exact at any size.
+    """Return the value of a (low, high) pair of :func:`edge_sums` as a Python integer, exact at any size.
 
     Example:
       >>> join_sums((5, 2**40)) == 5 + 2**72
@@ -191,7 +205,7 @@ def join_sums(pair: tuple[Array, Array]) -> int:
 
 
 def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, Any]:
-    r"""The 17 global induced counts from the sums over edges.
+    r"""Return the 17 global induced counts from the sums over edges.
 
     .. math::
         X_3 &= \tfrac13 \sum t, \quad X_4 = \tfrac12 \sum s, \quad X_5 = \sum |D|, \quad
@@ -270,7 +284,7 @@ def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, An
 
 
 def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
-    r"""ORCA's 15 node orbits from the per-edge columns summed over the edges at each node.
+    r"""Return ORCA's 15 node orbits from the per-edge columns summed over the edges at each node.
 
     .. math::
         o_0 &= d, & o_3 &= S_{triangle} / 2, & o_2 &= \tbinom d2 - o_3, & o_1 &= S_{2star} - 2 o_2 \\
@@ -305,7 +319,7 @@ def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
     """
     pairs = _pairs(d)
     thirds, rest = pairs // 3, d - 2
-    triples = thirds * rest + (pairs - 3 * thirds) * (rest // 3)  # d over 3; no product larger than the result
+    triples = thirds * rest + (pairs - 3 * thirds) * (rest // 3)  # d over 3, without a product larger than the result
     o3 = incident["triangle"] // 2
     o2 = pairs - o3
     o14 = incident["4-clique"] // 3

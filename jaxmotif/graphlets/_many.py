@@ -31,10 +31,10 @@ from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
 from jaxmotif.patterns._totals import NAMES_5, all_counts
 
 STACKED_NODES = 128
-"""Graphs of at most so many nodes are stacked, where few have common neighbours to look for otherwise."""
+"""Number of nodes up to which graphs are stacked, where stacking takes fewer steps than a union."""
 
 JOINED_NODES, JOINED_SLOTS = 2**15, 2**20
-"""Graphs of at most so many nodes and slots are joined: of these, no sum over edges passes 64 bits."""
+"""Numbers of nodes and of slots up to which graphs are joined; no sum over the edges of such graphs passes 64 bits."""
 
 
 STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
@@ -42,7 +42,7 @@ STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
 
 
 class Many(NamedTuple):
-    """What is found in a data set.
+    """Counts in all graphs of a data set.
 
     Attributes:
       counts: the 17 global counts of each graph (51 with five nodes), ``[B, 17]``; int64, or Python integers where one
@@ -58,7 +58,7 @@ class Many(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def rows(self, i: int) -> np.ndarray:
-        """Those of one graph."""
+        """Return the values of graph ``i``, ``[rows, columns]``."""
         return self.values[self.starts[i] : self.starts[i + 1]]
 
 
@@ -67,9 +67,13 @@ Single = Callable[[Graph], tuple[dict[str, int], np.ndarray | None]]
 
 
 def count_many(
-    graphs: Graphs, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None, single: Single,
+    graphs: Graphs,
+    detail: Detail,
+    devices: tuple[jax.Device, ...],
+    memory: int | None,
+    single: Single,
     advance: Callable[[int], None],
-) -> Many:  # fmt: skip
+) -> Many:
     """Count in every graph of a data set.
 
     Args:
@@ -95,30 +99,34 @@ class Found(NamedTuple):
 
 
 def _together(
-    graphs: Graphs, detail: Detail, widths: tuple[int, int], parts: Iterable[Found], single: Single,
+    graphs: Graphs,
+    detail: Detail,
+    widths: tuple[int, int],
+    parts: Iterable[Found],
+    single: Single,
     advance: Callable[[int], None],
-) -> Many:  # fmt: skip
-    """What was found in parts of a data set, and what ``single`` finds in the other graphs."""
+) -> Many:
+    """Put the counts of parts of a data set together, and count the other graphs by ``single``."""
     rows = {"graph": np.zeros_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
     starts = np.concatenate([[0], np.cumsum(rows)])
-    # Counts of five nodes may pass 64 bits in graphs of some 16,000 nodes: Python integers.
+    # Counts of five nodes may pass 64 bits in graphs of some 16,000 nodes, so they are Python integers.
     counts = np.zeros((len(graphs), widths[0]), object if widths[0] > len(GRAPHLET_NAMES) else np.int64)
     values, done = np.zeros((starts[-1], widths[1]), np.int64), np.zeros(len(graphs), bool)
     for part in parts:
         counts[part.which] = part.counts
-        # Rows of all graphs lie side by side, those of one part wherever its graphs are.
+        # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
         if part.values is not None:
             values[places_of(starts[part.which], rows[part.which])] = part.values
         done[part.which] = True
         advance(part.which.size)
     for i in np.flatnonzero(~done).tolist():
-        by_name, found = single(graphs[i])
+        by_name, rows_of_graph = single(graphs[i])
         number = integers(list(by_name.values()))
         counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
         counts[i] = number
-        if found is not None:
-            values = values.astype(np.promote_types(found.dtype, values.dtype), copy=False)
-            values[starts[i] : starts[i + 1]] = found
+        if rows_of_graph is not None:
+            values = values.astype(np.promote_types(rows_of_graph.dtype, values.dtype), copy=False)
+            values[starts[i] : starts[i + 1]] = rows_of_graph
         advance(1)
     if detail == "graph":
         return Many(counts, counts, np.arange(len(graphs) + 1))
@@ -126,10 +134,17 @@ def _together(
 
 
 def count_many_of_five(
-    graphs: Graphs, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None, single: Single,
+    graphs: Graphs,
+    detail: Detail,
+    devices: tuple[jax.Device, ...],
+    memory: int | None,
+    single: Single,
     advance: Callable[[int], None],
-) -> Many:  # fmt: skip
-    """As :func:`count_many`, with subgraphs of five nodes: unions of some graphs at a time."""
+) -> Many:
+    """Count in many graphs as :func:`count_many` does, with subgraphs of five nodes.
+
+    Larger graphs are joined to unions.
+    """
     which = np.flatnonzero((graphs.n <= JOINED_NODES_5) & (graphs.slots <= JOINED_SLOTS))
     stacked = graphs.n[which] <= STACKED_NODES_5
 
@@ -138,15 +153,15 @@ def count_many_of_five(
         yield from _joined_of_five(graphs, which[~stacked], detail, devices, memory)
 
     width = {"graph": 0, "edge": len(EDGE_NAMES_5), "node": len(NODE_NAMES_5)}[detail]
-    found = _together(graphs, detail, (len(NAMES_5), width), parts(), single, advance)
-    small = integers(found.counts.ravel().tolist()).reshape(found.counts.shape)
-    return found._replace(counts=small, values=small if detail == "graph" else found.values)
+    many = _together(graphs, detail, (len(NAMES_5), width), parts(), single, advance)
+    small = integers(many.counts.ravel().tolist()).reshape(many.counts.shape)
+    return many._replace(counts=small, values=small if detail == "graph" else many.values)
 
 
 def _joined_of_five(
     graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
 ) -> Iterator[Found]:
-    """Counts of larger graphs, a union of some at a time."""
+    """Count in larger graphs, some of them at a time in a union."""
     from jaxmotif.graphlets.five import orbits as five
 
     chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5)
@@ -154,11 +169,14 @@ def _joined_of_five(
         n, m, device = graphs.n[part], graphs.m[part], devices[turn % len(devices)]
         nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
         if m.sum():
-            found = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
-            nodes, edges = np.asarray(found.nodes)[: n.sum()], edges if found.edges is None else np.asarray(found.edges)
+            orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
+            nodes, edges = (
+                np.asarray(orbits.nodes)[: n.sum()],
+                edges if orbits.edges is None else np.asarray(orbits.edges),
+            )
         ends = np.cumsum(n)
         sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
-        # Differences of running sums: a row of totals for each graph.
+        # Differences of running sums give a row of totals for each graph.
         totals = (sums[ends] - sums[ends - n]).astype(object).T
         yield Found(
             part, all_counts(np, n.astype(object), totals).T, {"graph": None, "edge": edges, "node": nodes}[detail]
@@ -168,10 +186,10 @@ def _joined_of_five(
 def _small(
     graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
 ) -> Iterator[Found]:
-    """Counts of graphs that are stacked or joined.
+    """Count in graphs that are stacked or joined.
 
-    A stack takes a step for each slot, node and word of a row; a union, for each pair of neighbours of a node, some
-    tens of such steps.
+    A stack takes a step for each slot, node and word of a row; a union takes some tens of such steps for each pair of
+    neighbours of a node.
     """
     n, slots = graphs.n[which], graphs.slots[which]
     words = -(-n // 32)
@@ -182,10 +200,14 @@ def _small(
 
 
 def _stacked(
-    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None,
+    graphs: Graphs,
+    which: np.ndarray,
+    detail: Detail,
+    devices: tuple[jax.Device, ...],
+    memory: int | None,
     size: int = 4,
-) -> Iterator[Found]:  # fmt: skip
-    """Counts of small graphs, batch by batch; each device is given its next before the last is fetched."""
+) -> Iterator[Found]:
+    """Count in small graphs, batch by batch; each device is given its next batch before the last one is fetched."""
     room = 2**21 if target_of(devices[0]).is_accelerator else 2**18
     if memory is not None:
         room = max(min(room, memory // 1024), 64)
@@ -193,13 +215,13 @@ def _stacked(
     under_way: list[tuple[np.ndarray, int, tuple[Int64, jax.Array | None]]] = []
     turn = 0
     for group in size_groups(graphs, which, lambda nodes, slots: 2.0 * slots * nodes * -(-nodes // 32)):
-        # With five nodes all is in matrices, however few the slots.
+        # With five nodes the work is in matrices, however few the slots.
         share = 1 if size == 4 else -(-(group.nodes**2) // group.slots)
         for some, batch in group.stacks(graphs, room // share):
-            found = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail, size=size)
-            under_way.append((some, group.nodes if detail == "node" else group.slots, found))
+            result = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail, size=size)
+            under_way.append((some, group.nodes if detail == "node" else group.slots, result))
             turn += 1
-            # So many batches under way, and no more: results wait on the devices.
+            # Results wait on the devices, so the number of batches under way is limited.
             if len(under_way) > 2 * len(devices):
                 yield _fetched(graphs, upper, *under_way.pop(0))
     for one in under_way:
@@ -208,33 +230,41 @@ def _stacked(
 
 @partial(jit64, static_argnames=("detail", "size"))
 def _dense_batch(batch: Graph, detail: Detail, size: int) -> tuple[Int64, jax.Array | None]:
-    """Counts ``[B, 17]`` (51), and columns at slots or nodes."""
+    """Count in a batch: counts ``[B, 17]`` (five nodes: 51), and columns at slots or nodes."""
     if size == 5:
-        found = jax.vmap(partial(dense_five, detail=detail))(batch)
-        return found.counts, found.values
+        both = jax.vmap(partial(dense_five, detail=detail))(batch)
+        return both.counts, both.values
     columns = {"edge": slot_columns, "node": orbit_columns, "graph": lambda graph: None}[detail]
     return jax.vmap(lambda graph: (dense_graphlet_counts(graph), columns(graph)))(batch)
 
 
 def _fetched(
-    graphs: Graphs, upper: np.ndarray | None, some: np.ndarray, width: int, found: tuple[Int64, jax.Array | None]
+    graphs: Graphs, upper: np.ndarray | None, some: np.ndarray, width: int, batch: tuple[Int64, jax.Array | None]
 ) -> Found:
-    """A batch on the host. ``upper``: as :func:`_upper`, where rows are edges; ``width``: rows of a graph in it."""
-    counts, columns = jax.device_get(found)
+    """Fetch the counts of a batch to the host.
+
+    Args:
+      graphs: the data set.
+      upper: bool ``[S]``, as :func:`_upper` returns it, where rows are edges.
+      some: the indices of the batch's graphs.
+      width: how many rows a graph has in the batch.
+      found: the counts and the columns of the batch, on the device.
+    """
+    counts, columns = jax.device_get(batch)
     number = counts.to_numpy()[: some.size]
     if columns is None or not columns.size:
         return Found(some, number, None)
     flat = columns.reshape(-1, columns.shape[-1])
     if upper is None:
         return Found(some, number, flat[places_of(np.arange(some.size) * width, graphs.n[some])])
-    # Of the two slots of an edge, that in its lower end's row.
+    # An edge has two slots; the one in its lower end's row is read.
     slot = places_of(graphs.slot_starts[some], graphs.slots[some])
     of_slot = places_of(np.arange(some.size) * width, graphs.slots[some])
     return Found(some, number, flat[of_slot[upper[slot]]])
 
 
 def _upper(graphs: Graphs) -> np.ndarray:
-    """Which slots of the union are in the row of their edge's lower end, bool ``[S]``."""
+    """Say of each slot of the union whether it is in the row of its edge's lower end, bool ``[S]``."""
     offsets = np.asarray(graphs.fields.out_offsets)[: graphs.node_starts[-1] + 1]
     source = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
     return source < np.asarray(graphs.fields.out_targets)[: source.size]
@@ -243,7 +273,7 @@ def _upper(graphs: Graphs) -> np.ndarray:
 def _joined(
     graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
 ) -> Iterator[Found]:
-    """Counts of larger graphs, a union of some at a time."""
+    """Count in larger graphs, some of them at a time in a union."""
     room = 2**23 if target_of(devices[0]).is_accelerator else 2**21
     if memory is not None:
         room = min(room, memory // 512)
@@ -257,15 +287,23 @@ def _joined(
         owner = owners(graphs.n[part], sizes[0])
         numbers = np.zeros((2, most), np.int64)
         numbers[:, : part.size] = graphs.n[part], graphs.m[part]
-        given = put64((order, plan, owner, numbers), device)
-        found = jax.device_get(_union_counts(*given, tuning=tuning, detail=detail))
+        arrays = put64((order, plan, owner, numbers), device)
+        found = jax.device_get(_union_counts(*arrays, tuning=tuning, detail=detail))
         yield Found(part, *_of_union(graphs, part, detail, found))
 
 
 def _unions(
     graphs: Graphs, which: np.ndarray, load: np.ndarray, room: int, device: jax.Device
 ) -> tuple[list[np.ndarray], tuple[int, int]]:
-    """Parts of some graphs to be joined, whose load is the room or little more, and capacities for each of them."""
+    """Divide graphs into parts to be joined, and choose capacities for the union of each of them.
+
+    Args:
+      graphs: the data set.
+      which: the indices of the graphs.
+      load: the load of each graph of the data set.
+      room: the load of a part, which may be a little more.
+      device: where the unions go.
+    """
     total = np.cumsum(load[which])
     cuts = np.searchsorted(total, np.arange(room, total[-1] if total.size else 0, room))
     parts = [part for part in np.split(which, np.unique(cuts)) if part.size]
@@ -289,10 +327,15 @@ def _of_union(
 def _union_counts(
     order: DegreeOrder, plan: Plan, owner: jax.Array, numbers: jax.Array, tuning: Tuning, detail: Detail
 ) -> tuple[jax.Array, jax.Array | None, jax.Array]:
-    """Counts ``[B, 17]`` of the graphs of a union, columns by arc or node, and the row of the edge list of each arc.
+    """Count in the graphs of a union: counts ``[B, 17]``, columns by arc or node, and the edge list's row of each arc.
 
     Args:
-      owner: the graph of each node, int32 ``[N]``. numbers: int64 ``[2, B]``, nodes and edges of each graph.
+      order: the union's nodes by degree.
+      plan: the work.
+      owner: the graph of each node, int32 ``[N]``.
+      numbers: int64 ``[2, B]``, nodes and edges of each graph.
+      tuning: static sizes.
+      detail: whether columns are by edge, by node or not wanted.
     """
     stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge=True)
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges

@@ -1,11 +1,13 @@
 """Dense graphs: triangles, 4-cycles and 4-cliques by products of matrices, which find many at once.
 
 With X the adjacency matrix, X X holds the common neighbours of every two nodes: the triangles at each edge, and the
-4-cycles through each pair of opposite nodes. A 4-clique is found at its lowest node in the degree order: the other
-three are a triangle among its higher neighbours, whose own matrix times itself says how many. All factors are whole
-numbers so small, or limbs of so few bits, that the sums are exact (:mod:`jaxmotif.graphlets._units`).
+4-cycles through each pair of opposite nodes. A 4-clique is found at its lowest node in the degree order: its other
+three nodes are a triangle among the higher neighbours of the lowest, whose own matrix times itself counts these
+triangles. All factors are whole numbers of so few bits, or limbs of them, that the sums are exact
+(:mod:`jaxmotif.graphlets._units`).
 
-The statistics are those of :mod:`jaxmotif.graphlets._sparse`, number for number; :func:`choose` says which is cheaper.
+The statistics equal those of :mod:`jaxmotif.graphlets._sparse`, number for number; :func:`choose` decides which way
+takes less time.
 """
 
 from __future__ import annotations
@@ -32,21 +34,21 @@ from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.hubs import HubBatch, batches_between
 
 MOST_NODES = 46_340
-"""Of a graph that is counted by products, with its padding: cells of its matrix have 32-bit numbers."""
+"""Node capacity up to which a graph is counted by products: the cells of its matrix have 32-bit numbers."""
 
-_STRIPS = 4  # in which a matrix of neighbours is multiplied: what is left of the diagonal is mostly left out
+_STRIPS = 4  # of a matrix of neighbours, multiplied one by one: most cells left of the diagonal are left out
 _LEAST_WIDTH = 64
 
 
 class Rates(NamedTuple):
-    """What work costs on a kind of device, in tests of membership (or wedges) of the sparse passes.
+    """Cost of work on a kind of device, in tests of membership (or wedges) of the sparse passes.
 
     Attributes:
-      flops: of products, that take as long as a test.
-      cells: of matrices, filled in as long.
-      fixed: tests that products have to save: programs for matrices of many sizes are compiled, which takes a GPU
-        seconds, and started.
-      most_cells: of matrices of neighbours held at a time.
+      flops: how many operations of matrix products take as long as a test.
+      cells: how many cells of matrices are filled in the time of a test.
+      fixed: how many tests products have to save before they are chosen, since programs for matrices of many sizes are
+        compiled, which takes a GPU seconds, and started.
+      most_cells: how many cells matrices of neighbours may have at a time.
     """
 
     flops: int
@@ -77,14 +79,17 @@ class Sizes(NamedTuple):
 
 
 def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None) -> Sizes | None:
-    """Sizes for counting a graph by products; ``None`` where they do not fit, or the sparse passes take less.
+    """Choose the sizes for counting a graph by products.
 
-    Those take about a step for each pair of edges at a node. Products take 2 n^3 operations (several times, per edge),
-    and 2 D^3 for each node's D higher neighbours: at most its degree d or sqrt(2 m), on average d / 2.
+    The sparse passes take about a step for each pair of edges at a node. Products take 2 n^3 operations (several times,
+    per edge), and 2 D^3 for each node's D higher neighbours: at most its degree d or sqrt(2 m), on average d / 2.
+
+    Returns:
+      The sizes; ``None`` where the products do not fit, or the sparse passes take less.
     """
     degrees, rate = graph.degrees.astype(np.int64), rates(device)
     size = min(max(bucket_size(int((degrees > 0).sum())), _LEAST_WIDTH), graph.node_capacity)
-    # By the degrees alone, which are at hand: nobody waits for a plan.
+    # The degrees alone decide, since they are at hand and a plan would have to be waited for.
     sparse = int((degrees**2).sum())
     if size > MOST_NODES or sparse < rate.fixed:
         return None
@@ -94,7 +99,7 @@ def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None)
     if flops / rate.flops + sparse / 3 / rate.cells + rate.fixed > sparse:
         return None
     widest = _rounded(int(higher.max()))
-    # The matrix, with a number for each of its cells where cliques are told apart by edge; then what a step takes.
+    # This is the matrix, with a number for each cell where cliques are told apart by edge; a step's memory adds to it.
     held = fixed_bytes(graph.node_capacity, graph.slot_capacity // 2, detail) + size * size * (8 if per_edge else 4)
     free = (default_memory(device) if memory is None else memory) - held
     row = size * (64 if per_edge else 24)
@@ -105,29 +110,38 @@ def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None)
 
 
 def _rounded(width: int) -> int:
-    """Widths of matrices: few, divisible into strips, and of large ones near what is wanted."""
+    """Round the width of a matrix up to one of few widths, which are divisible into strips."""
     return max(_LEAST_WIDTH, bucket_size(width) if width <= 1024 else -(-width // 256) * 256)
 
 
 def batches(lengths: np.ndarray, first: int, cells: int) -> list[HubBatch]:
-    """Nodes ``first, first + 1, ..`` by how many higher neighbours they have, those of about one number together."""
-    found: list[HubBatch] = []
-    left = lengths >= 3  # a 4-clique has three higher ones
+    """Group nodes by the number of their higher neighbours, nodes of about one number together.
+
+    Args:
+      lengths: the number of higher neighbours of the nodes ``first, first + 1, ..``.
+      first: the rank of the first node.
+      cells: how many cells the matrices of a step may have.
+    """
+    groups: list[HubBatch] = []
+    left = lengths >= 3  # the lowest node of a 4-clique has three higher neighbours
     while left.any():
         largest = int(lengths[left].max())
         width = _rounded(largest)
-        # With all that are not much smaller: the cube of what is left empty is worth no further program.
+        # Lists that are not much shorter join the batch: their padding costs less than compiling another program.
         least = 3 * largest // 4 if width > 512 else largest // 2
         chosen = left & (lengths > (least if width > _LEAST_WIDTH else 0))
         ids = np.flatnonzero(chosen).astype(np.int32) + first
-        found.append(HubBatch.of(width, ids, max(1, min(cells // width**2, bucket_size(ids.size)))))
+        groups.append(HubBatch.of(width, ids, max(1, min(cells // width**2, bucket_size(ids.size)))))
         left &= ~chosen
-    return found
+    return groups
 
 
 @partial(jit64, static_argnames=("size",))
 def adjacency(order: DegreeOrder, *, size: int) -> jax.Array:
-    """Zeros and ones ``[size, size]``, of the ranks ``N - size`` on: those below have no edges."""
+    """Return the matrix of zeros and ones ``[size, size]`` of the ranks from ``N - size`` on.
+
+    Lower ranks have no edges.
+    """
     skip = order.node_capacity - size
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     low, high = jnp.where(real, order.tail - skip, size), jnp.where(real, order.head - skip, size)
@@ -139,7 +153,7 @@ def adjacency(order: DegreeOrder, *, size: int) -> jax.Array:
 
 
 class PairSums(NamedTuple):
-    """Of :class:`~jaxmotif.graphlets._sparse.Statistics` all but the 4-cliques."""
+    """Sums over pairs of nodes: all of :class:`~jaxmotif.graphlets._sparse.Statistics` but the 4-cliques."""
 
     t: jax.Array
     cyc: jax.Array
@@ -149,16 +163,20 @@ class PairSums(NamedTuple):
 
 @partial(jit64, static_argnames=("rows", "per_edge"))
 def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) -> PairSums:
-    """What products of the whole matrix give, a block of rows at a time."""
+    """Compute the sums over pairs of nodes by products of the whole matrix, a block of rows at a time."""
     size = X.shape[0]
     skip = order.node_capacity - size
     tail, head = order.tail - skip, order.head - skip
     degree = order.degree[skip:]
 
-    def at(product: jax.Array, first: jax.Array, row: jax.Array, column: jax.Array, held: jax.Array) -> jax.Array:
-        """Entries of a block of rows, at the arcs that have theirs there."""
+    def at(
+        product: jax.Array, first: jax.Array, row: jax.Array, column: jax.Array, sums_before: jax.Array
+    ) -> jax.Array:
+        """Add entries of a block of rows of a product to the sums of the arcs whose entries are in the block."""
         here = (row >= first) & (row < first + rows)
-        return jnp.where(here, held + product[jnp.where(here, row - first, 0), column].astype(jnp.int64), held)
+        return jnp.where(
+            here, sums_before + product[jnp.where(here, row - first, 0), column].astype(jnp.int64), sums_before
+        )
 
     def block(number: jax.Array, sums: PairSums) -> PairSums:
         first = number * rows
@@ -166,10 +184,10 @@ def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) ->
         common = times(near, X)
         t = at(common, first, tail, head, sums.t)
         if sums.A is None or sums.B is None:
-            # Every two nodes of codegree L are opposite in L over 2 cycles of four edges; and there are two such pairs.
+            # Every two nodes of codegree L are opposite in L over 2 4-cycles, and a 4-cycle has two such pairs.
             wide = common.astype(jnp.int64)
             return sums._replace(t=t, cyc=sums.cyc + (wide * (wide - 1)).sum())
-        # Products with small numbers, transposed since X is symmetric: walks of length 3, and sums over triangles.
+        # These products, transposed since X is symmetric, give walks of length 3 and sums over triangles.
         there = near.astype(jnp.int32)
         walks, triangles, degrees = (
             join(X[None], y.T[None], size + 1)[0].T for y in (common, there * common, there * degree[None])
@@ -181,9 +199,9 @@ def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) ->
     start = PairSums(none, none, none, none) if per_edge else PairSums(none, jnp.zeros((), jnp.int64), None, None)
     sums = lax.fori_loop(0, size // rows, block, start)
     d = degree.astype(jnp.int64)
-    if not per_edge:  # both orders of each pair were counted, and each node with itself
+    if not per_edge:  # because both orders of each pair were counted, and each node with itself
         return sums._replace(cyc=(sums.cyc - (d * (d - 1)).sum()) // 2)
-    # Walks u - v - u - v and back are no cycles.
+    # Walks that go back along the edge itself are no cycles.
     return sums._replace(cyc=sums.cyc - d[tail] - d[head] + 1)
 
 
@@ -206,8 +224,10 @@ def _higher(order: DegreeOrder, ids: jax.Array, width: int, skip: int) -> _Highe
 
 
 def _cells(lists: _Higher, size: int, first: int = 0, stop: int | None = None) -> tuple[jax.Array, jax.Array]:
-    """Where pairs of neighbours are in the matrix, those from a first to a stop with all from the first on; and which
-    are pairs of a lower and a higher one."""
+    """Return the cells of the matrix where pairs of neighbours are, and whether each pair is in ascending order.
+
+    The pairs are of the neighbours from ``first`` to ``stop`` with all neighbours from ``first`` on.
+    """
     lane = jnp.arange(lists.nodes.shape[1], dtype=jnp.int32)
     cells = lists.nodes[:, first:stop, None] * size + lists.nodes[:, None, first:]
     there = lists.real[:, first:stop, None] & lists.real[:, None, first:]
@@ -215,28 +235,28 @@ def _cells(lists: _Higher, size: int, first: int = 0, stop: int | None = None) -
 
 
 def _read(X: jax.Array, cells: jax.Array, there: jax.Array) -> jax.Array:
-    found = X.reshape(-1).at[cells].get(mode="promise_in_bounds")
-    return jnp.where(there, found, jnp.zeros((), X.dtype))
+    values = X.reshape(-1).at[cells].get(mode="promise_in_bounds")
+    return jnp.where(there, values, jnp.zeros((), X.dtype))
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
 def count_cliques(
     total: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, steps: jax.Array, *, width: int
 ) -> jax.Array:
-    """Add the number of 4-cliques whose lowest nodes are some."""
+    """Add the number of 4-cliques whose lowest nodes are among ``ids`` to ``total``."""
     size, strip = X.shape[0], width // _STRIPS
     starts = range(0, width, strip)
 
     def step(number: jax.Array, total: jax.Array) -> jax.Array:
         lists = _higher(order, ids[number], width, order.node_capacity - size)
-        # From lower to higher alone, so that a triangle is found once, between its first node and its last.
-        # In memory once: XLA would else read the matrix anew for each use.
+        # Only arcs from lower to higher are read, so a triangle is found once, between its first and its last node.
+        # The barrier keeps the strips in memory: XLA would else read the matrix anew for each use.
         strips = lax.optimization_barrier([_read(X, *_cells(lists, size, a, a + strip)) for a in starts])
         upper = jnp.concatenate([jnp.pad(x, ((0, 0), (0, 0), (a, 0))) for a, x in zip(starts, strips, strict=True)], 1)
         for a, left in zip(starts, strips, strict=True):
             # A row's sum is below 2^31, since no list is longer than MOST_NODES.
-            found = jnp.where(left > 0, times(left, upper[:, a:, a:]), 0).sum(axis=2, dtype=jnp.int32)
-            total = total + found.sum(dtype=jnp.int64)
+            per_row = jnp.where(left > 0, times(left, upper[:, a:, a:]), 0).sum(axis=2, dtype=jnp.int32)
+            total = total + per_row.sum(dtype=jnp.int64)
         return total
 
     return lax.fori_loop(jnp.int32(0), steps, step, total)
@@ -246,8 +266,10 @@ def count_cliques(
 def edge_cliques(
     table: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, steps: jax.Array, *, width: int
 ) -> jax.Array:
-    """Add to int32 ``[size * size]``, at the cell of each edge's lower and higher end, the 4-cliques on it whose lowest
-    nodes are some."""
+    """Add to a table the 4-cliques on each edge whose lowest nodes are among ``ids``.
+
+    The table is int32 ``[size * size]``, and an edge has the cell of its lower and its higher end.
+    """
     size = X.shape[0]
     skip = order.node_capacity - size
 
@@ -256,18 +278,18 @@ def edge_cliques(
         cells, once = _cells(lists, size)
         there = (lists.real[:, :, None] & lists.real[:, None, :]) & (cells % (size + 1) != 0)
         near = lax.optimization_barrier(_read(X, cells, there))
-        found = jnp.where(near > 0, times(near, near), 0)
-        spokes = found.sum(axis=2, dtype=jnp.int32) // 2  # once for each of the two others
+        shared = jnp.where(near > 0, times(near, near), 0)
+        spokes = shared.sum(axis=2, dtype=jnp.int32) // 2  # each clique was found once for each of its two other nodes
         own = jnp.maximum(ids[number] - skip, 0)[:, None] * size + lists.nodes
         table = table.at[jnp.where(lists.real, own, size * size)].add(spokes, mode="drop")
-        return table.at[jnp.where(once, cells, size * size)].add(found, mode="drop")
+        return table.at[jnp.where(once, cells, size * size)].add(shared, mode="drop")
 
     return lax.fori_loop(jnp.int32(0), steps, step, table)
 
 
 @jit64
 def _at_arcs(order: DegreeOrder, table: jax.Array) -> jax.Array:
-    """A table's cells at the arcs, int64 ``[M]``."""
+    """Return the cells of a table at the arcs, int64 ``[M]``."""
     size = math.isqrt(table.shape[0])
     skip = order.node_capacity - size
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
@@ -302,13 +324,13 @@ class Cliques:
         jax.block_until_ready(self._found)
 
     def sums(self) -> jax.Array:
-        """4-cliques at each arc, or their total over arcs, int64."""
+        """Return the 4-cliques at each arc, or their total over arcs, int64."""
         return _at_arcs(self.order, self._found) if self._per_edge else _over_arcs(self._found)
 
     def collect(self) -> Arrays:
-        found = np.asarray(self.sums())
+        sums = np.asarray(self.sums())
         self._clear()
-        return {"K": found[: int(self.order.num_edges)] if self._per_edge else found}
+        return {"K": sums[: int(self.order.num_edges)] if self._per_edge else sums}
 
     def halve(self) -> str | None:
         if self._cells <= _LEAST_WIDTH**2:
@@ -319,5 +341,5 @@ class Cliques:
 
 
 def statistics(pairs: PairSums, K: jax.Array) -> Statistics:
-    """What the equations take."""
+    """Join the sums over pairs of nodes and the 4-cliques to the statistics that the equations take."""
     return Statistics(pairs.t, K, pairs.cyc, pairs.A, pairs.B)

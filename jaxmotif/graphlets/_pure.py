@@ -23,9 +23,9 @@ MAX_PURE_NODES = 55_000
 
 @jit64(static_argnames="tuning")
 def sparse_graphlet_counts(graph: Graph, tuning: Tuning | None = None) -> Int64:
-    """Counts the 17 induced graphlets of 2, 3 and 4 nodes.
+    """Count the 17 induced graphlets of 2, 3 and 4 nodes.
 
-    Pure: no step leaves the device, so it can stand in a jitted function.
+    The function is pure: no step leaves the device, so it can stand in a jitted function.
 
     Args:
       graph: undirected, capacity up to :data:`MAX_PURE_NODES` nodes.
@@ -57,10 +57,11 @@ def sparse_graphlet_counts(graph: Graph, tuning: Tuning | None = None) -> Int64:
 
 @jit64(static_argnames="tuning")
 def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
-    """Counts, at each edge, the induced graphlets by the edge's place in them; pure, as :func:`sparse_graphlet_counts`.
+    """Count, at each edge, the induced graphlets by the edge's place in them; pure, as :func:`sparse_graphlet_counts`.
 
     Args:
-      graph: undirected, any size. tuning: static, as there.
+      graph: undirected, any size.
+      tuning: static sizes, as for :func:`sparse_graphlet_counts`.
 
     Returns:
       Exact 64-bit counts ``[M, 17]``, rows in the order of ``Graph.edge_list()``, columns in the order of
@@ -78,16 +79,17 @@ def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
     columns = jnp.stack(list(sparse.edge_columns(order, stats).values()), axis=-1)
     real = jnp.arange(columns.shape[0], dtype=jnp.int32) < order.num_edges
     values = jnp.where(real[:, None], columns, 0)
-    # From the order of arcs to that of the graph's edges.
+    # The rows are put from the order of arcs into the order of the graph's edges.
     return Int64.of(jnp.zeros_like(values).at[order.edge].set(values, unique_indices=True))
 
 
 @jit64(static_argnames="tuning")
 def sparse_node_orbits(graph: Graph, tuning: Tuning | None = None) -> Int64:
-    """Counts ORCA's 15 orbits at each node; pure, as :func:`sparse_graphlet_counts`.
+    """Count ORCA's 15 orbits at each node; pure, as :func:`sparse_graphlet_counts`.
 
     Args:
-      graph: undirected, no degree above 3,810,779. tuning: static, as there.
+      graph: undirected, no degree above 3,810,779.
+      tuning: static sizes, as for :func:`sparse_graphlet_counts`.
 
     Returns:
       Exact 64-bit counts ``[N, 15]``, in ORCA's order (:data:`jaxmotif.patterns.NODE_ORBIT_NAMES`); padding rows are

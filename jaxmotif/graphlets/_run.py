@@ -39,7 +39,7 @@ _LEAST_BLOCK = 2**10
 
 
 class Outcome(NamedTuple):
-    """What a run gives: the sums behind the global counts, and columns by edge or by node.
+    """Result of a run: the sums behind the global counts, and columns by edge or by node.
 
     Attributes:
       sums: int64 ``[8, 2]``, pairs as :func:`jaxmotif.graphlets._equations.edge_sums` gives them, in the order of its
@@ -66,7 +66,7 @@ def run(
     outcome = _run(graph, detail, selection, memory, show, store)
     if outcome.values is None or outcome.values.dtype == jnp.uint32 or not fits_narrow(graph, detail, selection.main):
         return outcome
-    # A small program of its own, so that the large ones are the same for graphs of all degrees.
+    # This is a small program of its own, so that the large ones are the same for graphs of all degrees.
     return outcome._replace(values=_narrowed(outcome.values))
 
 
@@ -88,10 +88,10 @@ def _run(
         helper_tuning = choose_tuning(nodes, edges, selection.helper, memory, detail)
         tunings = hybrid_tunings(selection, tuning, helper_tuning)
         tuning = tunings[device]
-    # What is kept, shared among processes, or given to unlike devices is cut into units.
+    # Work that is kept in a checkpoint, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * count
-    # A bound is enough to tell that a run is short: the exact work takes the whole plan.
+    # A bound is enough to tell that a run is short, while the exact work takes the whole plan.
     if count > 1 and not by_units and int(_most_work(jax.device_put(graph, device))) <= long:
         mesh = device_mesh(selection.devices)
         near = everywhere(graph, mesh)
@@ -111,10 +111,10 @@ def _run(
 def _run_products(
     graph: Graph, detail: Detail, selection: Selection, sizes: products.Sizes, show: bool, store: Store | None
 ) -> Outcome:
-    """A dense graph; its 4-cliques are the work that takes long, and a job where it does."""
+    """Count in a dense graph by products; its 4-cliques, which may take long, are a job."""
     device, per_edge = selection.main, detail != "graph"
     order = put64(_order_for(graph, device), device)
-    # Node by node; padding nodes come first, without work.
+    # Items are nodes; padding nodes come first, without work.
     lengths = np.diff(np.asarray(order.out_offsets))[graph.node_capacity - graph.n :].astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths**3 + 1)])
 
@@ -151,7 +151,7 @@ def _with_products(order: DegreeOrder, pairs: products.PairSums, K: jax.Array, d
 
 
 def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
-    """A run in one call, by smaller steps where the device has too little memory."""
+    """Run in one call, by smaller steps where the device has too little memory."""
 
     outcome, notes = with_smaller_steps(
         lambda t: jax.block_until_ready(attempt(t)), tuning, lambda t: smaller(t, edges), device
@@ -160,14 +160,17 @@ def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: in
 
 
 def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
-    """What to try where the device has too little memory, and how to say so."""
+    """Return the sizes to try next where the device has too little memory, and a note that says so.
+
+    There are none (``None``) below the smallest step.
+    """
     less = _halved(tuning, edges)
     return None if less is None else (less, _steps(less))
 
 
 def _halved(tuning: Tuning, edges: int) -> Tuning | None:
-    """Steps of half the size, as far as the plan allows; ``None`` when nothing can be smaller."""
-    # A block of light wedges holds more than `most_light`: it cannot be smaller than the plan allows.
+    """Return steps of half the size, as far as the plan allows; ``None`` when nothing can be smaller."""
+    # A block of light wedges holds more than `most_light` of them, which the plan fixes.
     light = max(tuning.light_block // 2, 2 * tuning.most_light)
     less = tuning._replace(
         block=max(tuning.block // 2, min(tuning.block, _LEAST_BLOCK)),
@@ -187,7 +190,7 @@ def _steps(tuning: Tuning) -> str:
 
 @jit64
 def _most_work(graph: Graph) -> jax.Array:
-    """At least the work of a run: for each edge twice the smaller degree."""
+    """Return an upper bound of the work of a run, int64: the sum over edges of twice the smaller degree."""
     slots = graph.slot_capacity
     degree = graph.out_offsets[1:] - graph.out_offsets[:-1]
     source = jnp.repeat(jnp.arange(degree.shape[0], dtype=jnp.int32), degree, total_repeat_length=slots)
@@ -197,7 +200,15 @@ def _most_work(graph: Graph) -> jax.Array:
 
 
 def hybrid_tunings(selection: Selection, tuning: Tuning, helper_tuning: Tuning) -> dict[jax.Device, Tuning]:
-    """Those of the GPUs, at the regular end of the queue, and of the CPU, whose threads are at the difficult one."""
+    """Choose the sizes of all devices of a run that GPUs and a CPU share.
+
+    The GPUs work at the regular end of the queue, and the CPU's threads at the difficult one.
+
+    Args:
+      selection: the devices.
+      tuning: the sizes that suit the GPUs.
+      helper_tuning: the sizes that suit the CPU.
+    """
     # One plan serves both kinds of device, so heavy and light must mean the same to both.
     most_light, fill = min(tuning.most_light, helper_tuning.most_light), helper_tuning.fill
     own = tuning._replace(most_light=most_light, fill=fill)
@@ -207,7 +218,7 @@ def hybrid_tunings(selection: Selection, tuning: Tuning, helper_tuning: Tuning) 
 
 
 def prepare(graph: Graph, tuning: Tuning, device: jax.Device) -> tuple[DegreeOrder, Plan]:
-    """Order and plan: NumPy arrays for a CPU, arrays on the device for an accelerator."""
+    """Return the degree order and the plan: NumPy arrays for a CPU, arrays on the device for an accelerator."""
     if not target_of(device).is_accelerator:
         order = _order_for(graph, device)
         return order, sparse.make_plan(np, order, tuning)
@@ -215,7 +226,7 @@ def prepare(graph: Graph, tuning: Tuning, device: jax.Device) -> tuple[DegreeOrd
 
 
 def _order_for(graph: Graph, device: jax.Device) -> DegreeOrder:
-    if not target_of(device).is_accelerator:  # NumPy sorts an order of magnitude faster than XLA does on a CPU
+    if not target_of(device).is_accelerator:  # where NumPy sorts an order of magnitude faster than XLA
         return degree_order(jax.tree.map(np.asarray, graph))
     return degree_order(jax.device_put(graph, device))
 
@@ -274,9 +285,9 @@ def _outcome_of(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: b
 
 @jit64(static_argnames=("tuning", "mesh", "detail"))
 def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outcome:
-    """Every device takes an equal share of the work; sums are added up between the passes."""
+    """Run on all devices of a mesh: each takes an equal share of the work, and sums are added up between the passes."""
 
-    # All of it device by device: XLA is left nothing to shard (a sharded prefix sum takes minutes).
+    # All work is done device by device, so that XLA is left nothing to shard: a sharded prefix sum takes minutes.
     def part(graph: Graph) -> Outcome:
         order = degree_order(graph)
         plan = sparse.make_plan(jnp, order, tuning)
@@ -289,13 +300,13 @@ def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outco
 
 
 def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
-    found = sparse.graph_sums(order, stats)
-    sums = jnp.stack([jnp.stack(found[name]) for name in equations.TERMS])
+    term_sums = sparse.graph_sums(order, stats)
+    sums = jnp.stack([jnp.stack(term_sums[name]) for name in equations.TERMS])
     if detail == "graph":
         return Outcome(sums, None)
     if detail == "node":
         return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)))
-    # The arc of each edge, so that rows come in the order of the edge list.
+    # This is the arc of each edge, so that rows come in the order of the edge list.
     arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
     columns = sparse.edge_columns(order, stats, arcs=arcs)
     return Outcome(sums, jnp.stack(list(columns.values()), axis=-1))
@@ -312,7 +323,7 @@ def _start(order: DegreeOrder, which: Pass, per_edge: bool) -> Any:
 
 @jit64(static_argnames=("which", "tuning"), donate_argnames="sums")
 def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array, which: Pass, tuning: Tuning) -> Any:
-    """Add what a stretch of nodes gives; the second pass needs all triangles ``t``."""
+    """Add the sums of a stretch of nodes; the second pass needs all triangles ``t``."""
     # Padding nodes come first in the degree order.
     ranges = span_ranges(plan, order.node_capacity - order.num_nodes, span[0], span[1])
     if which == "first":
@@ -325,7 +336,11 @@ class _PassTask:
     """The sums of one pass that one worker has added up so far, on its device.
 
     Attributes:
-      near: order, plan and (of the second pass) all triangles, on the device.
+      which: the pass.
+      near: order, plan and (in the second pass) all triangles, on the device.
+      m: the number of edges.
+      tuning: the sizes of the device's steps.
+      per_edge: whether sums are by arc, instead of totals.
     """
 
     which: Pass
@@ -336,7 +351,7 @@ class _PassTask:
 
     def __post_init__(self) -> None:
         order = self.near[0]
-        # Bound to the device from the start, as the sums that the steps give: they compile once.
+        # The sums are bound to the device from the start, as sums of later steps are, so that a step compiles once.
         self.sums = put64(_start(order, which=self.which, per_edge=self.per_edge), order.tail.sharding)
 
     def step(self, span: Span) -> None:
@@ -344,12 +359,12 @@ class _PassTask:
         self.sums = jax.block_until_ready(added)
 
     def collect(self) -> Arrays:
-        # What counts are the true arcs (or the scalar), not padding and the spare entry.
+        # Only the true arcs (or the scalar) count, not padding and the spare entry.
         arrays = (np.asarray(x)[: self.m] if x.ndim else np.asarray(x) for x in self.sums)
-        found = dict(zip(_NAMES[self.which], arrays, strict=False))
-        # Begun anew at zero: what was collected must not be counted again.
+        sums = dict(zip(_NAMES[self.which], arrays, strict=False))
+        # The sums begin anew at zero, since collected sums must not be counted again.
         self.__post_init__()
-        return found
+        return sums
 
     def halve(self) -> str | None:
         less = _halved(self.tuning, self.near[0].edge_capacity)
@@ -368,10 +383,16 @@ def run_units(
     selection: Selection,
     store: Store | None = None,
 ) -> tuple[Outcome, list[int]]:
-    """Two jobs of units, the 4-cliques after the triangles, then the equations.
+    """Run two jobs of units, the 4-cliques after the triangles, and then the equations.
 
     Args:
-      tunings: of all devices that work.
+      order: the degree order of the graph.
+      plan: the work.
+      detail: whether columns are by edge, by node or not wanted.
+      tunings: the sizes of each device that works.
+      show: whether to show a meter.
+      selection: the devices.
+      store: where finished work is kept.
 
     Returns:
       The outcome, and the work each worker did.
@@ -383,25 +404,25 @@ def run_units(
     parts = max(_UNITS, 16 * len(selection.devices))
 
     def whole_pass(which: Pass, starts: np.ndarray, label: str, t: np.ndarray | None = None) -> JobResult:
-        given = {device: None if t is None else put64(t, device) for device in near}
+        triangles = {device: None if t is None else put64(t, device) for device in near}
 
         def make(device: jax.Device) -> _PassTask:
-            return _PassTask(which, (*near[device], given[device]), m, tunings[device], per_edge)
+            return _PassTask(which, (*near[device], triangles[device]), m, tunings[device], per_edge)
 
         number = list(_NAMES).index(which) + 1
         job = Job(f"graphlets-{number}", starts, parts, added, "steps", label, difficulty, divisible=True)
         return run_job(job, make, workers, selection, store, show)
 
-    def padded(found: Arrays, which: Pass) -> list[np.ndarray]:
-        """Sums as the steps hold them, from those of the true arcs."""
+    def padded(sums: Arrays, which: Pass) -> list[np.ndarray]:
+        """Pad sums of the true arcs to the length that the steps work with."""
         size = order.edge_capacity + 1
-        arrays = (found[name] for name in _NAMES[which] if name in found)
+        arrays = (sums[name] for name in _NAMES[which] if name in sums)
         return [np.pad(x, (0, size - x.shape[0])) if x.ndim else x for x in arrays]
 
     work = pass_work(order, plan)
     first = whole_pass("first", work.first, "triangles and 4-cycles")
     t, cycles = padded(first.found, "first")
-    # 4-cliques need the triangles of all arcs, whoever found them.
+    # The 4-cliques need the triangles of all arcs, whichever worker found them.
     second = whole_pass("second", work.second, "4-cliques", t)
     totals = (t, cycles), tuple(padded(second.found, "second"))
     outcome = _finish(*put64((order, *totals), selection.main), detail=detail)

@@ -53,8 +53,14 @@ class Plan:
 
 
 class Ranges(NamedTuple):
-    """A part of the work, each kind from a first (inclusive) to a stop: membership tests (int64); and int32 ranks of
-    lowest nodes of cliques, running numbers of heavy nodes, ranks of light nodes."""
+    """Part of the work; each kind goes from a first (inclusive) to a stop (exclusive).
+
+    Attributes:
+      tests: membership tests, int64.
+      heavy: running numbers of heavy nodes, int32.
+      light: ranks of light nodes, int32.
+      tails: ranks of the lowest nodes of cliques, int32.
+    """
 
     tests: tuple[Any, Any]
     heavy: tuple[Any, Any]
@@ -63,7 +69,10 @@ class Ranges(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What the equations need, per arc int64 ``[M]``; for global counts K and cyc are totals over arcs, A, B absent."""
+    """Statistics that the equations need, int64 ``[M]`` per arc.
+
+    For global counts ``K`` and ``cyc`` are totals over arcs, and ``A`` and ``B`` are ``None``.
+    """
 
     t: jax.Array
     K: jax.Array
@@ -73,10 +82,10 @@ class Statistics(NamedTuple):
 
 
 def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
-    """Lay the work out (``xp`` as in :func:`jaxmotif.kernels._expand.flat_work`)."""
+    """Lay out the work (``xp`` as in :func:`jaxmotif.kernels._expand.flat_work`)."""
     zero = xp.zeros(1, np.int64)
     lengths = triangle_tests(xp, order)
-    # 64 bits before the sum: tests of one arc fit 32, all together may not.
+    # The tests of one arc fit 32 bits, but all together may not, so they are widened before the sum.
     starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
     words = xp.concatenate([zero, xp.cumsum(cliques.row_words(order))])
     wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
@@ -86,24 +95,24 @@ def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
 
 
 def all_ranges(plan: Plan) -> Ranges:
-    """The whole of the work."""
+    """Return the ranges of all work."""
     zero, nodes = np.int32(0), np.int32(plan.word_starts.shape[0] - 1)
     return Ranges((np.int64(0), plan.triangles.total), (zero, plan.wedges.heavy_count), (zero, nodes), (zero, nodes))
 
 
 class FirstSums(NamedTuple):
-    """What the first pass adds to: triangles at each arc; 4-cycles at each arc, or their total over arcs."""
+    """Sums of the first pass: triangles at each arc; 4-cycles at each arc, or their total over arcs."""
 
     t: jax.Array
     cyc: jax.Array
 
 
 SecondSums = tuple[jax.Array, ...]
-"""What the second pass adds to: three sums by arc, or one total over arcs, see :func:`second_pass`."""
+"""Sums of the second pass: three by arc, or one total over arcs; see :func:`second_pass`."""
 
 
 def start_first(order: DegreeOrder, per_edge: bool) -> FirstSums:
-    """Nothing found yet."""
+    """Return the sums of the first pass before any work: zeros."""
     cycles = (
         accumulator(order.edge_capacity | codegree.WHOLE_LINES, jnp.int64) if per_edge else jnp.zeros((), jnp.int64)
     )
@@ -117,23 +126,32 @@ def first_pass(order: DegreeOrder, plan: Plan, sums: FirstSums, ranges: Ranges, 
 
 
 def start_second(order: DegreeOrder, per_edge: bool) -> SecondSums:
-    """Nothing found yet."""
+    """Return the sums of the second pass before any work: zeros."""
     if not per_edge:
         return (jnp.zeros((), jnp.int64),)
     return tuple(accumulator(order.edge_capacity, jnp.int64) for _ in range(3))
 
 
 def statistics(
-    order: DegreeOrder, plan: Plan, ranges: Ranges, tuning: Tuning, per_edge: bool,
+    order: DegreeOrder,
+    plan: Plan,
+    ranges: Ranges,
+    tuning: Tuning,
+    per_edge: bool,
     total: Callable[[Any], Any] = lambda sums: sums,
-) -> Statistics:  # fmt: skip
-    """Both passes over some ranges of the work.
+) -> Statistics:
+    """Run both passes over some ranges of the work.
 
     Args:
-      total: adds up the sums of all who share the work (default: nobody else does).
+      order: the degree order of the graph.
+      plan: the work.
+      ranges: the part of the work to do.
+      tuning: static sizes.
+      per_edge: whether sums are by arc, instead of totals.
+      total: adds up the sums of all devices that share the work (default: no other device does).
     """
     first = first_pass(order, plan, start_first(order, per_edge), ranges, tuning)
-    # Of all who share the work: the second pass reads the triangles of any arc.
+    # The sums of all devices are added up first, since the second pass reads the triangles of any arc.
     t = total(first.t)
     second = second_pass(order, plan, t, start_second(order, per_edge), ranges, tuning)
     return finish(order, FirstSums(t, total(first.cyc)), total(second))
@@ -166,9 +184,9 @@ def count_cycles(
 def second_pass(
     order: DegreeOrder, plan: Plan, t: jax.Array, sums: SecondSums, ranges: Ranges, tuning: Tuning
 ) -> SecondSums:
-    """Add what the triangles whose lowest nodes are in a range of ranks give.
+    """Add the sums of the triangles whose lowest nodes are in a range of ranks.
 
-    By arc: twice K, A + t^2, and B + t (d_u + d_v). Or twice the total of K over arcs alone.
+    By arc, these are twice K, A + t^2, and B + t (d_u + d_v); as a total, twice the sum of K over arcs alone.
 
     Args:
       t: triangles at each arc, from all tests.
@@ -177,7 +195,7 @@ def second_pass(
 
     def matrix_block(low, high, sums):
         first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
-        # Places in this block's bits; of other nodes they are wrong, and not asked for.
+        # These are places in this block's bits; for other nodes they are wrong, and never read.
         base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
 
         def find(at):
@@ -188,12 +206,12 @@ def second_pass(
             return cliques.set_bits(order, base, bits, find(at))
 
         def collect(at, sums):
-            # Found again, as that takes less than to keep them.
+            # The triangles are found again, which takes less than keeping them.
             tri = find(at)
             common = cliques.common_bits(order, base, bits, tri).astype(jnp.int64)
             if len(sums) == 1:
                 return (sums[0] + 4 * common.sum(),)
-            # No triangle has arcs past the last: they are made some that exist.
+            # Padding has arcs past the last, which are replaced by one that exists.
             arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
             u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
             triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
@@ -208,7 +226,7 @@ def second_pass(
         bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
         return _loop(first, stop, block, collect, sums)
 
-    # All matrices fit at once.
+    # If all matrices fit at once, there is a single block.
     if tuning.words >= cliques.words_bound(edges):
         return matrix_block(tails[0], tails[1], sums)
     # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
@@ -230,7 +248,7 @@ def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statisti
         return Statistics(t, second[0] // 2, first.cyc, None, None)
     K, A, B = (x[:edges] for x in second)
     ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
-    # Each triangle at an edge added t of the edge itself, and the degrees of its ends: taken off again.
+    # Each triangle at an edge added t of the edge itself and the degrees of its ends, which are taken off again.
     return Statistics(t, K // 2, first.cyc[:edges], A - t * t, B - t * ends)
 
 
@@ -240,7 +258,7 @@ def _loop(first: jax.Array, stop: jax.Array, block: int, step: Any, start: Any) 
 
 
 def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Array, jax.Array]]:
-    """The sums the global counts need, split so that they cannot overflow."""
+    """Return the sums that the global counts need, split so that they cannot overflow."""
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
     totals = stats.K.ndim == 0
@@ -255,10 +273,12 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
 
 
 def edge_columns(
-    order: DegreeOrder, stats: Statistics, sizes: tuple[jax.Array, jax.Array] | None = None,
+    order: DegreeOrder,
+    stats: Statistics,
+    sizes: tuple[jax.Array, jax.Array] | None = None,
     arcs: jax.Array | None = None,
-) -> dict[str, jax.Array]:  # fmt: skip
-    """All per-edge columns by arc, int64 ``[M]`` (padding arcs: arbitrary).
+) -> dict[str, jax.Array]:
+    """Return all per-edge columns by arc, int64 ``[M]`` (padding arcs hold arbitrary numbers).
 
     Args:
       sizes: nodes and edges of the graph that each arc lies in, int64 ``[M]``, where ``order`` is of a union.
@@ -266,17 +286,28 @@ def edge_columns(
     """
     n, m = sizes or (order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64))
     degree = order.degree.astype(jnp.int64)
-    # Degrees at both ends of each arc at a node, less its own as often as it has arcs.
+    # Degrees at both ends of each arc at a node are summed, less the node's own degree as often as it has arcs.
     near = sum_at_nodes(order, degree[order.tail] + degree[order.head]) - degree * degree
     at_node = sum_at_nodes(order, stats.t)
     u, v = order.tail, order.head
     if arcs is not None:
-        # In memory once: XLA would else read at random for each column anew.
+        # The barrier keeps these in memory: XLA would else read at random for each column anew.
         u, v, stats = lax.optimization_barrier(jax.tree.map(lambda x: x[arcs], (u, v, stats)))
     return equations.edge_columns(
-        n, m, degree[u], degree[v], stats.t, stats.K, stats.cyc, stats.A, stats.B, near[u], near[v], at_node[u],
+        n,
+        m,
+        degree[u],
+        degree[v],
+        stats.t,
+        stats.K,
+        stats.cyc,
+        stats.A,
+        stats.B,
+        near[u],
+        near[v],
+        at_node[u],
         at_node[v],
-    )  # fmt: skip
+    )
 
 
 def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:
@@ -288,7 +319,7 @@ def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:
 
 
 def node_columns(order: DegreeOrder, columns: dict[str, jax.Array]) -> jax.Array:
-    """The 15 node orbits in the graph's own node order, int64 ``[N, 15]``."""
+    """Return the 15 node orbits in the graph's own node order, int64 ``[N, 15]``."""
     incident = {name: sum_at_nodes(order, columns[name]) for name in equations.CONNECTED_COLUMNS}
     orbits = jnp.stack(equations.node_orbits(order.degree.astype(jnp.int64), incident), axis=-1)
     return jnp.zeros_like(orbits).at[order.node].set(orbits, unique_indices=True)

@@ -18,8 +18,15 @@ from jaxmotif.kernels._expand import take
 
 
 class Starts(NamedTuple):
-    """What is needed to cut a run: how many membership tests there are, the first test of each tail, the first wedge
-    of each heavy node and of each light one (all int64), and how many nodes are heavy."""
+    """Positions at which a run can be cut.
+
+    Attributes:
+      tests: how many membership tests there are, int64.
+      tails: the first test of each tail, int64.
+      heavy: the first wedge of each heavy node, int64.
+      light: the first wedge of each light node, int64.
+      heavy_count: how many nodes are heavy.
+    """
 
     tests: Any
     tails: Any
@@ -35,17 +42,18 @@ class Starts(NamedTuple):
 
 
 def split_ranges(xp: ModuleType, starts: Starts, parts: int) -> Ranges:
-    """Ranges with a leading axis of ``parts`` entries, each about the same number of tests and of wedges.
+    """Return ranges with a leading axis of ``parts`` entries, each about the same number of tests and of wedges.
 
     Args:
-      xp: NumPy or (in its 64-bit mode) jax.numpy, as the arrays.
-      parts: static.
+      xp: the module of the arrays, NumPy or (in its 64-bit mode) jax.numpy.
+      starts: where the run can be cut.
+      parts: how many ranges to make; static.
     """
     nodes = np.int32(starts.tails.shape[0] - 1)
     share = xp.arange(1, parts, dtype=np.int64)
 
     def cut(first: jax.Array, last: jax.Array | np.integer) -> tuple[Any, Any]:
-        # Cuts at nodes: the first at or past each equal share of the work.
+        # Cuts are at nodes, each the first one at or past an equal share of the work.
         inner = xp.minimum(xp.searchsorted(first, first[-1] * share // parts).astype(np.int32), last)
         zero = xp.zeros(1, np.int32)
         return xp.concatenate([zero, inner]), xp.concatenate([inner, zero + last])
@@ -61,19 +69,28 @@ def split_ranges(xp: ModuleType, starts: Starts, parts: int) -> Ranges:
 
 
 class PassWork(NamedTuple):
-    """The work before each node of the degree order, int64 ``[n + 1]``: of the pass that finds triangles and 4-cycles,
-    and of the one that finds 4-cliques. Padding nodes, which come first in the order, are not counted."""
+    """Work before each node of the degree order, int64 ``[n + 1]``.
+
+    Padding nodes, which come first in the order, are not counted.
+
+    Attributes:
+      first: the work of the pass that finds triangles and 4-cycles.
+      second: the work of the pass that finds 4-cliques.
+    """
 
     first: np.ndarray
     second: np.ndarray
 
 
 def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
-    """Membership tests by lowest node, and wedges by highest node; the same for every plan of a graph (host)."""
+    """Return the work of both passes: membership tests by lowest node, and wedges by highest node (host).
+
+    It is the same for every plan of a graph.
+    """
     skip = order.node_capacity - int(order.num_nodes)
     tests, wedges = np.asarray(plan.triangle_starts), plan.wedges
     number = np.asarray(wedges.heavy_row)
-    # A running number that grows marks a heavy node: it has its own wedges, others none.
+    # A running number that grows marks a heavy node, which has wedges of its own; other nodes have none.
     heavy = np.where(np.diff(number, prepend=-1), np.diff(np.asarray(wedges.heavy_starts))[np.maximum(number, 0)], 0)
     of_node = heavy + np.diff(np.asarray(wedges.light_starts))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_node, dtype=np.int64)])
@@ -82,11 +99,14 @@ def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
 
 
 def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) -> Ranges:
-    """The work at nodes ``first`` to ``stop - 1`` of :func:`pass_work`, ``skip`` after that many padding nodes."""
+    """Return the ranges of the work at nodes ``first`` to ``stop - 1`` of :func:`pass_work`.
+
+    The first ``skip`` ranks are padding nodes.
+    """
     low, high = (skip + first).astype(jnp.int32), (skip + stop).astype(jnp.int32)
 
     def heavy_before(rank: jax.Array) -> Any:
-        # How many heavy nodes come before a rank: the running number of the one before, and one.
+        # The number of heavy nodes before a rank is the running number of the node before it, plus one.
         return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
 
     tests = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
@@ -94,22 +114,25 @@ def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) 
 
 
 def span_difficulty(order: DegreeOrder, by: Order) -> Callable[[Span], float]:
-    """The mean degree of the edges' ends in a stretch of nodes, or their mean volume (the sum of the degrees of both
-    ends' neighbours); negative for an order from ``-``."""
+    """Return a function that measures how difficult a stretch of nodes is.
+
+    The measure is the mean degree of the edges' ends, or their mean volume (the sum of the degrees of both ends'
+    neighbours). It is negative for an order whose name begins with ``-``.
+    """
     degree = np.asarray(order.degree).astype(np.float64)
     skip, sign = order.node_capacity - int(order.num_nodes), -1.0 if by.startswith("-") else 1.0
     difficulty = _difficulty(order, degree, by)
 
     def mean(span: Span) -> float:
         nodes = slice(skip + span.first, skip + span.stop)
-        # Edges count by their ends: a node's mean is weighted by its degree.
+        # Edges count by their ends, so a node's mean is weighted by its degree.
         return sign * float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
 
     return mean
 
 
 def _difficulty(order: DegreeOrder, degree: np.ndarray, by: Order) -> np.ndarray:
-    """Mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
+    """Return the mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
     m = int(order.num_edges)
     u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
     if by.endswith("volume"):

@@ -43,10 +43,11 @@ def choose_tuning(
     memory: int | None = None,
     detail: Detail = "edge",
 ) -> Tuning:
-    """Sizes for graphs of these capacities.
+    """Choose the sizes of a run for graphs of given capacities.
 
     Args:
-      nodes, edges: capacities.
+      nodes: the node capacity.
+      edges: the edge capacity.
       device: where it will run (default: JAX's default device).
       memory: bytes the run may use beyond the graph (default: half of what is free on the device, or the least where
         that is more).
@@ -58,29 +59,32 @@ def choose_tuning(
     device = device if device is not None else default_device()
     fixed, least = fixed_bytes(nodes, edges, detail), smallest_step_bytes(nodes, edges)
     what = f"{nodes} nodes and {edges} edges (padded), whose results and tables take {fixed}"
-    # What is there anyway is taken off first: steps share the rest.
+    # Memory that every run takes is taken off first; the steps share the rest.
     free = working_memory(memory, device, fixed + least, what) - fixed
-    if not target_of(device).is_accelerator:  # small enough to stay in cache
+    if not target_of(device).is_accelerator:  # so small that steps stay in cache
         block = _power(min(2**16 if edges > 2**21 else 2**14, max(2**10, 4 * edges)))
         heavy_block = light_block = block
         table, slots, fill, most_words = 2**20, 8 * block, 8, 2**22
-    else:  # large enough to fill the device, no larger than a graph of this class needs
-        # A position takes at most 512 bytes of arrays: all of them together 1 GiB for the smallest class.
+    else:  # so large that steps fill the device, but no larger than a graph of this class needs
+        # A position takes at most 512 bytes of arrays, so all of them take 1 GiB for the smallest class.
         most = min(2**21 if edges <= 2**19 else 2**24, free // 512)
         block = heavy_block = _power(min(max(2**16, 16 * edges), most))
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
         most_cells = 2**27 if edges <= 2**19 else 2**28
         table, slots, fill, most_words = min(most_cells, free // 16), 4 * light_block, 64, 2**26
-    # As many dense rows as the table has room for: one at least.
+    # There are as many dense rows as the table has room for, but at least one.
     rows = max(1, min(nodes, table // nodes))
-    # At least what the largest node takes, twice; never more than the whole graph would.
+    # This is at least twice what the largest node takes, and never more than the whole graph would.
     words = min(words_bound(edges), max(2 * most_row_words(edges), min(most_words, free // 16)))
     return Tuning(block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
 
 
 def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:
-    """What a run takes whatever its step, as XLA says: order and plan (64 to 68 bytes an edge), accumulators, results
-    (136 bytes an edge, or half where they are narrow)."""
+    """Return the bytes that a run takes whatever the size of its steps, as XLA reports them.
+
+    They are order and plan (64 to 68 bytes an edge), accumulators, and results (136 bytes an edge, or half where they
+    are narrow).
+    """
     return {"graph": 168, "edge": 432, "node": 408}[detail] * edges + 100 * nodes
 
 

@@ -20,22 +20,33 @@ class Units(NamedTuple):
 
 
 def units() -> Units:
-    """Tensor cores take bfloat16; the matrix units of a TPU whole numbers, which they multiply twice as fast."""
+    """Return the number formats in which the current platform multiplies matrices.
+
+    Tensor cores take bfloat16; the matrix units of a TPU take whole numbers, which they multiply twice as fast.
+    """
     kinds = {"cpu": (jnp.float32, 24, jnp.float32, 24), "tpu": (jnp.int8, 7, jnp.int32, 31)}
     factors, bits, sums, sum_bits = kinds.get(target().platform, (jnp.bfloat16, 8, jnp.float32, 24))
     return Units(jnp.dtype(factors), bits, jnp.dtype(sums), sum_bits)
 
 
 def times(x: jax.Array, y: jax.Array) -> jax.Array:
-    """The matrix product of numbers from 0 to 127, whose sums are below 2^24, int32."""
+    """Return the matrix product of numbers from 0 to 127, whose sums are below 2^24, as int32."""
     unit = units()
     x, y = x.astype(unit.factors), y.astype(unit.factors)
     return jnp.matmul(x, y, preferred_element_type=unit.sums).astype(jnp.int32)
 
 
 def join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
-    """The matrix product of ``x [..., D, D]`` of 0 and 1 with int32 ``y`` below ``most``; int32 where that holds it,
-    else int64. Of other numbers up to 127 where all sums are below 2^24. It is made of products of limbs of y."""
+    """Return the exact matrix product of zeros and ones with larger whole numbers, made of products of limbs of ``y``.
+
+    Args:
+      x: zeros and ones ``[..., D, D]``; numbers up to 127 where all sums are below 2^24.
+      y: int32 ``[..., D, E]``, below ``most``.
+      most: static bound of ``y``.
+
+    Returns:
+      int32 where that holds the sums, else int64.
+    """
     unit, wide = units(), (y.shape[-2] - 1).bit_length()
     limb, need = min(unit.factor_bits, unit.sum_bits - wide), (most - 1).bit_length()
     kind = jnp.int32 if need + wide < 32 else jnp.int64
