@@ -35,13 +35,13 @@ hidden = argparse.SUPPRESS
 # ---- scaling
 
 
-LISTED = {"leaves": False, "symmetry": False}
-"""Search options by which every match is reached."""
+LISTED = Search(leaves=False, symmetry=False)
+"""A search by which every match is reached."""
 HARD = {
     "list helicobacter_L8/dense_e32_0": ("graemlin_helicobacter_L8derived/dense_e32_0", False, LISTED),
     "list helicobacter_L1/semi_e8_0": ("graemlin_helicobacter_L1/semi_e8_0", False, LISTED),
     "list yeast_u32/dense_e32_0": ("string_yeast_u32/dense_e32_0", False, LISTED),
-    "induced helicobacter_L1/dense_e16_0": ("graemlin_helicobacter_L1/dense_e16_0", True, {}),
+    "induced helicobacter_L1/dense_e16_0": ("graemlin_helicobacter_L1/dense_e16_0", True, None),
 }
 """Queries that take long on one GPU, whether they are induced, and how they are searched."""
 SMALL_HARD = {"list helicobacter_L8/semi_e16_0": ("graemlin_helicobacter_L8derived/semi_e16_0", False, LISTED)}
@@ -54,7 +54,7 @@ def scaled_job(name: str, data: Path, small: bool, devices: Any) -> Callable[[],
     if name in HARD | SMALL_HARD:
         instance, induced, how = (HARD | SMALL_HARD)[name]
         query, target = harness.instance(data, instance)
-        return lambda: count_matches(query, target, induced, devices=devices, search=Search(**how)).count
+        return lambda: count_matches(query, target, induced, devices=devices, search=how).count
     if name == "sieve":
         sieve = Sieve(12 if small else 24, devices)
         placed = jax.block_until_ready(sieve.place(regular(1 << 10, 12 if small else 24)))
@@ -187,7 +187,7 @@ def budgeted_job(name: str, data: Path, memory: int) -> Callable[[], Any]:
     if name == "matching":
         query, target = harness.instance(data, "graemlin_helicobacter_L1/semi_e8_0")
         target = target.to_device(device)
-        return lambda: count_matches(query, target, memory=memory, search=Search(**LISTED))
+        return lambda: count_matches(query, target, memory=memory, search=LISTED)
     if name == "sieve":
         sieve = Sieve(16, None, memory)
         placed = sieve.place(regular(1 << 14, 16))

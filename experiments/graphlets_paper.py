@@ -23,15 +23,16 @@ from harness import Rows, Table, measure, option
 
 import jaxmotif
 from jaxmotif.devices import Hybrid
-from jaxmotif.graph import Graph
 
-# What is not public: the queue's units of work, which ``sides`` listens to.
+# What is not public: the queue's units of work, which ``sides`` listens to, and the name of a type.
+from jaxmotif.devices._select import Order
+from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _run
 
 rows = Rows(__doc__)
 Points = dict[str, dict[Any, Any] | tuple[list, list]]
 
-ORDERS = {"degree": "d", "volume": "vol", "-degree": "d^-1", "-volume": "vol^-1"}
+ORDERS: dict[Order, str] = {"degree": "d", "volume": "vol", "-degree": "d^-1", "-volume": "vol^-1"}
 """Orders of the edges in the queue, and their names in the paper."""
 PGD = {
     "internet-as": 0.358,

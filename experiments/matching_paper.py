@@ -365,6 +365,8 @@ def outlook(row: dict[str, Any]) -> str:
     """Say in words why an instance is not counted, and how long it would take."""
     if row["exact"]:
         return f"counted in {row['seconds']:.1f} s"
+    if not row["tested"]:
+        return f"{row['candidates']:.1e} candidates expected; none was tested within the limit"
     days = row["candidates"] / (row["tested"] / row["seconds"]) / 86400
     took = f"{24 * days:.1g} hours" if days < 2 else f"{days:.1g} days" if days < 1000 else f"{days / 365:.1g} years"
     reached = "" if row["reached"] == row["core"] else f", no probe came beyond node {row['reached']}"
@@ -429,17 +431,19 @@ def flooding(options: argparse.Namespace) -> None:
         how = Search(leaves=options.count, symmetry=options.count, block=block, lookahead=False)
         how = Options(induced=kind == "induced", search=how)
         plan = make_plan(query, target, None, how, jax.devices()[0], PhaseClock())
+        assert plan.ready is not None  # no instance is decided by its plan alone
+        lanes_of_step = plan.ready.stages[0].sizes.block
         for schedule in SCHEDULES:
             end, seconds = scheduled(plan, schedule, options.threads, options.seconds)
             count, steps, tested, done = end.matches * plan.multiplier, end.steps, end.positions, end.drained
             if done:
                 harness.check(f"{name} {kind}, {schedule}", count, known[folder][file][kind]["matches"])
-            used = tested / max(1, steps) / plan.ready.stages[0].sizes.block
+            used = tested / max(1, steps) / lanes_of_step
             label = f"{name.removeprefix('graemlin_')} {kind}"
             rates[schedule][label], lanes[schedule][label] = tested / seconds, 100 * used
             matches = f"{count:,}{'' if done else ' so far'}", "yes" if done else ""
             table.row(name, kind, schedule, *matches, f"{seconds:.2f}", steps, f"{tested:,}", f"{100 * used:.1f} %")
-    told = {
+    told: dict[str, Any] = {
         "xlabel": "instance",
         "kind": "bar",
         "paper": "Figs. 3 and 4 show the two phases as drawings; they are not timed apart",

@@ -25,6 +25,7 @@ from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._pair_states import Alphabet
 from jaxmotif.census._sizes import plan
 from jaxmotif.graph import Graph
+from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs._graph_samples import sample_graphs
 from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
@@ -56,6 +57,10 @@ def census(options: argparse.Namespace) -> None:
             )
 
 
+STEPS: tuple[tuple[Step, int], ...] = (("reject", 20), ("global", 5))
+"""Steps of a chain, and attempts an edge."""
+
+
 @rows(option("--number", type=int, default=1000, help="of random graphs"), option("--calls", type=int, default=3))
 def chains(options: argparse.Namespace) -> None:
     """Time the random graphs of yeast and of a network of 17,179 nodes and 124,599 arcs, by both steps."""
@@ -64,7 +69,7 @@ def chains(options: argparse.Namespace) -> None:
     large = Graph.from_edges(arcs[arcs[:, 0] != arcs[:, 1]][:124_599], 17_179, directed=True)
     table = Table("network | random graphs | step | attempts an edge | accepted | first s | s")
     for name, graph in (("yeast", harness.directed(options.data, "yeast")), ("17,179 nodes", large)):
-        for step, attempts in (("reject", 20), ("global", 5)):
+        for step, attempts in STEPS:
             call = partial(random_graphs, graph, options.number, jax.random.key(0), step=step, attempts=attempts)
             timing = measure(call, calls=options.calls)
             accepted = f"{timing.result.acceptance:.3f}"
@@ -189,7 +194,7 @@ def largest(options: argparse.Namespace) -> None:
         ylabel="seconds",
         kind="line",
         paper="Fig. 6, r = 1000, charts: over 250 times DistributedNM (6 threads) from k = 7 on, on a K20",
-        note="a tenth or more of the random graphs are counted again at double length",
+        note="a tenth or more of the random graphs go on to four times the length, and are counted again",
     )
 
 
@@ -295,11 +300,11 @@ class Sampled:
 
     def match(self, plans: Sequence[Any], samples: Sequence[Any], tables: Sequence[int] | None = None) -> np.ndarray:
         """Count ``[graphs, classes]``: the plans one after the other, the samples one after the other."""
-        tables = tables or [self.sizes.table] * self.size
+        sizes = list(tables or [self.sizes.table] * self.size)
         parts = []
         for sample in samples:
             graphs = self.graphs(sample)
-            counts = [count_by_matching(graphs, p, block=self.sizes.block, tables=tables) for p in plans]
+            counts = [count_by_matching(graphs, p, block=self.sizes.block, tables=sizes) for p in plans]
             parts.append(np.concatenate(counts, axis=1))
         return np.concatenate(parts)
 
@@ -362,8 +367,8 @@ def overhead(options: argparse.Namespace) -> None:
     for name in options.networks:
         case = Sampled(options, name)
         alone = [plan_matching(case.graph, case.size, [c]) for c in case.classes]
-        few = case.sample[:SINGLES]
-        singles = [few[i : i + 1] for i in range(len(few))]
+        singles = case.batches(1)[:SINGLES]
+        few = [one for lot in singles for one in lot]
         _, full = timed(lambda case=case: case.match([case.whole], [case.sample]))
         merged, without_tree = timed(lambda case=case, alone=alone: case.match(alone, [case.sample]))
         _, bounded = timed(lambda case=case, alone=alone, singles=singles: case.match(alone, singles))

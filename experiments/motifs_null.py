@@ -16,6 +16,7 @@ from harness import Rows, Table, measure, option
 from scipy import sparse
 
 from jaxmotif.datasets import load
+from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
 from jaxmotif.kernels._switching import Step
@@ -101,6 +102,52 @@ def mixing(options: argparse.Namespace) -> None:
                             mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
                             longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
                             table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
+
+
+# ---- the default length
+
+
+def crowded(seed: int) -> Graph:
+    """Build a graph of 40 to 78 nodes and 150 to 190 one-way arcs, most at a few hubs, with some reciprocated pairs."""
+    rng = np.random.default_rng(100 + seed)
+    nodes, arcs = 40 + 2 * seed, 150 + 10 * (seed % 5)
+    pairs = max(2, round(arcs * (0.01 + 0.09 * seed / 19)))
+    weights = 1 / np.arange(1, nodes + 1) ** rng.choice([0.0, 0.4, 0.7])
+    taken, edges = set(), []
+    while len(taken) < arcs + pairs:
+        u, v = rng.choice(nodes, 2, replace=False, p=weights / weights.sum()).tolist()
+        if frozenset((u, v)) not in taken:
+            taken.add(frozenset((u, v)))
+            edges += [(u, v), (v, u)] if len(taken) <= pairs else [(u, v)]
+    return Graph.from_edges(edges, nodes, directed=True)
+
+
+@rows(option("networks", nargs="*", metavar="NETWORK", help="default: all directed ones"), graphs)
+def defaults(options: argparse.Namespace) -> None:
+    """Compare the means of triads at the default length with those of chains that try 5,000 switches an edge.
+
+    There are ten times as many of the long chains. After the networks come generated graphs of which 1 to 10 % of the
+    edges are reciprocated pairs.
+    """
+    num = options.graphs
+    folder = harness.data_folder(options.data, "directed")
+    names = options.networks or [path.stem for path in sorted(folder.glob("*.edges"))]
+    compared = [(name, harness.directed(options.data, name)) for name in names]
+    compared += [(f"generated, {seed}", crowded(seed)) for seed in range(20)]
+    table = Table("graph | attempts | moves by kind | classes | largest \\|z\\| of a mean | z, 4 times | notes")
+    for name, graph in compared:
+        short = find_motifs(graph, 3, num, 11)
+        long = find_motifs(graph, 3, 10 * num, 12, attempts=5000)
+        wanted = dict(zip(long.classes, zip(long.significance.mean, long.significance.sd, strict=True), strict=True))
+        distances = []
+        for label, mean, sd in zip(short.classes, short.significance.mean, short.significance.sd, strict=True):
+            other, spread = wanted.get(label, (0.0, 0.0))
+            spread = max(spread, sd)
+            if spread * num**0.5 > 5:  # else it was seen in a handful of graphs, and its error is not normal
+                distances.append(abs(mean - other) / (spread * np.sqrt(1.1 / num)))
+        kinds = ", ".join(f"{kind} {moves:.1f}" for kind, moves in short.accepted_by_kind.items())
+        worst = f"{max(distances, default=0):.2f}", f"{np.abs(short.mixing.longer_z).max(initial=0):.1f}"
+        table.row(name, f"{short.attempts:.0f}", kinds, len(distances), *worst, "; ".join(short.notes))
 
 
 # ---- long sequential chains

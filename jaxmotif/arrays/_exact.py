@@ -11,7 +11,7 @@ import numpy as np
 
 T = TypeVar("T")
 
-CHUNK_BYTES = 2**21
+CHUNK_BYTES = 2**22
 """Smallest piece of a table that a thread copies at a time: larger ones keep the next step of the copy waiting."""
 
 MOST_CHUNKS = 64

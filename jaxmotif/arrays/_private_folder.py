@@ -12,9 +12,15 @@ def user_cache_folder() -> Path:
     """Return jaxmotif's folder in ``XDG_CACHE_HOME`` or ``~/.cache``; it need not exist.
 
     Raises:
-      RuntimeError: the user has no home folder.
+      FileNotFoundError: the user has no home folder.
     """
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "jaxmotif"
+    cache = os.environ.get("XDG_CACHE_HOME")
+    if not cache:
+        try:
+            cache = Path.home() / ".cache"
+        except RuntimeError:
+            raise FileNotFoundError("this user has no home folder, so name one for compiled programs") from None
+    return Path(cache).absolute() / "jaxmotif"
 
 
 def make_private(folder: Path) -> None:
@@ -22,13 +28,16 @@ def make_private(folder: Path) -> None:
     for level in (*reversed(folder.parents), folder):
         with contextlib.suppress(FileExistsError):
             os.mkdir(level, 0o700)
+    if not folder.is_dir():
+        raise NotADirectoryError(20, "Not a directory", str(folder))
 
 
 def why_not_private(folder: Path) -> str | None:
     """Say why code that lies in a folder could be somebody else's; ``None`` where only this user, or root, wrote it.
 
-    Nobody else may enter the folder, write to a level above it (unless that is sticky, as ``/tmp`` is, where nobody can
-    rename what is another's), or own a file in it.
+    Nobody else may write to the folder, or to a level above it unless that is sticky, as ``/tmp`` is, where nobody can
+    rename what is another's. In the folder everything must belong to this user or root. Where others may enter it,
+    they may write to no file.
     """
     if not hasattr(os, "geteuid"):  # Windows gives each user a cache folder of their own
         return None
@@ -41,9 +50,10 @@ def why_not_private(folder: Path) -> str | None:
             return f"{level} belongs to another user"
         if status.st_mode & 0o022 and not shared_but_sticky:
             return f"others may write to {level}"
-    if os.lstat(real).st_mode & 0o077:
-        return f"others may read {real}"
+    is_closed = not os.lstat(real).st_mode & 0o077
     for entry in real.rglob("*"):  # what was put there while the folder was open stays dangerous
-        if os.lstat(entry).st_uid not in trusted:
-            return f"{entry} belongs to another user"
+        status = os.lstat(entry)
+        is_plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+        if status.st_uid not in trusted or not is_plain or (status.st_mode & 0o022 and not is_closed):
+            return f"{entry} may be another user's"
     return None

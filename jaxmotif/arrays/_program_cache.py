@@ -12,12 +12,12 @@ import hashlib
 import os
 import platform
 import re
-import stat
 from pathlib import Path
 
 import jax
 
 from jaxmotif.arrays._compile import compile_quickly
+from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
 
 DEFAULT_BYTES = 1 << 30
 
@@ -66,7 +66,7 @@ def keep_compiled(
     from_jax = path is None and told is not None
     folder = Path(told) if from_jax and told else _own_folder(path)
     make_private(folder)
-    if reason := why_unsafe(folder):
+    if reason := why_not_private(folder):
         raise PermissionError(f"{reason}: compiled programs in {folder} could be somebody else's code")
     if not from_jax:
         drop_oldest(folder, max_bytes)
@@ -82,49 +82,7 @@ def keep_compiled(
 
 def _own_folder(path: str | os.PathLike[str] | None) -> Path:
     """Return the folder for this kind of processor in ``path``, or in the user's cache folder."""
-    if path is not None:
-        return Path(path).expanduser().absolute() / _machine()
-    home = os.environ.get("XDG_CACHE_HOME")
-    if not home:
-        try:
-            home = Path.home() / ".cache"
-        except RuntimeError:
-            raise FileNotFoundError("this user has no home folder, so name one for compiled programs") from None
-    return Path(home).absolute() / "jaxmotif" / _machine()
-
-
-def why_unsafe(folder: Path) -> str | None:
-    """Say why nobody should run what lies in a folder; ``None`` where only this user, or root, can have put it there.
-
-    Every level of the path must belong to the user or to root, and nobody else may write to it, but for folders such
-    as ``/tmp``, in which nobody can rename what is another's. Every file must be a plain one of the user's or root's.
-    """
-    if not hasattr(os, "geteuid"):  # Windows gives each user a cache folder of his own
-        return None
-    trusted = (0, os.geteuid())
-    real = folder.resolve()  # links are followed once, so that each level below is looked at as it is
-    for level in (real, *real.parents):
-        status = os.lstat(level)
-        shared_but_sticky = status.st_mode & stat.S_ISVTX and level != real
-        if status.st_uid not in trusted:
-            return f"{level} belongs to another user"
-        if status.st_mode & 0o022 and not shared_but_sticky:
-            return f"others may write to {level}"
-    for file in real.iterdir():
-        status = os.lstat(file)
-        is_own = status.st_uid in trusted and not status.st_mode & 0o022
-        if not (is_own and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))):
-            return f"{file} may be another user's"
-    return None
-
-
-def make_private(folder: Path) -> None:
-    """Make each level of a folder that is missing, for this user alone whatever the umask."""
-    for level in (*reversed(folder.parents), folder):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(level, 0o700)
-    if not folder.is_dir():
-        raise NotADirectoryError(20, "Not a directory", str(folder))
+    return (user_cache_folder() if path is None else Path(path).expanduser().absolute()) / _machine()
 
 
 def drop_oldest(folder: Path, max_bytes: int) -> None:

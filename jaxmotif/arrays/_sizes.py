@@ -33,10 +33,10 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
     """Return the capacities with which a graph is run, so that graphs of one class share all programs.
 
     On an accelerator padding costs a small graph a millisecond or two, and compiling takes seconds: all graphs up to
-    2^16 nodes and 2^20 slots are of one class, and there are two more of twice and four times the slots. Graphs beyond
-    these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small graphs are
-    of classes that grow fourfold, with 16 slots a node; larger ones have powers of two of slots, and at least an eighth
-    as many nodes.
+    2^16 nodes and 2^20 slots are of one class, and there are three more of up to 2^18 nodes and 2^22 slots. Graphs
+    beyond these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small
+    graphs are of classes that grow fourfold, with 16 slots a node; larger ones have powers of two of slots, and at
+    least an eighth as many nodes.
 
     Args:
       nodes, slots: how many the graph has.
@@ -49,7 +49,7 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
       ((64, 1024), (8192, 32768), (131072, 1048576))
     """
     if accelerated:
-        for most_nodes, most_slots in ((2**16, 2**20), (2**18, 2**21), (2**18, 2**22)):
+        for most_nodes, most_slots in ((2**16, 2**20), (2**16, 2**21), (2**18, 2**21), (2**18, 2**22)):
             if nodes <= most_nodes and slots <= most_slots:
                 return most_nodes, most_slots
         return bucket_size(nodes), bucket_size(slots)

@@ -264,11 +264,9 @@ def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail) -
 def _run_graph(graph: Graph, tuning: Tuning, detail: Detail, narrow: bool) -> Outcome:
     """Run both passes and the equations on a device, as two programs that follow each other without a wait.
 
-    The first one, which takes seconds to compile, is the same for counts at edges, at nodes and, in graphs of up to a
-    million edges, in the whole graph: there the sums at each edge take less than a millisecond.
+    The first one, which takes seconds to compile, is the same for counts at edges and at nodes.
     """
-    per_edge = detail != "graph" or graph.slot_capacity <= 2**21
-    order, stats = _order_and_statistics(graph, tuning=tuning, per_edge=per_edge)
+    order, stats = _order_and_statistics(graph, tuning=tuning, per_edge=detail != "graph")
     return _outcome_of(order, stats, detail=detail, narrow=narrow)
 
 

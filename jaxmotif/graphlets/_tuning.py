@@ -70,7 +70,7 @@ def choose_tuning(
         most = min(2**21 if edges <= 2**19 else 2**24, free // 512)
         block = heavy_block = _power(min(max(2**16, 16 * edges), most))
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
-        most_cells = 2**26 if edges <= 2**19 else 2**28
+        most_cells = 2**27 if edges <= 2**19 else 2**28
         table, slots, fill, most_words = min(most_cells, free // 16), 4 * light_block, 64, 2**26
     # There are as many dense rows as the table has room for, but at least one.
     rows = max(1, min(nodes, table // nodes))

@@ -22,13 +22,13 @@ from jaxmotif.patterns import node_orbits
 from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of, shape_of
 
 Item = tuple[Any, str, Any]
-"""What is asked of a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""
+"""A demand on a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""
 
 _logger = logging.getLogger("jaxmotif")
 
 
 def bind(query: Query, target: Graph) -> RuledPattern:
-    """The pattern and rules that a query has for a target.
+    """Return the pattern and rules that a query has for a target.
 
     Clauses on nodes are domains; those on edges, wanted or forbidden, are conditions on the target's slots; so are
     comparisons between the two ends of a wanted edge, its attributes, and those of the edge back. Comparisons between
@@ -56,8 +56,8 @@ class _Columns:
         self.held = target.attributes or Attributes()
 
     def node(self, key: str, place: Place) -> np.ndarray:
-        """A column of all nodes; ``id`` and ``name`` are the names of nodes, and ``label`` their labels, where no
-        attribute is called so."""
+        """Return a column of all nodes; ``id`` and ``name`` are the names of nodes, and ``label`` their labels,
+        where no attribute is called so."""
         if key in self.held.nodes:
             return self.held.nodes[key]
         graph = self.target
@@ -68,7 +68,7 @@ class _Columns:
         raise self.unknown("node", key, self.held.nodes, place)
 
     def edge(self, key: str, place: Place) -> np.ndarray:
-        """A column of the rows of edges."""
+        """Return a column of the rows of edges."""
         if key in self.held.edges:
             return self.held.edges[key]
         graph = self.target
@@ -84,7 +84,7 @@ class _Columns:
         return QueryError(f"the target has no {kind} attribute {key!r}: {remedy}", place, self.query.text)
 
     def single_edge(self, key: str, place: Place) -> np.ndarray:
-        """A column with one value for each edge ``[m]``."""
+        """Return a column with one value for each edge ``[m]``."""
         if self.held.rows is not None:
             raise QueryError(
                 "edges of the target are parallel, and have several values to compare", place, self.query.text
@@ -92,7 +92,7 @@ class _Columns:
         return self.edge(key, place)
 
     def fulfils(self, column: np.ndarray, clause: Clause) -> np.ndarray:
-        """Which values of a column fulfil a clause."""
+        """Return which values of a column fulfil a clause."""
         if problem := mismatch(column, clause.operator, clause.value):
             raise QueryError(f"attribute {clause.key!r} {problem}", clause.place, self.query.text)
         # Text is compared once for each different value.
@@ -103,7 +103,7 @@ class _Columns:
         return fulfils(values, clause.operator, clause.value)[codes]
 
     def edge_clause(self, clause: Clause) -> np.ndarray:
-        """Which edges fulfil a clause, bool ``[m]``; of parallel ones, as the query says."""
+        """Return which edges fulfil a clause, bool ``[m]``; of parallel ones, as the query says."""
         holds = self.fulfils(self.edge(clause.key, clause.place), clause)
         rows = self.held.rows
         if rows is None:
@@ -126,7 +126,7 @@ class _Columns:
         return pair_keys(self.target.edge_list(), self.target)
 
     def edge_of(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The row of the edge list that joins pairs of nodes ``[M, 2]``, and whether there is one."""
+        """Return the row of the edge list that joins pairs of nodes ``[M, 2]``, and whether there is one."""
         keys = pair_keys(ends, self.target)
         row = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
         return row, self.keys[row] == keys if len(self.keys) else np.zeros(len(row), bool)
@@ -210,7 +210,7 @@ class _Binder:
             raise QueryError("this edge is both wanted and forbidden", edge.place, self.query.text)
 
     def add_comparison(self, comparison: Comparison) -> None:
-        """To what is asked of a node or of the slots of an edge, if that has all its elements."""
+        """Add a comparison to what is asked of a node, or of the slots of an edge, if that has all its elements."""
         ends = sorted({node for element in (comparison.left, comparison.right) for node in _nodes(element)})
         arcs = [pair for pair in ((ends[0], ends[-1]), (ends[-1], ends[0])) if pair in self.wanted]
         # No wanted edge has all its elements: the search cannot test it on one slot.
@@ -233,7 +233,7 @@ class _Binder:
     def both_ways(
         self, ends: tuple[int, int], options: frozenset[frozenset[Item]]
     ) -> Iterable[tuple[tuple[int, int], frozenset[frozenset[Item]]]]:
-        """What is asked of an edge from either end; of an arc from its source alone."""
+        """Yield what is asked of an edge from either end; of an arc from its source alone."""
         yield ends, options
         if not self.target.directed:
             flip = {"source": "target", "target": "source"}
@@ -251,7 +251,7 @@ class _Binder:
         return turned
 
     def slots(self, items: frozenset[Item]) -> np.ndarray:
-        """Which slots in use fulfil all items, bool ``[S]``."""
+        """Return which slots in use fulfil all items, bool ``[S]``."""
         holds = np.ones(self.target.num_slots, bool)
         for item in items:
             if item in self.clauses:
@@ -262,7 +262,7 @@ class _Binder:
         return holds
 
     def of_slots(self, whose: tuple[str, str], place: Place) -> np.ndarray:
-        """An attribute of the source or target, of the edge, or of the edge back, of each slot."""
+        """Return an attribute of the source or target, of the edge, or of the edge back, of each slot."""
         role, key = whose
         if role in ("source", "target"):
             return self.columns.node(key, place)[self.columns.ends[:, int(role == "target")]]
@@ -282,7 +282,7 @@ class _Binder:
         return values
 
     def domains(self) -> np.ndarray | None:
-        """The target nodes that fulfil what is asked of each node, bool ``[k, n]``."""
+        """Return the target nodes that fulfil what is asked of each node, bool ``[k, n]``."""
         if not any(self.asked):
             return None
         allowed = np.ones((len(self.asked), self.target.n), bool)
@@ -298,7 +298,7 @@ class _Binder:
         return allowed
 
     def passes(self, maps: np.ndarray) -> np.ndarray:
-        """Which maps fulfil the comparisons that are left, bool ``[M]``."""
+        """Return which maps fulfil the comparisons that are left, bool ``[M]``."""
         holds = np.ones(len(maps), bool)
         for comparison in self.left:
             left = self.of_maps(comparison.left, comparison.key, comparison.place, maps)
@@ -312,7 +312,7 @@ class _Binder:
         return self.of_pairs(self.columns.single_edge(key, place), maps[:, list(element)])
 
     def keeps(self, permutations: np.ndarray) -> np.ndarray:
-        """Which permutations of the nodes leave the same comparisons, bool ``[A]``."""
+        """Return which permutations of the nodes leave the same comparisons, bool ``[A]``."""
 
         def moved(image: list[int]) -> set[tuple]:
             def to(element: Element) -> Element:
@@ -331,7 +331,7 @@ class _Binder:
         return np.array([moved(image) == as_written for image in permutations.tolist()], bool)
 
     def order(self, pattern: RuledPattern, masks: list[np.ndarray]) -> list[int]:
-        """The order to search in, by how many nodes and slots of the target fulfil what is asked."""
+        """Return the order to search in, by how many nodes and slots of the target fulfil what is asked."""
         graph, allowed = self.target, pattern.allowed
         sizes = np.full(pattern.num_nodes, graph.n) if allowed is None else allowed.sum(axis=1)
         often = np.array([*map(np.count_nonzero, masks), graph.num_slots])  # -1, no condition, is the last
@@ -339,7 +339,7 @@ class _Binder:
         return fewest_candidates(pattern, sizes, np.minimum(slots, slots.T), graph.n)
 
     def check_twins(self, pattern: RuledPattern) -> None:
-        """Raises QueryError where nodes declared interchangeable are not."""
+        """Raise QueryError where nodes declared interchangeable are not."""
         if not self.query.twins:
             return
         if self.left:

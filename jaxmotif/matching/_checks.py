@@ -1,4 +1,4 @@
-"""What the front doors of matching are given, checked: queries, targets and domains."""
+"""Checks of what the front doors of matching are given: queries, targets and domains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Domains = Mapping[int, Sequence[int]] | np.ndarray
 
 
 def load_target(target: GraphLike, *queries: object) -> Graph:
-    """The graph to search, with its attributes if a query may ask for them."""
+    """Return the graph to search, with its attributes if a query may ask for them."""
     return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
 
 
@@ -47,7 +47,7 @@ def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int
 
 
 def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
-    """As bool ``[k, n]``."""
+    """Return the domains that a user gave as bool ``[k, n]``, one row for each query node."""
     k, n = pattern.num_nodes, target.n
     if domains is None:
         return None

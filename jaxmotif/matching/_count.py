@@ -211,7 +211,7 @@ def _planned(
 
 
 def _queries_at_once(index: Target) -> int:
-    """How many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
+    """Return how many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
     # As if each had matrices of four pair kinds, and lists of eight times the slots.
     matrices = min(4 * index.nodes * (index.nodes // 32), TOGETHER_ENTRIES // 2)
     return min(max(TOGETHER_ENTRIES // max(matrices, 8 * index.targets.size, 1), 1), TOGETHER)

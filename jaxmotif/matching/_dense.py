@@ -45,7 +45,7 @@ SWEEPS = 2
 @partial(jax.tree_util.register_dataclass, data_fields=("count", "exact", "steps"), meta_fields=())
 @dataclasses.dataclass(frozen=True, eq=False)
 class DenseCount:
-    """How often a query matches, as a pytree.
+    """The number of matches of a query, as a pytree.
 
     Attributes:
       count: 64-bit :class:`~jaxmotif.arrays._int64.Int64`, matches found: a scalar, or by node or edge and part.
@@ -59,7 +59,7 @@ class DenseCount:
 
 
 class _Rules(NamedTuple):
-    """What the images of nodes j ask of node i's, by positions of the order.
+    """The conditions that the images of nodes j put on node i's, by positions of the order.
 
     ``which`` int32 ``[D, K, K]``: for (i, j), the matrix whose row of j's image allows i's (-1: none asks);
     ``matrices`` uint32 ``[Q, N, W]``, of which the first D are plain adjacency by direction; ``domains`` uint32
@@ -78,8 +78,9 @@ class _Rules(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``, matches int64 ``[B]``; and
-    of all lanes together the tally, integers ``[parts, cells]``, or nothing: cells are nodes, or slots."""
+    """The state of a search. Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``,
+    matches int64 ``[B]``; and of all lanes together the tally, integers ``[parts, cells]``, or nothing: cells are
+    nodes, or slots."""
 
     images: Any
     bits: Any
@@ -97,7 +98,7 @@ def dense_match_count(
     lanes: int = 32,
     max_steps: int = 2**20,
 ) -> DenseCount:
-    """Counts the injective maps from a small query to a small target that preserve its edges (and labels).
+    """Count the injective maps from a small query to a small target that preserve its edges (and labels).
 
     Pure: jit it, and vmap it over stacked queries, stacked targets or both (:func:`jaxmotif.graph.stack_graphs`).
     Padded sizes and static options alone decide what is compiled. Every step costs O(lanes K^2 W) words of work.
@@ -109,7 +110,7 @@ def dense_match_count(
       induced: static; whether non-edges must be preserved too (for directed graphs, each missing arc).
       wildcard: int32 scalar, a label of query nodes and edges that any label matches, or ``None``.
       lanes: static, partial matches extended in a step. Few suit large batches, many a single large search.
-      max_steps: static; the search ends after so many, and ``exact`` is False if it was not done.
+      max_steps: static; the most steps of the search, and ``exact`` is False if it was not done.
 
     Returns:
       The count, whether it is exact, and the steps taken.
@@ -145,7 +146,7 @@ def dense_participation(
     lanes: int = 32,
     max_steps: int = 2**20,
 ) -> DenseCount:
-    """Counts in how many matches each node, or edge, of a small target takes each part of a small query.
+    """Count in how many matches each node, or edge, of a small target takes each part of a small query.
 
     Pure, as :func:`dense_match_count`, of which the arguments are; what a query of 0 nodes matches takes no part.
 
@@ -184,7 +185,7 @@ class Tallied(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search found, a scalar or ``[nodes or edges, parts]``; whether that is all; and in how many steps."""
+    """The result of a search: a scalar or ``[nodes or edges, parts]``; whether that is all; and in how many steps."""
 
     values: jax.Array
     exact: jax.Array
@@ -202,7 +203,7 @@ def search_dense(
     lanes: int,
     max_steps: int,
 ) -> Found:
-    """The search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
+    """Return the search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
 
     Args:
       below: bool ``[K, K]``: for which query nodes i and j the image of i must have the lower number.
@@ -306,7 +307,7 @@ def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
 
 
 def _places(query: Graph, of: str) -> jax.Array:
-    """The nodes of a query, int32 ``[K, 1]``, or the ends of its edges ``[E, 2]``; K is none."""
+    """Return the nodes of a query, int32 ``[K, 1]``, or the ends of its edges ``[E, 2]``; K is none."""
     K, S = query.node_capacity, query.slot_capacity
     if of == "node":
         return jnp.arange(K, dtype=jnp.int32)[:, None]
@@ -359,7 +360,7 @@ def _reorder(rules: _Rules) -> _Rules:
 
 
 def _begin(rules: _Rules, lanes: int, tally: jax.Array | None) -> _Search:
-    """The first domain dealt out to the lanes."""
+    """Return the first domain dealt out to the lanes."""
     K, W = rules.domains.shape
     node = jnp.arange(32 * W, dtype=jnp.int32)
     # Dealt out in turn, so that lanes begin with about equally many.
@@ -420,7 +421,7 @@ def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Arra
 
 
 def _lower(v: jax.Array, W: int) -> jax.Array:
-    """The bits of all lower numbers, uint32 ``[.., W]``."""
+    """Return the bits of all lower numbers, uint32 ``[.., W]``."""
     word, mine = jnp.arange(W, dtype=jnp.int32), (v >> 5)[..., None]
     some = bit_of(v)[..., None] - jnp.uint32(1)
     word = word.reshape((1,) * v.ndim + (W,))
@@ -428,13 +429,13 @@ def _lower(v: jax.Array, W: int) -> jax.Array:
 
 
 def _by_edge(target: Graph, tally: jax.Array) -> jax.Array:
-    """From slots to edges, integers ``[edges, parts]``."""
+    """Return the tally of slots as one of edges, integers ``[edges, parts]``."""
     edges = target.slot_capacity // (1 if target.directed else 2)
     return jnp.zeros((edges, tally.shape[0]), tally.dtype).at[_edge_rows(target)].set(tally.T, mode="drop")
 
 
 def _edge_rows(graph: Graph) -> jax.Array:
-    """The row in the edge list of each slot, int32 ``[S]``, past the last where another slot has it, or none."""
+    """Return the row in the edge list of each slot, int32 ``[S]``, past the last where another slot has it, or none."""
     first = graph.out_targets < graph.node_capacity
     if not graph.directed:
         first &= slot_sources(graph) < graph.out_targets
@@ -493,13 +494,14 @@ def _share(state: _Search) -> _Search:
 
 
 def _at(bits: jax.Array, where: jax.Array) -> jax.Array:
-    """The words of one level, uint32 ``[B, W]``; 0 where there is none."""
+    """Return the words of one level, uint32 ``[B, W]``; 0 where there is none."""
     # At most one level is chosen, so that the sum is a choice.
     return jnp.where(where[..., None], bits, jnp.uint32(0)).sum(axis=1, dtype=jnp.uint32)
 
 
 def _take_lowest(words: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without it."""
+    """Return the lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without
+    it."""
     index = lax.argmax(words != 0, words.ndim - 1, jnp.int32)
     word = jnp.take_along_axis(words, index[:, None], axis=-1)
     # Two's complement: the lowest bit that is set.

@@ -39,7 +39,7 @@ class Disjoint(Presented):
 
     @property
     def count(self) -> int:
-        """How many these are."""
+        """The number of occurrences chosen."""
         return len(self.occurrences)
 
     def _line(self) -> str:
@@ -108,7 +108,7 @@ def disjoint_occurrences(
 
 
 def _listed(graph, pattern: Pattern, induced: bool, memory: int | None, devices: Devices) -> np.ndarray:
-    """All occurrences, int32 ``[M, k]``."""
+    """Return all occurrences, int32 ``[M, k]``."""
     blocks, total = [], 0
     for block in iter_matches(pattern, graph, induced, None, per="occurrence", memory=memory, devices=devices):
         total += block.size
@@ -132,7 +132,8 @@ def _named(nodes: np.ndarray, n: int, directed: bool) -> np.ndarray:
 
 
 def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
-    """Which rows are taken, in the order in which they are, of things held ``[M, places]``, numbered to ``number``."""
+    """Return which rows are taken, in the order in which they are, of things held ``[M, places]``, numbered to
+    ``number``."""
     load = np.bincount(held.reshape(-1), minlength=number)[held].sum(axis=1)
     # By load, then by nodes: one order, whatever the order they were listed in.
     order = np.lexsort((*np.sort(rows, axis=1).T[::-1], load))
@@ -154,7 +155,7 @@ def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
 
 
 def _at_most(pattern: Pattern, places: list[tuple[int, ...]], held: np.ndarray) -> int:
-    """By the roles of nodes, or by those of both ends of edges."""
+    """Return an upper bound of the number of disjoint occurrences, by the roles of nodes or of both ends of edges."""
     orbit = node_orbits(pattern)
     roles: dict[tuple[int, ...], list[int]] = {}
     for i, place in enumerate(places):

@@ -43,7 +43,7 @@ Replan = Callable[[jax.Device, int | None], Plan]
 
 
 def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
-    """What is searched for, and how: the parts of its fingerprint."""
+    """Return what is searched for, and how: the parts of its fingerprint."""
     search = [
         str(options.search.order),
         *options.chosen_filters(pattern.node_labels, target.node_labels),
@@ -195,7 +195,7 @@ def count_in_shares(
 
 
 def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
-    """With its last stage alone, which looks ahead if it may and ``looks``."""
+    """Keep only the final stage, with look-ahead when it is enabled and ``looks`` asks for it."""
     stage, operands = ready.stages[-1], ready.operands
     if looks and ready.ahead is not None:
         operands, stage = ready.ahead(operands) or (operands, stage)
@@ -264,7 +264,7 @@ _LIMBS = 20
 
 
 def _arrays(standing: SearchProgress) -> Arrays:
-    """As arrays whose sums fit: the count in limbs of 32 bits."""
+    """Return progress as arrays whose sums fit: the count is in limbs of 32 bits."""
     limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
     numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
     # Limbs are below 2^32, so that int64 sums of as many shares as there may be do not wrap.

@@ -46,7 +46,7 @@ LOOK_AHEAD_FROM = 2**13
 """Candidates to test from which on those of the next node are estimated first."""
 
 MOST_ENTRIES = 2**23
-"""Of all partial matches of so many nodes, at most."""
+"""Most entries of the array of all partial matches of one length."""
 
 MOST_MARKS = 2**21
 """Bytes that say which nodes are joined, or where there are more pairs of nodes, which may be."""
@@ -73,11 +73,11 @@ MIXED = 0.7
 """The part of the lists of the best neighbour that the shortest of each row must be less than, to be looked for."""
 
 MOST_SLOTS = 2**22
-"""Of a target that is searched without filters."""
+"""Most slots of a target that is searched without filters."""
 
 
 class Found(NamedTuple):
-    """What a search found: where it ended, and, if the matches were asked for, int32 ``[k, M]``, the node of the
+    """The result of a search: where it ended, and, if the matches were asked for, int32 ``[k, M]``, the node of the
     reduced target that each query node is mapped to, in lexicographic order of the matching order."""
 
     standing: SearchProgress
@@ -92,7 +92,8 @@ class TooMany(Exception):
 
 
 def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
-    """Candidates to test before a search goes to a device; -1 if the first three nodes have more already.
+    """Return how many candidates may be tested before a search goes to a device; -1 if the first three nodes have more
+    already.
 
     Args:
       measured: of the candidate lists, if they were.
@@ -171,7 +172,7 @@ class KindSlots:
         return words
 
     def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Whether there is a slot from u to w."""
+        """Return whether there is a slot from u to w."""
         wanted = u.astype(np.int64) * self.nodes + w
         if self.nodes**2 <= MOST_MARKS:
             return self.marks[wanted]
@@ -182,14 +183,14 @@ class KindSlots:
         return found
 
     def after(self, u: np.ndarray, least: np.ndarray | None) -> np.ndarray:
-        """Where the targets of each node start, or those beyond a given one."""
+        """Return where the targets of each node start, or those beyond a given one."""
         if least is None:
             return self.offsets[u]
         return np.searchsorted(self.keys[:-1], u.astype(np.int64) * self.nodes + least, side="right")
 
 
 class _Shortest(NamedTuple):
-    """Of each row the shortest list: where it starts in ``targets``, its length, and which neighbour's it is: one
+    """The shortest list of each row: where it starts in ``targets``, its length, and which neighbour's it is: one
     number if all rows take the same one's."""
 
     starts: np.ndarray
@@ -200,7 +201,7 @@ class _Shortest(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """What the next node must be to those placed.
+    """The constraints on the next query node, given those that are placed.
 
     Attributes:
       nodes: query nodes of which the same is asked, of which it is one.
@@ -259,12 +260,12 @@ class HostSearch:
     def between(
         cls, lists: CandidateLists, asked: QueryConstraints, order: SearchOrder, measured: Measures, most: int
     ) -> Self:
-        """Of a reduced target."""
+        """Return a search in a reduced target."""
         domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, : asked.query.num_nodes].T.copy()
         return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
 
     def found(self, options: Options) -> Found | None:
-        """All that there is, or ``None``."""
+        """Return all that there is, or ``None``."""
         self._deadline = options.deadline
         try:
             self.propagate_singletons()
@@ -279,7 +280,7 @@ class HostSearch:
         return Found(standing, self.rows if options.listing else None)
 
     def joined(self, kind: int, x: int | None = None) -> KindSlots:
-        """The slots of a kind; with x, to nodes of its domain."""
+        """Return the slots of a kind; with x, to nodes of its domain."""
         if x is not None and self._whole[x]:
             x = None
         if (kind, x) not in self._joined:
@@ -338,7 +339,7 @@ class HostSearch:
                 self._domains[x[firsts]] &= ~unpack_bits(lost)[:, : len(nodes)]
 
     def asks(self, alike: Sequence[int]) -> Constraints:
-        """What some query nodes, all of them, must be to those placed."""
+        """Return the constraints that all of some query nodes share, given the nodes placed."""
         which, placed, below = self._asked.which, self.placed, self._order.below
         xs, x = np.array(alike), alike[0]
         near = [(kind, u) for u in placed.tolist() for kind in sorted({*which[u, xs].tolist()} - {-1})]
@@ -370,7 +371,7 @@ class HostSearch:
         self.rows, self.placed = rows, np.append(self.placed, x)
 
     def candidates(self, asks: Constraints) -> tuple[np.ndarray, np.ndarray]:
-        """Of each row the nodes that are what is asked: rows and nodes."""
+        """Find the candidates of the next query node that fulfil all constraints, as (row, node) pairs."""
         shortest = self.shortest(asks)
         if self.prefers_bits(asks, shortest):
             parts = []
@@ -407,9 +408,8 @@ class HostSearch:
     def _fitting(
         self, row: np.ndarray, w: np.ndarray, us: list[int], fits: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The candidates that fit the images of some placed nodes: of one after another, or of all at once where they
-        are so few that calls take longer than tests."""
-        self._deadline.check()
+        """Return the candidates that fit the images of some placed nodes: of one after another, or of all at once
+        where they are so few that calls take longer than tests."""
         if len(row) > FEW or len(us) < 2:
             for u in us:
                 row, w = _select(row, w, fits(self.rows[u][row], w))
@@ -419,8 +419,8 @@ class HostSearch:
     def lay_out_candidates(
         self, asks: Constraints, shortest: _Shortest | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
-        """Candidates to test, of each row the shortest list that a placed neighbour leads to, and which one's that is;
-        or, where that is less, the whole domain."""
+        """Lay out the candidates to test: of each row the shortest list that a placed neighbour leads to, and which
+        one's that is; or, where that is less, the whole domain."""
         rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[asks.nodes[0]])
         if shortest is not None and shortest.total <= rows * len(domain):
             self._test(shortest.total)
@@ -430,7 +430,7 @@ class HostSearch:
         return np.repeat(np.arange(rows), len(domain)), np.tile(domain, rows), -1
 
     def shortest(self, asks: Constraints) -> _Shortest | None:
-        """The shortest of the lists that placed neighbours lead to, if there are any."""
+        """Return the shortest of the lists that placed neighbours lead to, if there are any."""
         if not asks.near:
             return None
         least = self.rows[asks.lower].max(axis=0) if asks.lower else None
@@ -440,7 +440,7 @@ class HostSearch:
         return self._shortest(asks.near, least, x) if found.total > len(found.targets) else found
 
     def _shortest(self, near: list[tuple[int, int]], least: np.ndarray | None, x: int | None) -> _Shortest:
-        """The shortest of the lists that placed neighbours lead to; with x, of its domain alone."""
+        """Return the shortest of the lists that placed neighbours lead to; with x, of its domain alone."""
         lists = [self.joined(kind, x) for kind, _ in near]
         starts, lengths = [], []
         for joined, (_, u) in zip(lists, near, strict=True):
@@ -463,7 +463,7 @@ class HostSearch:
         return _Shortest(start, length, np.concatenate([joined.targets for joined in lists]), which, total)
 
     def _test(self, candidates: int) -> None:
-        """Counts candidates about to be tested, unless they are too many, or the next ones likely are."""
+        """Count candidates about to be tested, unless they are too many, or the next ones likely are."""
         likely = self.more * candidates
         if candidates > LOOK_AHEAD_FROM and self.ahead:
             likely = candidates * candidates // max(4 * self._before, 1)  # a quarter as much as they have grown
@@ -475,24 +475,25 @@ class HostSearch:
             raise TooMany
 
     def _spend(self, candidates: int) -> None:
-        """Counts what takes as long as to test so many, unless that is too much."""
+        """Count what takes as long as to test a number of candidates, unless that is too much."""
         self._deadline.check()
         self._spent += candidates
         if self._spent > self._most:
             raise TooMany
 
     def prefers_bits(self, asks: Constraints, shortest: _Shortest | None) -> bool:
-        """Whether rows of bits meet in less time than it takes to test candidates one by one."""
+        """Return whether rows of bits meet in less time than it takes to test candidates one by one."""
         if shortest is None or len(asks.tied) < 2 or self._nodes > MOST_BIT_NODES:
             return False
         return self._bit_work(asks) < shortest.total
 
     def _bit_work(self, asks: Constraints) -> int:
-        """How many candidates are tested in the time that rows of bits take: to make those of each node, to meet."""
+        """Return how many candidates are tested in the time that rows of bits take: to make those of each node, to
+        meet."""
         return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
 
     def sets(self, asks: Constraints) -> Iterator[tuple[int, np.ndarray]]:
-        """Of each row the nodes that are what is asked, as bits, some rows at a time: the first of them, and uint64
+        """Yield the candidates of each row as bits, a block of rows at a time: the first row, and uint64
         ``[rows, W]``."""
         self._test(self._bit_work(asks))
         tied = [(self.table(asks, u), u) for u in asks.tied]
@@ -510,7 +511,8 @@ class HostSearch:
             yield start, block
 
     def table(self, asks: Constraints, u: int) -> np.ndarray:
-        """Of each image of a placed node what is asked of the next one, as bits, uint64 ``[nodes, W]``."""
+        """Return, for each possible image of a placed node, the nodes it allows next, as bits, uint64 ``[nodes,
+        W]``."""
         near, non_neighbours = (
             [self.joined(kind).bits for kind, v in some if v == u] for some in (asks.near, asks.non_neighbours)
         )
@@ -529,7 +531,7 @@ class HostSearch:
         return found & ~np.bitwise_or.reduce(non_neighbours) if non_neighbours else found
 
     def ways(self, asks: Constraints) -> int:
-        """How many nodes are what is asked, of all rows together."""
+        """Count the candidates of the next query node that fulfil all constraints, of all rows together."""
         if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.non_neighbours or asks.lower or asks.upper):
             # A single list: its length, less the nodes in use that are in it.
             [(kind, u)], images = asks.near, self.rows
@@ -542,7 +544,7 @@ class HostSearch:
         return len(self.test_candidates(asks, shortest)[0])
 
     def count(self) -> int:
-        """Matches: of each row the ways to map the leaves, added up."""
+        """Count the matches: the ways to map the leaves, added up over all rows."""
         plan = self._order.leaves
         placed = set(self.placed.tolist())
         groups = [[x for x in group if x not in placed] for group in plan.groups]
@@ -573,7 +575,7 @@ class HostSearch:
         return (int((ways >> 26).sum()) << 26) + int((ways & (2**26 - 1)).sum())
 
     def common(self, leaves: Sequence[int]) -> np.ndarray:
-        """Of each row the nodes that some leaves have in common as candidates, int64 ``[R]``."""
+        """Count, for each row, the candidates that some leaves have in common, int64 ``[R]``."""
         which, x, placed = self._asked.which, leaves[0], self.placed
         anchors = placed[which[placed, x] >= 0]
         if len(leaves) > 1 or len(anchors) > 1 or self._lists is None:
@@ -588,7 +590,8 @@ class HostSearch:
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:
-        """The same for leaves of several lists: bits of all nodes at once, or where lists are short each candidate."""
+        """Count the common candidates of leaves of several lists: by bits of all nodes, or one by one where lists are
+        short."""
         asks = self.asks(leaves)
         shortest = self.shortest(asks)
         if self.prefers_bits(asks, shortest):
@@ -601,7 +604,7 @@ def _words(nodes: int) -> int:
 
 
 def _bit(number: np.ndarray) -> np.ndarray:
-    """The bit of each number within its word of 64."""
+    """Return the bit of each number within its word of 64."""
     return np.uint64(1) << (number & 63).astype(np.uint64)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
@@ -45,7 +46,7 @@ from jaxmotif.search import (
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Matches(Presented):
-    """Where a query matches; ``np.asarray`` of them is ``nodes``.
+    """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
       nodes: int32 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
@@ -104,6 +105,38 @@ class MatchFile(Presented):
         return {"path": [str(self.path)], "matches": [self.count], "exact": [self.exact], "status": [self.status]}
 
 
+class _BlockList:
+    """Blocks of matches that are joined at the end, with a forecast of the time that this will take.
+
+    Args:
+      size: the nodes of a match.
+    """
+
+    _SAMPLE_BYTES = 2**22  # copied once to see how fast this host copies
+
+    def __init__(self, size: int):
+        self._blocks, self._bytes = [np.zeros((size, 0), np.int32)], 0
+        self._seconds_per_byte: float | None = None
+
+    def append(self, nodes: np.ndarray) -> None:
+        """Add a block, int32 ``[size, matches]``."""
+        self._blocks.append(nodes)
+        self._bytes += nodes.nbytes
+        if self._seconds_per_byte is None and nodes.nbytes >= self._SAMPLE_BYTES:
+            started = time.perf_counter()
+            nodes.copy()
+            self._seconds_per_byte = (time.perf_counter() - started) / nodes.nbytes
+
+    @property
+    def joining_seconds(self) -> float:
+        """About how long joining the blocks so far takes."""
+        return self._bytes * (self._seconds_per_byte or 0.0)
+
+    def join(self) -> np.ndarray:
+        """Return all matches, int32 ``[size, matches]``."""
+        return np.concatenate(self._blocks, axis=1)
+
+
 class _HowToList(TypedDict, total=False):
     per: Per
     wildcard: int | None
@@ -154,7 +187,7 @@ def find_matches(
     """List the matches of a query in a target.
 
     Args:
-      limit: at most so many matches: the first ones in lexicographic order of the matching order.
+      limit: the most matches to list: the first ones in lexicographic order of the matching order.
       per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
       query, target, induced, wildcard, domains, time_limit, memory, devices: as for
         :func:`jaxmotif.matching.count_matches`.
@@ -198,13 +231,16 @@ def find_matches(
         whole, count, status = listing.write(path, checkpoint, domains)
         seconds = listing.seconds()
         return MatchFile(path if whole else None, count, status == "done", status, listing.plan.order, seconds)
-    parts, status = [np.zeros((listing.size, 0), np.int32)], "done"
+    blocks, status = _BlockList(listing.size), "done"
     for block in listing.blocks():
-        parts.append(block.nodes)
+        blocks.append(block.nodes)
         status = block.status
+        # The time to join the blocks is part of the limit, too: of long listings it takes seconds.
+        if status == "running" and listing.deadline.left < blocks.joining_seconds:
+            status = listing.deadline.status
+            break
     seconds = listing.seconds()
-    nodes = np.concatenate(parts, axis=1).T
-    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
+    return Matches(blocks.join().T, status == "done", status, listing.plan.order, seconds)
 
 
 def iter_matches(
@@ -253,7 +289,7 @@ def has_match(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> bool:
-    """Whether a query matches anywhere in a target: a count that ends with the first match.
+    """Return whether a query matches anywhere in a target: a count that ends with the first match.
 
     Args:
       query, target, induced, wildcard, domains, time_limit, memory, search: as for
@@ -350,7 +386,7 @@ class _Listing:
         small: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ):
-        self._clock, self._deadline = PhaseClock(), deadline
+        self._clock, self.deadline = PhaseClock(), deadline
         self.target = load_target(target, query)
         self.pattern = check_query(query, self.target, wildcard, per)
         self.size = self.pattern.num_nodes
@@ -371,7 +407,7 @@ class _Listing:
             memory=memory,
             small=small,
             search=search,
-            deadline=self._deadline,
+            deadline=self.deadline,
         )
         self.selection = select_devices(devices)
         allowed = check_domains(domains, self.pattern, self.target)
@@ -383,7 +419,7 @@ class _Listing:
         return self._clock.seconds()
 
     def blocks(self) -> Iterator[Listed]:
-        """Blocks of matches, by all devices of this process."""
+        """Return blocks of matches, by all devices of this process."""
         found = self._found()
         return self._filter_blocks(found) if has_passes(self.pattern) else found
 
@@ -438,7 +474,7 @@ class _Listing:
             pieces.release()
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Of blocks what counts, up to the limit."""
+        """Yield what passes of the blocks, up to the limit."""
         left = self.limit
         for block in found:
             nodes = that_pass(self.pattern, block.nodes.T, self.one_each).T
@@ -449,13 +485,13 @@ class _Listing:
             yield block._replace(nodes=nodes)
 
     def _found(self) -> Iterator[Listed]:
-        """Blocks of what the search finds."""
+        """Return blocks of what the search finds."""
         if self.plan.ready is None:
             return self._planned_blocks()
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
-            return list_matches([self.plan.ready], images, self.options.limit, self._deadline)
+            return list_matches([self.plan.ready], images, self.options.limit, self.deadline)
         try:
             prefixes, stretches = self._cut_stretches(SHARES * len(devices))
         except TimeIsUp as stop:
@@ -463,7 +499,7 @@ class _Listing:
         return self._list_on_devices(self.options.limit, prefixes, stretches)
 
     def _planned_blocks(self) -> Iterator[Listed]:
-        """All matches of a search that is over."""
+        """Return all matches of a search that is over."""
         found, status = self.plan.found.nodes, self.plan.found.standing.status
         if found is None:
             yield Listed(np.zeros((self.size, 0), np.int32), 0, status == "done", status)
@@ -475,21 +511,21 @@ class _Listing:
             yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
-        """The prefixes in order, and about so many stretches of equal work."""
+        """Return the prefixes in order, and about a given number of stretches of equal work."""
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
-        prefixes = list_prefixes(self.plan.ready, "given", self._deadline)
+        prefixes = list_prefixes(self.plan.ready, "given", self.deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
 
     def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
-        """Blocks of stretches, by all devices of this process."""
+        """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
-        return list_matches(searches, images, limit, self._deadline, prefixes, stretches)
+        return list_matches(searches, images, limit, self.deadline, prefixes, stretches)
 
 
 class _Stopped(Exception):
@@ -497,7 +533,7 @@ class _Stopped(Exception):
 
 
 def _whole(status: str) -> bool:
-    """Whether all that was asked for is listed."""
+    """Return whether all that was asked for is listed."""
     return not status.startswith("stopped at time_limit")
 
 
@@ -510,7 +546,7 @@ def _images(plan: Plan, device: jax.Device) -> Images:
 
 
 def _on(ready: ReadySearch, device: jax.Device) -> ReadySearch:
-    """The same search on another device of its kind."""
+    """Return the same search on another device of its kind."""
     (stage,) = ready.stages
     operands, code = jax.device_put((ready.operands, stage.code), device)
     return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])

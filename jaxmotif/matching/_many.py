@@ -30,7 +30,7 @@ R = TypeVar("R")
 STACKED_NODES = 128
 STACKED_QUERY = 16
 LANES = 4
-"""Targets and queries of at most so many nodes are stacked, and searched by so many lanes each."""
+"""The most nodes of targets, and of queries, that are stacked, and the lanes that search each of them."""
 
 MAX_STEPS = 2**14
 """Steps after which a stack is left: what was not done by then is counted alone."""
@@ -49,7 +49,7 @@ class Door(Protocol[Q, P, R]):
 
 
 def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, P, R]:
-    """Makes :func:`jaxmotif.count_matches` take many targets too."""
+    """Make :func:`jaxmotif.count_matches` take many targets too."""
 
     many = cast("Callable[..., PerGraph[MatchCount]]", functools.partial(_count_in_many, one))
 
@@ -75,7 +75,7 @@ def _count_in_many(
     progress: bool = False,
     **options: Any,
 ) -> PerGraph[MatchCount]:
-    """The count in every target; ``one`` counts in a single one."""
+    """Return the count in every target; ``one`` counts in a single one."""
     for name in ("domains", "time_limit", "checkpoint"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
@@ -124,7 +124,7 @@ def _count_stacks(
     wildcard: int | None,
     devices: tuple[jax.Device, ...],
 ):
-    """Indices of targets and what is found in them, a stack at a time."""
+    """Return indices of targets and what is found in them, a stack at a time."""
     query = _build_query_graph(pattern, targets)
     label = None if wildcard is None else np.int32(wildcard)
     turn = 0
@@ -137,7 +137,7 @@ def _count_stacks(
 
 
 def _build_query_graph(pattern: Pattern, targets: Graphs) -> Graph:
-    """The query as a graph, without labels that the targets have none of (all are wildcards then)."""
+    """Return the query as a graph, without labels that the targets have none of (all are wildcards then)."""
     edges = np.argwhere(pattern.adjacency if pattern.directed else np.triu(pattern.adjacency))
     k, labelled, typed = (
         pattern.num_nodes,

@@ -1,4 +1,4 @@
-"""Where a pattern occurs, by the original names of the nodes."""
+"""Occurrences of a pattern, by the original names of the nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def occurrences(
       pattern: a small graph, or its name: ``"ffl"``, ``"G7"``, ``"id38"``, the string of a class
         (:func:`jaxmotif.patterns.named_pattern`), a file, a :func:`jaxmotif.query`. With labels it is matched with
         these.
-      limit: at most so many.
+      limit: the most occurrences to list.
       induced: whether nodes that the pattern does not join must not be joined in the graph, as for the classes of a
         census, whose counts these then are; else an occurrence is a subgraph, perhaps of more edges.
       wildcard, memory, devices: as for :func:`jaxmotif.find_matches`.

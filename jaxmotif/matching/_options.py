@@ -1,4 +1,4 @@
-"""How to search: the advanced options, and all that a plan is made by."""
+"""Options of a search: the advanced ones that users give, and all that a plan is made by."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from jaxmotif.search import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
-"""What shrinks the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
+"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
 
 SMALL_MEMORY = 2**26
 """Bytes to work in that a small search in NumPy may take."""
@@ -19,7 +19,7 @@ Order = Literal["ri"] | Sequence[int]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search:
-    """How to search: every choice gives the same counts and matches, sooner or later.
+    """Options of a search: every choice gives the same counts and matches, sooner or later.
 
     Attributes:
       order: the matching order: ``"ri"``, or a permutation of the query nodes.
@@ -32,7 +32,7 @@ class Search:
       pieces: count the sides of a query that falls apart without one or two of its nodes, and multiply (counts alone,
         on one device); ``None``: once a search has taken some seconds, if no node can be in both sides.
       block: candidates a step tests; ``None``: by the device and memory, or a small search is done in NumPy.
-      max_steps: stop after so many steps of search (counts on one device alone).
+      max_steps: stop after that many steps of search (counts on one device alone).
 
     Raises:
       ValueError, TypeError: for what is none of these.
@@ -67,7 +67,7 @@ DEFAULT_SEARCH = Search()
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a plan is made by.
+    """All options that a plan is made by.
 
     Attributes:
       induced: non-edges of the query must be non-edges of the target.
@@ -101,7 +101,7 @@ class Options:
 
     @property
     def may_be_small(self) -> bool:
-        """Whether nothing was asked for that only a search on a device does."""
+        """Return whether nothing was asked for that only a search on a device does."""
         search, memory = self.search, self.memory
         plain = not (search.lookahead or search.block or search.max_steps is not None)
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)

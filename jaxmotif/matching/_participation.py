@@ -1,4 +1,4 @@
-"""How often the nodes and edges of a target take each part of a query: features for whoever learns or ranks."""
+"""Counts of how often the nodes and edges of a target take each part of a query: features to learn or rank by."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _sum_searches(
     selection: Selection,
     edges: EdgeNumbers | None,
 ) -> Columns:
-    """By searches that add up what they find."""
+    """Yield columns of counts from searches that add up what they find."""
     allowed = check_domains(domains, pattern, target)
 
     def plan(device: jax.Device, block: int | None) -> list[Plan]:
@@ -137,7 +137,7 @@ def _sum_searches(
         sums = Found(tally.view(np.int64), one.ready.operands, one.tally.nodes, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
             counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
-            # The search finds one of so many maps, in which the parts added up are exchanged.
+            # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
             yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
@@ -152,7 +152,7 @@ def _listed(
     search: Search,
     deadline: Deadline,
 ) -> Columns:
-    """By listing the matches of a query that asks what the search cannot test."""
+    """Yield columns of counts from a listing, for a query that asks what the search cannot test."""
     parts = list_parts(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
     # A block at a time: none is kept.
@@ -168,8 +168,8 @@ def _listed(
 
 
 def pays_to_close_leaves(counted: SearchProgress, searches: int) -> bool:
-    """Whether searches for one leaf each, all others counted in closed form, are less work than one that visits every
-    match."""
+    """Return whether searches for one leaf each, all others counted in closed form, are less work than one that
+    visits every match."""
     return counted.count > 2 * searches * counted.positions
 
 
@@ -195,7 +195,7 @@ def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline
 
 
 def _scale(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
-    """Counts times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
+    """Count times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
     # The product divides by the divisor, so that counts divide by what it does not share with the factor.
     common = math.gcd(factor, divisor)
     return counts // (divisor // common) * (factor // common)

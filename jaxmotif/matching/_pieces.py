@@ -32,7 +32,7 @@ from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search import NO_DEADLINE, Deadline, SearchProgress, TimeIsUp
 
 MOST_NODES = 64
-"""Of a query for whose cuts it is looked."""
+"""Most nodes of a query that is tried in pieces."""
 
 MOST_MERGED = 64
 """Smaller queries to count besides the sides."""
@@ -92,7 +92,7 @@ def count_alone(
             found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, how, device)
         except TimeIsUp:
             return None
-        # All maps of a query are so many times those that symmetry leaves.
+        # The multiplier says how many maps there are for each that symmetry leaves.
         return None if found is None else found._replace(count=found.count // plan.multiplier)
 
     def watch(more: int) -> None:
@@ -119,7 +119,7 @@ def choose_cut(
     most_merged: int = MOST_MERGED,
     deadline: Deadline = NO_DEADLINE,
 ) -> Cut | None:
-    """The cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
+    """Return the cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
 
     Args:
       core: query nodes searched; the others are counted in closed form. allowed: bool ``[k, n]``, given domains.
@@ -156,7 +156,7 @@ def count_in_pieces(
     options: Options,
     device: jax.Device,
 ) -> SearchProgress | None:
-    """The maps of a query by a cut; ``None`` if a side has too many, or the deadline of the options passes."""
+    """Return the maps of a query by a cut; ``None`` if a side has too many, or the deadline of the options passes."""
     # In a side, symmetry may exchange the ends of a cut edge, whose images are ordered.
     symmetry = options.search.symmetry and len(cut.nodes) < 2
     # The order given, if any, is one of the whole query.
@@ -209,8 +209,9 @@ def _count_images(
     options: Options,
     device: jax.Device,
 ) -> tuple[dict[int, int], SearchProgress] | None:
-    """How many maps of a side there are for each image of its first nodes, the cut (by the number of the node, or of
-    two, the first times n and the second), and what the search took; ``None`` if they are too many, or time is over."""
+    """Return how many maps of a side there are for each image of its first nodes, the cut (by the number of the
+    node, or of two, the first times n and the second), and what the search took; ``None`` if they are too many, or
+    time is over."""
     # Directed, the arc between them may go either way.
     part = (1, 0) if cut == 2 and not side.adjacency[0, 1] else tuple(range(cut))
     options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
@@ -239,14 +240,15 @@ def _count_images(
         some = np.flatnonzero(column)
         for image, count in zip(images[some].tolist(), column[some].tolist(), strict=True):
             counts[image] = counts.get(image, 0) + count
-    # The search finds one of so many maps, in which the parts added up are exchanged.
+    # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
     return {image: count * plan.multiplier // len(added) for image, count in counts.items()}, found
 
 
 def merge(
     pattern: Pattern, pairs: Pairs, wildcard: int | None, allowed: np.ndarray | None
 ) -> tuple[Pattern, np.ndarray | None] | None:
-    """The query in which the nodes of each pair are one, and its domains; ``None`` if an edge would need two labels.
+    """Return the query in which the nodes of each pair are one, and its domains; ``None`` if an edge would need two
+    labels.
 
     Example:
       >>> path = Pattern.from_edges([(0, 1), (1, 2)])
@@ -281,7 +283,7 @@ def _can_merge(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: 
 
 
 def _matchings(pairs: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
-    """All nonempty sets of pairs in which no node is twice."""
+    """Return all nonempty sets of pairs in which no node is twice."""
     for i, (a, b) in enumerate(pairs):
         yield ((a, b),)
         for more in _matchings([(c, d) for c, d in pairs[i + 1 :] if c != a and d != b]):

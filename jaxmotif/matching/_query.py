@@ -15,7 +15,7 @@ from jaxmotif.matching._listing import find_matches
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class QueryMatches(Presented):
-    """Where a query matches, by name; ``np.asarray`` of them is ``nodes``.
+    """The matches of a query, by name; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
       names: of the query's nodes.
@@ -71,7 +71,7 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
       text: the query.
       graph: the graph to ask, with attributes (:meth:`jaxmotif.Graph.with_attributes`, ``read_graph(..,
         attributes=True)``), a networkx graph, a pandas table of edges or a path, whose attributes are read.
-      limit: at most so many matches.
+      limit: the most matches to list.
       options: those of :func:`jaxmotif.find_matches`: ``per="occurrence"`` lists matches that differ by what can be
         exchanged once.
 

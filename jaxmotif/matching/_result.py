@@ -15,7 +15,7 @@ from jaxmotif.search import SearchProgress
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MatchCount(Presented):
-    """How often a query matches.
+    """The number of matches of a query.
 
     Attributes:
       count: matches found.

@@ -1,4 +1,4 @@
-"""How long the phases of a call take."""
+"""A clock for the phases of a call."""
 
 from __future__ import annotations
 

@@ -23,22 +23,22 @@ ROWS = 2**17
 """Rows written at a time."""
 
 NAME = "matches"
-"""Of the files of a checkpoint."""
+"""First part of the names of a checkpoint's files."""
 
 
 class Writer(Protocol):
-    """Of one format."""
+    """A writer of one file format."""
 
     def write(self, nodes: np.ndarray) -> None:
-        """More rows, int32 ``[k, M]``."""
+        """Write more rows, int32 ``[k, M]``."""
         ...
 
     def close(self) -> None:
-        """The file is whole."""
+        """Finish the file: it is whole."""
         ...
 
     def drop(self) -> None:
-        """It will not be."""
+        """Give the file up."""
         ...
 
 
@@ -111,7 +111,7 @@ _WRITERS: dict[str, Callable[[Path, int], Writer]] = {".parquet": _Parquet, ".cs
 
 
 def check_sink(sink: str | os.PathLike) -> Path:
-    """The path of a file to write.
+    """Return the path of a file to write.
 
     Raises:
       ValueError: for another ending. OSError: for a folder that is not there.
@@ -126,7 +126,7 @@ def check_sink(sink: str | os.PathLike) -> Path:
 
 @contextlib.contextmanager
 def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
-    """Gives what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
+    """Give what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
     file."""
     # In the same folder, so that putting it in place is one rename.
     partial = path.with_name(f".{path.name}.part")
@@ -178,14 +178,14 @@ class Pieces:
         self._tail: Path | None = None
 
     def begin(self, fingerprint: str) -> tuple[int, int]:
-        """How many stretches are done, and their rows.
+        """Return how many stretches are done, and their rows.
 
         Raises:
           ValueError: for a folder of another listing.
         """
         if checkpoint.load(self._head, fingerprint) is None:
             checkpoint.save(self._head, fingerprint, {})
-        # A stretch is there whole, or not: so many first ones are done.
+        # A stretch is there whole, or not: those before the first that is missing are done.
         done = 0
         while self._piece(done).exists():
             done += 1
@@ -217,7 +217,7 @@ class Pieces:
             self._open = None
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """All rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
+        """Return all rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
         self._close()
         # The stretch that a limit has cut never ends: its rows are in the part.
         pieces = itertools.takewhile(Path.exists, map(self._piece, itertools.count()))
@@ -227,11 +227,11 @@ class Pieces:
                     yield np.frombuffer(part, np.int32).reshape(-1, self._size).T
 
     def remove(self) -> None:
-        """All is in the file."""
+        """Return all is in the file."""
         for path in (self._head, *self._folder.glob(f"{NAME}.*.piece"), *self._folder.glob(f"{NAME}.*.part")):
             path.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Lets other processes have the folder."""
+        """Let other processes have the folder."""
         self._close()
         self._lock.release()

@@ -25,7 +25,7 @@ HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT = 2**22, 32
 0.4 s to make, and 100 M candidates were then tested in 8.6 s instead of 9.1 s (two CPU cores)."""
 
 MAKING = 4
-"""How many times the memory of lists and matrices it takes to make them, at most: sums and copies on the device."""
+"""The memory that it takes to make lists and matrices, as a multiple of theirs: sums and copies on the device."""
 
 MOST_PLACES = 2**31 - 2
 """Entries and offsets of all candidate lists together: their places are int32."""
@@ -47,7 +47,7 @@ MOST_TWIN_WORDS = 2**26
 """Words of the bit rows of all nodes, for twins."""
 
 PAIRS_A_WORD = 8
-"""Twins are worth wider bit rows if they have so many pairs of candidates, which a search would test, for each word."""
+"""Pairs of candidates, which a search would test, for each word of the wider bit rows that twins are worth."""
 
 # ---- looking ahead
 
@@ -70,13 +70,13 @@ HYBRID_PARTS = 1024
 """Parts of a search for GPUs and the CPU, which takes some hundred times as long for one as a GPU."""
 
 FEW_STEPS = 48
-"""A search that ends within so many steps is not divided."""
+"""The most steps of a search that is not divided."""
 
 CHECKPOINT_STRETCHES = 256
 """Stretches of a listing that is kept: what a kill may undo is one of them."""
 
 FEW_LISTED = 4
-"""Whoever lists no more matches than so many for each position of a count's first steps is best served by those."""
+"""Matches for each position of a count's first steps, up to which a listing is best served by such steps."""
 
 LEAST_BLOCK = 2**6
 """Flat positions of the smallest step to fall back to where memory runs out."""
@@ -91,8 +91,9 @@ TOGETHER, TOGETHER_ENTRIES = 16, 2**27
 
 
 class PlanSizes(NamedTuple):
-    """Where to plan, and least padded sizes. A phase on the device compiles for each size of target, a phase in NumPy
-    never; so small targets are planned in NumPy, in their exact sizes, and what the search reads is then padded.
+    """Sizes that planning goes by: where to plan, and least padded sizes. A phase on the device compiles for each size
+    of target, a phase in NumPy never; so small targets are planned in NumPy, in their exact sizes, and what the search
+    reads is then padded.
 
     Attributes:
       host_work: slots of the target times pairs of the query, to which planning in NumPy is as fast as on the device.
@@ -124,12 +125,12 @@ LABELS_LEAVE = 16
 
 
 def plan_sizes(device: jax.Device) -> PlanSizes:
-    """The figures for searches on a device."""
+    """Return the figures for searches on a device."""
     return ACCELERATOR if target_of(device).is_accelerator else CPU
 
 
 def pad_first_axis(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
-    """An array with its first axis grown to a power of four from a least."""
+    """Return an array with its first axis grown to a power of four from a least."""
     room = power_of_four(len(array), least)
     # NumPy's own padding takes three times as long.
     found = np.full((room, *array.shape[1:]), fill, array.dtype)

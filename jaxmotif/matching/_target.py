@@ -72,18 +72,23 @@ class Target:
         return isinstance(self.offsets, np.ndarray)
 
     def direction(self, d: int | jax.Array) -> Target:
-        """The slots of one direction, without the leading axis (d may be traced)."""
-        rows = {name: getattr(self, name) for name in SLOT_ARRAYS if getattr(self, name) is not None}
+        """Return the slots of one direction, without the leading axis (d may be traced)."""
         if not self.on_host:
-            one = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in rows.items()}
-            return dataclasses.replace(self, **one)
+            rows = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in self._rows().items()}
+            return dataclasses.replace(self, **rows)
 
         def cut() -> Target:  # with facts of its own
-            return dataclasses.replace(self, marks=None, facts={}, **{name: array[d] for name, array in rows.items()})
+            return dataclasses.replace(
+                self, marks=None, facts={}, **{name: array[d] for name, array in self._rows().items()}
+            )
 
         # Marks are of one query, what is kept is of all.
         one = self.known(("direction", d), cut)
         return one if self.marks is None else dataclasses.replace(one, marks=self.marks)
+
+    def _rows(self) -> dict[str, Any]:
+        """Return the arrays of slots that there are, by name."""
+        return {name: getattr(self, name) for name in SLOT_ARRAYS if getattr(self, name) is not None}
 
     @property
     def degrees(self) -> np.ndarray:
@@ -91,11 +96,12 @@ class Target:
         return self.known("degrees", lambda: np.diff(self.offsets))
 
     def labelled(self, label: int) -> np.ndarray:
-        """The nodes that carry a label, ascending (NumPy)."""
+        """Return the nodes that carry a label, ascending (NumPy)."""
         return self.known(("labelled", label), lambda: np.flatnonzero(self.node_labels == label))
 
     def carrying(self, d: int, label: int) -> np.ndarray:
-        """How many neighbours of each node in a direction carry a label, in the least dtype that holds them (NumPy)."""
+        """Return how many neighbours of each node in a direction carry a label, in the least dtype that holds them
+        (NumPy)."""
 
         def count() -> np.ndarray:
             ends = offsets_from((self.node_labels == label)[self.targets[d]])
@@ -105,15 +111,15 @@ class Target:
         return self.known(("carrying", d, label), count)
 
     def having(self, d: int, carried: int | None, label: int | None) -> np.ndarray:
-        """How many neighbours in a direction carry a label, or how many there are (``None``): of all nodes, or of
-        those that carry ``label`` (NumPy)."""
+        """Return how many neighbours in a direction carry a label, or how many there are (``None``): of all nodes,
+        or of those that carry ``label`` (NumPy)."""
         if label is not None:
             nodes = self.labelled(label)
             return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[nodes])
         return self.degrees[d] if carried is None else self.carrying(d, carried)
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
-        """What is found once for as long as the index lives."""
+        """Return what is found once for as long as the index lives."""
         if self.facts is None:
             return find()
         if what not in self.facts:
@@ -121,7 +127,7 @@ class Target:
         return self.facts[what]
 
     def fits(self, kind: Array) -> Any:
-        """Which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
+        """Return which slots of one direction fulfil a pair kind (int32 ``[6]``), bool ``[S]``."""
         # Padding slots lead to the node past the last.
         ok = self.targets < self.nodes
         if self.labels is not None:
@@ -135,7 +141,7 @@ class Target:
         return ok
 
     def _carries(self, labels: Any, wanted: Any) -> Any:
-        """Which slots carry a label, or are marked for a condition."""
+        """Return which slots carry a label, or are marked for a condition."""
         if self.marks is None:
             return labels == wanted
         words = self.marks[wanted >> 5] if self.on_host else lax.dynamic_index_in_dim(self.marks, wanted >> 5, 0, False)
@@ -300,12 +306,12 @@ def _by_degree(target: Target) -> Target:
 
 
 def slot_sources(graph: Graph) -> jax.Array:
-    """The node whose row each slot is in, int32 ``[S]``; the node capacity in padding."""
+    """Return the node whose row each slot is in, int32 ``[S]``; the node capacity in padding."""
     return _sources(graph.out_offsets, graph.out_targets, graph.node_capacity)
 
 
 def _sources(offsets: jax.Array, targets: jax.Array, nodes: int) -> jax.Array:
-    """The row of each slot."""
+    """Return the row of each slot."""
     slots = targets.shape[0]
     # A slot's row is how many rows end at or before it.
     marks = jnp.zeros(slots + 1, jnp.int32).at[offsets[1:]].add(1)

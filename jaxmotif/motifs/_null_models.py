@@ -398,12 +398,12 @@ class Wiring:
         A kind is that of the label and, where blocks or distances are kept, that of the two blocks or of the length.
         Moves never change how many dyads there are of each kind.
         """
-        labels = self.label_kinds
-        if self.kinds is None:
+        labels, kinds = self.label_kinds, self.kinds
+        if kinds is None:
             return np.broadcast_to(labels, ends.tail.shape)
 
         def numbers(ends: States) -> np.ndarray:
-            return _dyad_numbers(self.kinds, ends, np.arange(self.labels) >= self.arcs) * 2 + labels
+            return _dyad_numbers(kinds, ends, np.arange(self.labels) >= self.arcs) * 2 + labels
 
         return np.searchsorted(np.unique(numbers(self.ends)), numbers(ends))
 
@@ -526,8 +526,10 @@ def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray
         # A pair has no direction, so its two ends may change places.
         low, high = np.where(is_pair, np.minimum(a, b), a), np.where(is_pair, np.maximum(a, b), b)
         return low << BLOCK_BITS | high
-    length = sum((axis[ends.tail] - axis[ends.head]) ** 2 for axis in place)
-    return np.searchsorted(np.asarray(kinds.limits), length, side="right")
+    length = np.zeros(ends.tail.shape, np.int64)
+    for axis in place:
+        length += (axis[ends.tail] - axis[ends.head]) ** 2
+    return np.asarray(np.searchsorted(np.asarray(kinds.limits), length, side="right"))
 
 
 def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:

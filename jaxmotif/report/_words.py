@@ -45,12 +45,14 @@ def mixing_in_words(found: Motifs) -> list[str]:
     Example:
       >>> from jaxmotif import datasets, find_motifs
       >>> print(mixing_in_words(find_motifs(datasets.load("florentine"), 3, 20))[0])  # doctest: +ELLIPSIS
-      Each of the 20 random graphs was made from the network by a chain of its own, of ... moves per edge (... tried).
+      Each of the 20 random graphs was made from the network by a chain of its own, of ...
     """
     graphs = len(found.random_counts)
     sentences = [
         f"Each of the {graphs:,} random graphs was made from the network by a chain of its own, of "
-        f"{found.accepted:.1f} moves per edge ({found.attempts:.0f} tried)."
+        f"{found.accepted:.1f} moves per edge ({found.attempts:.0f} tried)"
+        + "".join(f"; {kind} made {made:.1f} each" for kind, made in found.accepted_by_kind.items())
+        + "."
     ]
     if found.estimate is not None:
         sentences.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import threading
 import time
@@ -52,7 +51,7 @@ class Deadline:
 
     def check(self) -> None:
         """Raise :class:`TimeIsUp` if the time is over."""
-        if self.passed:
+        if self._ends <= time.perf_counter():
             raise TimeIsUp(self.status)
 
     def within(self, seconds: float) -> Deadline:
@@ -62,27 +61,32 @@ class Deadline:
 
 NO_DEADLINE = Deadline()
 
-_compiling = threading.local()
+
+class _Compiling(threading.local):
+    """Seconds that a thread has spent on tracing and compiling."""
+
+    seconds = 0.0
+
+
+_compiling = _Compiling()
+
+
+def _add_compilation(event: str, duration_secs: float, **_: object) -> None:
+    if event.startswith("/jax/core/compile/"):
+        _compiling.seconds += duration_secs
+
+
+jax.monitoring.register_event_duration_secs_listener(_add_compilation)
 
 
 def compile_seconds() -> float:
-    """Return how long this thread has traced and compiled programs, in seconds, since it first asked.
+    """Return how long this thread has traced and compiled programs, in seconds.
 
     The difference of two calls is what was compiled between them, which no deadline can cut short.
     """
-    _listen_to_compilations()
-    return getattr(_compiling, "seconds", 0.0)
+    return _compiling.seconds
 
 
 def working_time() -> float:
     """Return the time of a clock that stands still while this thread compiles, in seconds."""
-    return time.perf_counter() - compile_seconds()
-
-
-@functools.cache
-def _listen_to_compilations() -> None:
-    def add(event: str, duration_secs: float, **_: object) -> None:
-        if event.startswith("/jax/core/compile/"):
-            _compiling.seconds = getattr(_compiling, "seconds", 0.0) + duration_secs
-
-    jax.monitoring.register_event_duration_secs_listener(add)
+    return time.perf_counter() - _compiling.seconds

@@ -462,8 +462,8 @@ def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, fill
     firsts = jnp.append(LANES * jnp.arange(io.sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
     # The rows of all these positions are found at once, outside of the kernel.
     tiles = ex.lists_at(flat.starts, firsts)
-    write_program, scalars = (io.table, jnp.zeros(1, jnp.int32)), (jnp.stack(window), jnp.stack([flat.total, filled]))
-    return _Inputs(*write_program, *scalars, tiles, flat.starts, lists.places - flat.starts, lists.anchors, io.op)
+    outputs, scalars = (io.table, jnp.zeros(1, jnp.int32)), (jnp.stack(window), jnp.stack([flat.total, filled]))
+    return _Inputs(*outputs, *scalars, tiles, flat.starts, lists.places - flat.starts, lists.anchors, io.op)
 
 
 def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:

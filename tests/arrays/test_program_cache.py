@@ -11,7 +11,8 @@ import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
 import jaxmotif
-from jaxmotif.arrays._program_cache import drop_oldest, forget_broken, keep_compiled, why_unsafe
+from jaxmotif.arrays._private_folder import why_not_private
+from jaxmotif.arrays._program_cache import drop_oldest, forget_broken, keep_compiled
 from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
@@ -158,20 +159,20 @@ def test_a_stranger_cannot_have_his_code_run(monkeypatch):
         link = top / "link"
         link.symlink_to(theirs)
         monkeypatch.setattr(os, "geteuid", lambda: victim)
-        assert why_unsafe(own) is None  # the folder above is for all, but nobody can rename another's folder in it
+        assert why_not_private(own) is None  # the folder above is for all, but nobody can rename another's folder in it
         assert as_user(stranger, f"os.rename({str(own)!r}, {str(top / 'gone')!r})").returncode != 0
         assert as_user(stranger, f"open({str(own / 'jit_f-1-cache')!r}, 'w')").returncode != 0
-        assert f"others may write to {top}" == why_unsafe(top)
-        assert "belongs to another user" in why_unsafe(theirs)
-        assert "belongs to another user" in why_unsafe(theirs / "deep")
-        assert "belongs to another user" in why_unsafe(link)
+        assert f"others may write to {top}" == why_not_private(top)
+        assert "belongs to another user" in why_not_private(theirs)
+        assert "belongs to another user" in why_not_private(theirs / "deep")
+        assert "belongs to another user" in why_not_private(link)
         own.chmod(0o777)
         assert as_user(stranger, f"open({str(own / 'jit_f-1-cache')!r}, 'w').write('code')").returncode == 0
-        assert f"others may write to {own}" == why_unsafe(own)
+        assert f"others may write to {own}" == why_not_private(own)
         own.chmod(0o700)
-        assert "jit_f-1-cache may be another user's" in why_unsafe(own)  # it was put there while the folder was open
+        assert "jit_f-1-cache may be another user's" in why_not_private(own)  # it was put there while the folder was open
         os.chown(own / "jit_f-1-cache", victim, victim)
-        assert why_unsafe(own) is None
+        assert why_not_private(own) is None
 
 
 def test_the_command_does_without_a_cache_that_others_may_write_to(home, monkeypatch):

@@ -143,11 +143,11 @@ def test_a_search_that_fails_takes_what_it_found_with_it(small, monkeypatch, nam
     """Parts that were not handed in before memory ran out are searched again."""
     finish, calls = shares.finish, []
 
-    def failing(run, seconds, spent=0.0):
+    def failing(run, deadline):
         calls.append(run)
         if len(calls) == 4:
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes.")
-        yield from finish(run, seconds, spent)
+        yield from finish(run, deadline)
 
     monkeypatch.setattr(shares, "finish", failing)
     assert digest(name, devices=2) == expected(name)

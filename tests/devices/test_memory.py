@@ -21,7 +21,7 @@ from jaxmotif.devices._memory import (
 )  # fmt: skip
 from jaxmotif.graph import synthetic
 from jaxmotif.graphlets import _run as run
-from jaxmotif.graphlets._run import _halve
+from jaxmotif.graphlets._run import _halved
 from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.matching import Search
 from jaxmotif.matching import _divided as shares
@@ -121,7 +121,7 @@ def test_graphlets(monkeypatch, devices):
 
     def failing(*arguments, tuning, **options):
         tunings.append(tuning)
-        if _halve(tuning, edges) is not None:
+        if _halved(tuning, edges) is not None:
             raise EXHAUSTED
         return whole(*arguments, tuning=tuning, **options)
 
@@ -136,7 +136,7 @@ def test_halved_sizes_fit_together(platform):
     nodes, edges = 2**20, 2**23
     first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Accelerator(2**36))
     count = 0
-    while (less := _halve(tuning, edges)) is not None:
+    while (less := _halved(tuning, edges)) is not None:
         assert all(a <= b for a, b in zip(less[1:], tuning[1:], strict=True))
         assert less.light_block > less.most_light == first.most_light
         assert less.slots >= 2 * less.light_block
@@ -157,7 +157,7 @@ def test_matching(monkeypatch):
             raise EXHAUSTED
         yield from search(plan, *arguments)
 
-    monkeypatch.setattr(shares, "_run_alone", failing)
+    monkeypatch.setattr(shares, "_run", failing)
     found = jaxmotif.count_matches(query, target, **options)
     assert (found.count, found.status) == (expected.count, "done")
     assert blocks == [256, 128, 64]

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import subprocess
 import sys
 from functools import partial
 from itertools import combinations
@@ -20,7 +22,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
 from jaxmotif.graphlets.five import engine, giants, plan, results, tuning
-from jaxmotif.graphlets.five.cpu import CpuLoops, LoopTask
+from jaxmotif.graphlets.five.cpu import CpuLoops, LoopTask, folder_for_loops
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.graphlets.five.matrices import HubMatrices, HubSumTask
 from jaxmotif.graphlets.five.orbits import five_node_counts, five_node_orbits
@@ -192,21 +194,41 @@ def test_many_nodes_with_the_same_neighbours():
 
 
 def test_hubs_with_hundreds_of_common_neighbours():
-    """Adjacent and not, with codegrees beyond 8 bits, and rows of bits of several words."""
+    """Adjacent and not, with codegrees beyond 8 bits."""
     graph = nx.complete_multipartite_graph(1, 1, 300)
     graph.add_edges_from([(302, x) for x in range(2, 257)] + [(302, 303), (303, 0), (2, 3), (3, 4), (0, 304)])
-    check_against_orca(graph, built(graph, (512, 2048)))
-    graph = nx.disjoint_union(nx.gnp_random_graph(150, 0.8, seed=3), nx.star_graph(3))
-    graph.add_edges_from([(0, 151), (5, 152)])
-    check_against_orca(graph, built(graph, (256, 2**15)))
+    found = five_node_orbits(built(graph, (512, 2048)), ONE, edges=True)
+    assert np.array_equal(np.asarray(found.nodes)[: len(graph)], by_orca(graph))
+    assert results.totals_of_edges(found.edges).tolist() == results.totals(found.nodes).tolist()
 
 
-@pytest.mark.parametrize(("parts", "largest"), [((2, 2300), 2**40), ((3, 3, 400), 2**31)])
-def test_counts_beyond_32_and_40_bits(parts, largest):
-    """ORCA's counts are of 64 bits; homomorphisms are up to 24 times as many."""
-    graph = nx.convert_node_labels_to_integers(nx.complete_multipartite_graph(*parts))
-    check_against_orca(graph, built(graph, (2560, 2**14)))
-    assert by_orca(graph).max() > largest
+def test_dense_neighbourhoods_are_rows_of_several_words():
+    graph = nx.disjoint_union(nx.gnp_random_graph(100, 0.7, seed=3), nx.star_graph(3))
+    graph.add_edges_from([(0, 101), (5, 102)])
+    assert max(dict(graph.degree).values()) > 64  # neighbours, one bit each
+    check_against_orca(graph, built(graph, (128, 2**13)))
+
+
+def test_a_clique_of_rows_of_several_words():
+    clique = Graph.from_edges(np.argwhere(np.triu(np.ones((140, 140), bool), 1)), 140)
+    found = five_node_orbits(clique, ONE, edges=True)
+    assert set(np.asarray(found.nodes)[:140, 72].tolist()) == {comb(139, 4)}
+    assert set(np.asarray(found.edges)[:, 67].tolist()) == {comb(138, 3)}
+    assert results.totals_of_edges(found.edges).tolist() == results.totals(found.nodes).tolist()
+
+
+def test_counts_beyond_40_bits():
+    """Two nodes that share 2,300 neighbours; all induced subgraphs are stars, and two nodes with three neighbours."""
+    leaves = 2300
+    graph = Graph.from_edges([(hub, leaf) for hub in (0, 1) for leaf in range(2, leaves + 2)])
+    counts, table = graphlet_counts(graph, size=5).counts, node_orbits(graph, size=5).to_numpy()
+    assert table[0, 23] == comb(leaves, 4) > 2**40
+    assert table[2, 22] == 2 * comb(leaves - 1, 3)
+    assert (counts["4-star"], counts["bipartite-2-3"]) == (2 * comb(leaves, 4), comb(leaves, 3))
+    assert sum(counts[g.name] for g in orbits.of_size(5)) == counts["4-star"] + counts["bipartite-2-3"]
+    edges = edge_graphlets(graph, size=5)
+    assert edges.counts == counts
+    assert len(np.unique(edges.to_numpy(), axis=0)) == 1
 
 
 @pytest.mark.parametrize("seed", [4])
@@ -278,8 +300,7 @@ def test_bad_input():
 
 
 def test_a_budget_without_room_for_triangles_takes_matrices():
-    graph = nx.barabasi_albert_graph(60, 5, seed=1)
-    made = built(graph)
+    made = built(nx.complete_graph(100), (100, 9900))
     room = CpuLoops(made, "node", ONE.main, tuning.CPU).bytes
     kinds = [engine.choose_engine(made, ONE, "node", memory, tuning.CPU)[0] for memory in (room, room - 1)]
     assert [type(kind) for kind in kinds] == [CpuLoops, HubMatrices]
@@ -297,7 +318,27 @@ def test_without_numba_matrices_are_taken_and_a_note_says_so(monkeypatch):
     assert not expected.notes
 
 
-@pytest.mark.parametrize("leaves", [1 << 14, 1 << 17])  # of the larger star one count passes 64 bits
+def test_loops_are_kept_in_a_private_folder_alone(monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = folder_for_loops()
+    assert folder == tmp_path / "jaxmotif" / "loops"
+    assert not caplog.records
+    folder.chmod(0o777)
+    assert folder_for_loops() is None
+    assert "compiled in each process" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_second_process_compiles_no_loops(tmp_path):
+    code = "from jaxmotif.graphlets.five import cpu; print(cpu.add_row_sums.stats.cache_hits)"
+    env = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    for hits in ("Counter()", ": 1})"):
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+        assert run.stdout.strip().endswith(hits)
+
+
+# Of the larger star one count passes 64 bits.
+@pytest.mark.parametrize("leaves", [1 << 14, pytest.param(1 << 17, marks=pytest.mark.slow)])
 def test_a_star_of_many_leaves(leaves):
     star = Graph.from_edges(np.stack([np.zeros(leaves, int), np.arange(1, leaves + 1)], 1))
     found = node_orbits(star, size=5)
@@ -321,7 +362,9 @@ def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
         assert found.dtype == kind
 
 
-@pytest.mark.parametrize("chosen", [tuning.CPU, MATRICES], ids=["loops", "matrices"])
+@pytest.mark.parametrize(
+    "chosen", [tuning.CPU, pytest.param(MATRICES, marks=pytest.mark.more)], ids=["loops", "matrices"]
+)
 def test_counts_in_two_limbs_are_the_same(chosen):
     graph = nx.Graph(GRAPH.edge_list().tolist())
     check_against_orca(graph, GRAPH, chosen._replace(one_limb=0.0))

@@ -678,3 +678,10 @@ def test_the_line_of_a_mistake_far_below(row, message, write):
         with textscan.TextFile(write(content)) as file, pytest.raises(GraphFileError, match=message) as caught:
             read_table(file, 3, columns, delimiter=b",")
         assert caught.value.line == 60_001 + before.count("\n")
+
+
+def test_an_empty_cell_is_a_missing_value(write):
+    graph = read_graph(write("source,target,weight,kind\nA,B,,x\nB,C,2,\n"), attributes=True)
+    weights, kinds = graph.attributes.edges["weight"], graph.attributes.edges["kind"]
+    assert np.isnan(weights[0])
+    assert (weights[1], kinds.tolist()) == (2, ["x", None])

@@ -113,14 +113,14 @@ def test_two_thousand_broken_texts_are_answered_or_refused_with_a_place():
             else:
                 other = rng.randrange(len(text) + 1)
                 text[at:at] = text[other : other + 12]
-        write_program = "".join(text)
+        written = "".join(text)
         error = None
         try:
-            read += isinstance(bind(parse(write_program), graph), RuledPattern)
+            read += isinstance(bind(parse(written), graph), RuledPattern)
         except QueryError as problem:
             error = problem
         if error is not None:
-            assert 1 <= error.line <= write_program.count("\n") + 1
-            assert 1 <= error.column <= len(write_program) + 1
+            assert 1 <= error.line <= written.count("\n") + 1
+            assert 1 <= error.column <= len(written) + 1
             assert len(str(error)) < 400
     assert 100 < read < 1900

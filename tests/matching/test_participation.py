@@ -72,7 +72,7 @@ def check(directed, seed, count, **labels):
 @pytest.fixture(params=[False, True], ids=["visited", "closed"])
 def closed(request, monkeypatch):
     """Leaves are counted in closed form: never, or however few candidates they have."""
-    monkeypatch.setattr(participation, "worth_closing", lambda counted, searches: request.param)
+    monkeypatch.setattr(participation, "pays_to_close_leaves", lambda counted, searches: request.param)
     return request.param
 
 

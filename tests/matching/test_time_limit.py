@@ -102,3 +102,15 @@ def test_a_deadline_that_has_passed():
         deadline.check()
     assert Deadline().within(0.0).passed
     assert not Deadline().passed
+
+
+def test_joining_a_listing_is_part_of_the_limit(monkeypatch):
+    """Where joining the blocks would take long, the listing ends so early that the call still ends in time."""
+    from jaxmotif.matching import _listing
+
+    hour = property(lambda blocks: 3600.0 * bool(blocks._bytes))
+    monkeypatch.setattr(_listing._BlockList, "joining_seconds", hour)
+    path = Pattern.from_edges([(i, i + 1) for i in range(12)])
+    stopped = find_matches(path, SPARSE, True, time_limit=60.0)
+    assert (stopped.exact, stopped.status) == (False, "stopped at time_limit=60 s")
+    assert len(stopped) > 0

@@ -16,12 +16,13 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import jax
 import numba
 import numpy as np
-from numba import config, types
+from numba import config as numba_config
+from numba import types
 from numba.extending import intrinsic
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
@@ -46,8 +47,6 @@ from jaxmotif.graphlets.five.results import (
 from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import Root, times24
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _logger = logging.getLogger("jaxmotif")
 
 
@@ -62,7 +61,7 @@ def folder_for_loops() -> Path | None:
         reason = why_not_private(folder)
         if reason is None and not os.access(folder, os.W_OK):
             reason = f"{folder} cannot be written to"
-    except (OSError, RuntimeError) as failure:
+    except OSError as failure:
         reason = str(failure)
     else:
         if reason is None:
@@ -74,10 +73,11 @@ def folder_for_loops() -> Path | None:
 _FOLDER = folder_for_loops()
 
 
-def _loop(signature: Any) -> Callable[[F], F]:
+def _loop(signature: Any) -> Callable[[Callable[..., None]], Any]:
     """Compile a function for one signature, or load it from the folder of compiled loops."""
 
-    def compiled(function: F) -> F:
+    def compile_or_load(function: Callable[..., None]) -> Any:
+        config: Any = numba_config
         before = config.CACHE_DIR
         config.CACHE_DIR = str(_FOLDER or before)  # where numba looks first, read when a function is declared
         try:
@@ -85,17 +85,19 @@ def _loop(signature: Any) -> Callable[[F], F]:
         finally:
             config.CACHE_DIR = before
 
-    return compiled
+    return compile_or_load
 
 
-@intrinsic
-def _count_bits(typing_context: Any, word: Any) -> Any:
-    """Return the number of bits of a word of 64 bits that are set."""
+def _declare_count_bits(typing_context: Any, word: Any) -> Any:
+    """Tell numba of a function that returns how many bits of a word of 64 bits are set."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate
+
+
+_count_bits: Any = intrinsic(_declare_count_bits)
 
 
 # ---- the graph

@@ -1,1 +1,1 @@
-"""From a query and a target to a search: a file a phase, called one after another by :mod:`._plan`."""
+"""The planner of matching, from a query and a target to a search: a file a phase, called in turn by ``_plan``."""

@@ -1,4 +1,4 @@
-"""What a query asks of target nodes and of pairs of them, as padded arrays (host)."""
+"""Constraints that a query puts on target nodes and on pairs of them, as padded arrays (host)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from jaxmotif.patterns._ruled import RuledPattern, shape_of
 
 MOST_NODES = 1024
 FEW_NODES = 4
-"""Of a query with rules that is searched for without filters, in the best of all orders."""
+"""Most nodes of a query with rules that is searched for without filters, in the best of all orders."""
 ANY, PRESENT, ABSENT = range(3)
 
 
 class PairKind(NamedTuple):
-    """What a query edge asks of the pair (u, w) of target nodes.
+    """The demand of a query edge on the pair (u, w) of target nodes.
 
     Attributes:
       direction: 0: there is an edge or arc from u to w; 1: an arc from w to u.
@@ -67,7 +67,7 @@ class Conditions:
 
 
 class QueryConstraints(NamedTuple):
-    """What a query asks.
+    """All that a query asks of target nodes and of pairs of them.
 
     Attributes:
       query: as given; shape: what its automorphisms are those of.
@@ -91,14 +91,14 @@ class QueryConstraints(NamedTuple):
         return u, x, self.which[u, x]
 
     def kind_table(self) -> np.ndarray:
-        """The kinds, int32 ``[C, 6]``, padded."""
+        """Return the kinds, int32 ``[C, 6]``, padded."""
         table = np.zeros((power_of_four(len(self.kinds), 4), 6), np.int32)
         table[: len(self.kinds)] = np.array(self.kinds, np.int32).reshape(-1, 6)
         return table
 
 
 def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
-    """The first phase of a plan: what a query asks of target nodes and of pairs of them.
+    """Return the first phase of a plan: what a query asks of target nodes and of pairs of them.
 
     Example:
       >>> asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))
@@ -117,7 +117,7 @@ def _constrain_query(query: Pattern, induced: bool, wildcard: int | None) -> Que
 
 
 def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray, np.ndarray]:
-    """The distinct kinds of pairs, and which ones each ordered pair of query nodes asks for.
+    """Return the distinct kinds of pairs, and which ones each ordered pair of query nodes asks for.
 
     Returns:
       The kinds; int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined; and the
@@ -189,7 +189,7 @@ def _numbered(kinds: dict[PairKind, int], fields: Sequence[int | np.ndarray], pa
 
 
 def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:
-    """The arrays for the filters."""
+    """Return the arrays for the filters."""
     k = query.num_nodes
     words = next(w for w in (1, 2, 8, 32) if k <= 32 * w)  # few sizes, few compilations
     K = 32 * words

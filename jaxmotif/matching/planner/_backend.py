@@ -1,4 +1,4 @@
-"""Where a plan looks at the target: one interface, and what its functions give."""
+"""The interface of planning: all that a plan asks of the target, and the results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FilteredDomains(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether some query node can be mapped nowhere, or all to fewer nodes than they are: no match then."""
+        """Return whether some query node can be mapped nowhere, or all to fewer nodes than they are: no match then."""
         return self.sizes.min() == 0 or self.nodes < len(self.sizes)
 
 
@@ -60,7 +60,7 @@ class ListSizes(NamedTuple):
 
 
 class PlanningBackend(ABC):
-    """What a plan asks of the target, where the target lies.
+    """All that a plan asks of the target, answered where the target lies.
 
     Two backends give the same bits. The host's, in NumPy, compiles nothing and works in exact sizes: it wins while the
     pairs of the query times the slots of the target (a sixteenth of these, where there are labels) are below
@@ -68,7 +68,7 @@ class PlanningBackend(ABC):
     """
 
     making: int
-    """How many times the memory of lists and matrices it takes to make them."""
+    """The memory that it takes to make lists and matrices, as a multiple of theirs."""
 
     @abstractmethod
     def filter_domains(

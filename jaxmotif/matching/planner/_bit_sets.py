@@ -38,14 +38,14 @@ class BitRows:
         return other
 
     def numbering(self, members: Sequence[int]) -> int:
-        """A new numbering, of the union of some domains."""
+        """Return a new numbering, of the union of some domains."""
         self._unions.append(list(members))
         # Numbered when they are asked for: all at once.
         self._numbers = None
         return len(self._unions) - 1
 
     def place(self, kind: int, x: int, numbering: int, width: int) -> int:
-        """The first word of some rows of ``width`` words."""
+        """Return the first word of some rows of ``width`` words."""
         if (kind, x, numbering) not in self._rows:
             self._rows[kind, x, numbering] = self.words, width
             # A row for every target node.
@@ -53,7 +53,7 @@ class BitRows:
         return self._rows[kind, x, numbering][0]
 
     def number(self) -> tuple[Any, Any]:
-        """The numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
+        """Return the numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
         if self._numbers is None:
             reduced = self._lists.reduced
             # Padding unions are empty, and number no one.
@@ -85,17 +85,17 @@ class BitRows:
 
 
 def row_words(members: int) -> int:
-    """Words of a bit row over a numbering of so many nodes: they count from 1, and 0 is for those outside."""
+    """Return the words of a bit row over a numbering of some nodes: they count from 1, and 0 is for those outside."""
     return words_for(members + 1)
 
 
 def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
-    """Of node x: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
+    """Return the candidates of node x as a set: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
     return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
 
 
 def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
-    """The terms of every sum that the ways to map the leaves multiply from."""
+    """Return the terms of every sum that the ways to map the leaves multiply from."""
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
     # Sums in which several sets meet have bit rows over the union of these.
     meeting = [
@@ -115,12 +115,12 @@ def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> li
 
 
 def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
-    """The leaves of a block's sets, each after each of its neighbours."""
+    """Return the leaves of a block's sets, each after each of its neighbours."""
     return [(u, x) for x in block.sets for u in layout.core if layout.which[u, x] >= 0]
 
 
 def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]) -> Factor:
-    """The common candidates of some leaves, without the nodes in use.
+    """Return the common candidates of some leaves, without the nodes in use.
 
     Args:
       group: the numbering of their domains' union, which a single set does without. counts: nodes of all numberings.
@@ -160,8 +160,8 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes
 def look_ahead_factor(
     layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int, size: int
 ) -> Factor | None:
-    """The candidates that the nodes at positions up to ``last`` leave for node x; ``None`` if to see whether there are
-    any costs more than it saves.
+    """Return the candidates that the nodes at positions up to ``last`` leave for node x; ``None`` if to see whether
+    there are any costs more than it saves.
 
     Args:
       numberings: of the domains looked ahead to so far, added to here.

@@ -193,7 +193,7 @@ def _bit_rows(
 
 
 def _members(reduced: Reduced, kinds: jax.Array, family: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Which slots (of the kind's direction) are in a list family, and the targets of all."""
+    """Return which slots (of the kind's direction) are in a list family, and the targets of all."""
     kind, x = kinds[family[0]], family[1]
     slots = reduced.target.direction(kind[0])
     ok = slots.fits(kind)
@@ -203,7 +203,7 @@ def _members(reduced: Reduced, kinds: jax.Array, family: jax.Array) -> tuple[jax
 
 
 def _put(size: int, place: jax.Array, values: jax.Array, fill: int) -> jax.Array:
-    """Int32 ``[size]`` with values at places; those at ``size`` are left out."""
+    """Return int32 ``[size]`` with values at places; those at ``size`` are left out."""
     return jnp.full(size + 1, fill, jnp.int32).at[place].set(values, mode="promise_in_bounds")[:size]
 
 
@@ -240,8 +240,10 @@ class DeviceBackend(PlanningBackend):
     def pad_first_axis(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
         return arrays
 
-    def reduce_target(self, target: Target, bits: Any, *, nodes: int, slots: int) -> Reduced:
-        return _reduce_target(target, bits, nodes=nodes, slots=slots)
+    reduce_target = staticmethod(_reduce_target)
+    fill_lists = staticmethod(_fill_lists)
+    bit_matrices = staticmethod(_bit_matrices)
+    bit_rows = staticmethod(_bit_rows)
 
     def measure_lists(
         self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
@@ -249,39 +251,6 @@ class DeviceBackend(PlanningBackend):
         offsets, *measured = _measure_lists(reduced, kinds, lists, np.int32(count))
         return ListSizes(offsets, *jax.device_get(measured))
 
-    def fill_lists(
-        self,
-        reduced: Reduced,
-        kinds: np.ndarray,
-        lists: np.ndarray,
-        num_lists: np.integer,
-        offsets: Any,
-        starts: np.ndarray,
-        free: np.ndarray,
-        num_free: np.integer,
-        free_starts: np.ndarray,
-        *,
-        capacity: int,
-    ) -> tuple[Any, Any, Any]:
-        measured = offsets, starts, free, num_free, free_starts
-        return _fill_lists(reduced, kinds, lists, num_lists, *measured, capacity=capacity)
-
-    def bit_matrices(self, reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> Any:
-        return _bit_matrices(reduced, kinds, chosen, count=count)
-
     def number_nodes(self, bits: Any, unions: np.ndarray) -> tuple[Any, np.ndarray]:
         numbers, counts = _number_nodes(bits, unions)
         return numbers, np.asarray(counts)
-
-    def bit_rows(
-        self,
-        reduced: Reduced,
-        kinds: np.ndarray,
-        lists: np.ndarray,
-        ranks: Any,
-        rows: np.ndarray,
-        num_rows: np.integer,
-        *,
-        capacity: int,
-    ) -> Any:
-        return _bit_rows(reduced, kinds, lists, ranks, rows, num_rows, capacity=capacity)

@@ -86,12 +86,12 @@ def filter_domains(
 
 
 def domain_sizes(bits: jax.Array) -> jax.Array:
-    """Nodes in each domain, int32 ``[K]``."""
+    """Return nodes in each domain, int32 ``[K]``."""
     return lax.map(lambda word: unpack(word).sum(axis=1, dtype=jnp.int32), bits).reshape(-1)
 
 
 def unpack(word: jax.Array) -> jax.Array:
-    """The 32 bits of each of uint32 ``[N]``, bool ``[32, N]``."""
+    """Return the 32 bits of each of uint32 ``[N]``, bool ``[32, N]``."""
     return (word[None] >> jnp.arange(32, dtype=jnp.uint32)[:, None]) & jnp.uint32(1) != 0
 
 
@@ -151,7 +151,7 @@ def _sweep(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
 
 
 def neighbor_words(slots: Target, kind: jax.Array, bits: jax.Array) -> jax.Array:
-    """OR of the bits of each node's neighbours by a pair kind, uint32 ``[W, N]``.
+    """Return the OR of the bits of each node's neighbours by a pair kind, uint32 ``[W, N]``.
 
     Rows are folded by doubling: after s rounds a slot holds the OR of the 2^s slots from it on, within its row.
     """

@@ -166,7 +166,7 @@ class HostBackend(PlanningBackend):
 
 
 def _count_slots_between(target: Target, ids: np.ndarray) -> int:
-    """How many slots of one direction there are between some nodes."""
+    """Return how many slots of one direction there are between some nodes."""
     alive = np.zeros(target.nodes, bool)
     alive[ids] = True
     if _is_most(ids, target):
@@ -175,7 +175,7 @@ def _count_slots_between(target: Target, ids: np.ndarray) -> int:
 
 
 def _find_nodes(target: Target, row: Sequence[int], labels: Sequence[int], filters: tuple[str, ...]) -> Any:
-    """The target nodes that a query node may be mapped to as far as the first three filters see.
+    """Return the target nodes that a query node may be mapped to as far as the first three filters see.
 
     Args:
       row: what is asked: whether any label will do, else which; neighbours by direction, two; and how many of them by
@@ -258,7 +258,7 @@ class _Near:
             self._dropped.append(nodes)
 
     def unmet(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Which pairs of a query node and a node in its domain lack a neighbour that they need."""
+        """Return which pairs of a query node and a node in its domain lack a neighbour that they need."""
         near = self._near_dropped()
         if near is None:
             pairs, rows = slice(None), np.flatnonzero(self._ends[:-1] < self._ends[1:])
@@ -278,8 +278,8 @@ class _Near:
         return lost if isinstance(pairs, slice) else pairs[lost]
 
     def _near_dropped(self) -> np.ndarray | None:
-        """Which rows may have a neighbour that was dropped, bool ``[nodes]``; ``None`` for all: at first, and where it
-        takes as long to find them."""
+        """Return which rows may have a neighbour that was dropped, bool ``[nodes]``; ``None`` for all: at first, and
+        where it takes as long to find them."""
         if self._dropped is None:
             return None
         dropped, back = np.zeros(len(self._ends) - 1, bool), self._back
@@ -294,7 +294,8 @@ class _Near:
 
 
 def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The slots of one direction that fulfil a pair kind: their offsets by row, targets and sources. Kept with them."""
+    """Return the slots of one direction that fulfil a pair kind: their offsets by row, targets and sources. Kept
+    with them."""
 
     def find() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ok = slots.fits(kind)
@@ -308,7 +309,8 @@ def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _induced_slots(target: Target, ids: np.ndarray, d: int) -> Target:
-    """The slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading axis."""
+    """Return the slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading
+    axis."""
     one = target.direction(d)
     if len(ids) == target.nodes:
         return dataclasses.replace(one, facts={})
@@ -335,7 +337,7 @@ def _is_most(ids: np.ndarray, target: Target) -> bool:
 
 
 def _unpack_rows(bits: np.ndarray) -> np.ndarray:
-    """Uint32 ``[W, N]``, a bit for each row, as bool ``[32 W, N]``."""
+    """Return uint32 ``[W, N]``, a bit for each row, as bool ``[32 W, N]``."""
     return unpack_bits(np.ascontiguousarray(bits.T)).T
 
 
@@ -347,7 +349,7 @@ class _Family(NamedTuple):
 
 
 def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
-    """The slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
+    """Return the slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
     kind, x = kinds[family[0]], int(family[1])
     slots = reduced.target.direction(kind[0])
 

@@ -1,8 +1,9 @@
-"""Which query nodes a count need not search: leaves, counted in closed form once all their neighbours are mapped."""
+"""Leaves: query nodes that a count need not search, counted in closed form once their neighbours are mapped."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,8 +16,8 @@ from jaxmotif.search._limbs import SPARE_BITS
 
 
 class Block(NamedTuple):
-    """Leaves that take nodes from the common candidates of ``sets``, given as leaves: so many ``leaves``, one after the
-    other, once ``less`` of these candidates are taken."""
+    """Leaves that take nodes from the common candidates of ``sets``, given as leaves: a number of ``leaves``, one
+    after the other, once ``less`` of these candidates are taken."""
 
     sets: tuple[int, ...]
     less: int = 0
@@ -37,23 +38,24 @@ class LeafPlan:
     inside: dict[int, int]
     limbs: int
 
-    @property
+    @functools.cached_property
     def nodes(self) -> list[int]:
+        """All leaves, group by group."""
         return [x for group in self.groups for x in group]
 
     def holds(self, x: int, others: Iterable[int]) -> bool:
-        """Whether the candidates of leaf x hold those of some others."""
+        """Return whether the candidates of leaf x hold those of some others."""
         return all(self.inside[x] >> y & 1 for y in others)
 
     def sets(self, block: Sequence[int], group: Sequence[int]) -> tuple[int, ...]:
-        """The leaves of a group whose candidates are to be intersected for those that all of a block have: of two
-        leaves, one within the other's, that one; of equal ones the lowest."""
+        """Return the leaves of a group whose candidates are to be intersected for those that all of a block have: of
+        two leaves, one within the other's, that one; of equal ones the lowest."""
         lowest = {min(y for y in group if self.holds(x, [y]) and self.holds(y, [x])) for x in block}
         return tuple(x for x in sorted(lowest) if not any(self.holds(x, [y]) for y in lowest - {x}))
 
     def layers(self, group: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-        """The outermost leaves of a group, whose candidates hold all others', then those of the rest, and so on; and
-        what is left, of which none is outermost. Leaves of a layer have the same candidates."""
+        """Return the outermost leaves of a group, whose candidates hold all others', then those of the rest, and so
+        on; and what is left, of which none is outermost. Leaves of a layer have the same candidates."""
         found, rest = [], list(group)
         while outer := [x for x in rest if self.holds(x, rest)]:
             found.append(outer)
@@ -65,7 +67,8 @@ NO_LEAVES = LeafPlan([], {}, 0)
 
 
 def limbs_for(ways: int) -> int | None:
-    """Limbs that hold up to so many ways to map leaves, of :data:`LEAF_LIMBS`; ``None`` if not even the most do.
+    """Return how many limbs hold a number of ways to map leaves, of :data:`LEAF_LIMBS`; ``None`` if not even the most
+    do.
 
     The ways of one partial match are at most the product of the most candidates of each leaf, since the maps are among
     the products of sets of candidates. That bounds what a lane counts, so that it is exact or not counted at all.
@@ -106,7 +109,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
             inside[x] = _masks((measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0))[None])[0]
 
     def worth(x: int, words: int) -> bool:
-        """Whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
+        """Return whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
         mates = sum(1 << y for y in _ones(inside[x]) if near[y] == near[x] and measured.within[x, y])
         return (
             mates.bit_count() > 1
@@ -118,7 +121,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         )
 
     def fits(group: Sequence[int]) -> bool:
-        """Whether a group has few terms, and short bit rows."""
+        """Return whether a group has few terms, and short bit rows."""
         for y in group:
             compare(y)
         layers, tangled = plan.layers(group)
@@ -155,8 +158,9 @@ Sum = list[tuple[int, list[Block]]]
 
 
 def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
-    """The ways to map a group, as sums that multiply (:mod:`jaxmotif.search._leaf_counts`): one factor for each layer
-    of leaves that hold all others' candidates; of what is left a product for each way to part it, equal ones as one."""
+    """Return the ways to map a group, as sums that multiply (:mod:`jaxmotif.search._leaf_counts`): one factor for
+    each layer of leaves that hold all others' candidates; of what is left a product for each way to part it, equal
+    ones as one."""
     layers, tangled = plan.layers(group)
     found: list[Sum] = []
     left = len(group)
@@ -173,7 +177,7 @@ def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
 
 
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
-    """All set partitions.
+    """Return all set partitions.
 
     Example:
       >>> list(partitions([1, 2]))
@@ -191,25 +195,26 @@ def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
 
 
 def coefficient(partition: Sequence[Sequence[int]]) -> int:
-    """Of a set partition in the count of injective maps (:mod:`jaxmotif.search._leaf_counts`)."""
+    """Return the coefficient of a set partition in the count of injective maps
+    (:mod:`jaxmotif.search._leaf_counts`)."""
     return math.prod((-1) ** (len(block) - 1) * math.factorial(len(block) - 1) for block in partition)
 
 
 def _masks(matrix: np.ndarray) -> list[int]:
-    """The rows of a bool matrix as integers, column 0 the lowest bit."""
+    """Return the rows of a bool matrix as integers, column 0 the lowest bit."""
     packed = np.packbits(matrix, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
 def _ones(mask: int) -> Iterator[int]:
-    """The bits of an integer."""
+    """Return the bits of an integer."""
     while mask:
         yield (mask & -mask).bit_length() - 1
         mask &= mask - 1
 
 
 def _connected(near: Sequence[int], wanted: int, allowed: int) -> bool:
-    """Whether some nodes (at least one) lie in one component of the allowed ones."""
+    """Return whether some nodes (at least one) lie in one component of the allowed ones."""
     inside = wanted & -wanted
     todo = inside
     # A flood over sets of nodes as bits, until all that are wanted are reached.

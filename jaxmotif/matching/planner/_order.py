@@ -19,7 +19,7 @@ from jaxmotif.patterns._ruled import RuledPattern
 
 
 class SearchOrder(NamedTuple):
-    """How a query is searched.
+    """The order in which a query is searched.
 
     Attributes:
       core: query nodes searched, in order; free: those without an earlier neighbour.
@@ -36,7 +36,7 @@ class SearchOrder(NamedTuple):
 
     @property
     def position(self) -> dict[int, int]:
-        """Of each core node in the order."""
+        """The position of each core node in the order."""
         return {v: i for i, v in enumerate(self.core)}
 
 
@@ -82,8 +82,8 @@ def choose_order(
 
 
 def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:
-    """The matching order that tests the fewest candidates if edges lie anywhere, of all orders of few nodes; RI's, if
-    that tests hardly more.
+    """Return the matching order that tests the fewest candidates if edges lie anywhere, of all orders of few nodes;
+    RI's, if that tests hardly more.
 
     Args:
       sizes: integers ``[k]``, target nodes that each node can map to, of ``nodes``.
@@ -106,7 +106,7 @@ def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, node
 
 
 def expected_candidates(order: Sequence[int], sizes: Sequence[int], joined: Sequence[Sequence[float]]) -> float:
-    """The candidates that an order tests if edges lie anywhere.
+    """Return the candidates that an order tests if edges lie anywhere.
 
     Args:
       sizes: ``[k]``, target nodes that each node can map to.
@@ -125,13 +125,13 @@ def expected_candidates(order: Sequence[int], sizes: Sequence[int], joined: Sequ
 
 
 def _same_rows(allowed: np.ndarray) -> np.ndarray:
-    """A number for each row of a bool matrix, equal for equal ones."""
+    """Return a number for each row of a bool matrix, equal for equal ones."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(allowed, axis=1)], np.int64)
 
 
 def order_nodes(query: Pattern, order: Order, sizes: np.ndarray | None) -> list[int]:
-    """A matching order by name, or the one given.
+    """Return a matching order by name, or the one given.
 
     Raises:
       ValueError: when that is no permutation of the nodes.

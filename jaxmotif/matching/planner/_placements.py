@@ -1,4 +1,4 @@
-"""What each node of an order is tested for, with the places of its lists and matrices (NumPy alone)."""
+"""Tests for each node of an order, with the places of its lists and matrices (NumPy alone)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxmotif.search import Pair, Placement
 
 
 class Layout(NamedTuple):
-    """Where everything that a program refers to stands.
+    """The places of everything that a program refers to.
 
     Attributes:
       core: query nodes searched, in order; position: of each; free: those without an earlier neighbour.
@@ -62,17 +62,17 @@ class Layout(NamedTuple):
         return np.stack([positions, self.number[kinds, x] * (self.nodes + 1), kinds * self.matrix_words], axis=-1)
 
     def pair(self, u: int, x: int) -> Pair:
-        """The pair of query nodes that are joined, u placed before x."""
+        """Return the pair of query nodes that are joined, u placed before x."""
         return Pair(*self.pairs(self.position[u], self.which[u, x], x).tolist())
 
     def whole_domain(self, x: int) -> Pair:
-        """The pair by which a free node is placed: its candidates are its whole domain, whatever came before."""
+        """Return the pair by which a free node is placed: its candidates are its whole domain, whatever came before."""
         # One list whatever was placed before: two offsets, where the domain begins and where it ends.
         return Pair(-1, self.whole + 2 * self.free.index(x), 0)
 
 
 def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
-    """How each core node is placed.
+    """Return how each core node is placed.
 
     Args:
       below: pairs (a, b) of query nodes such that a's image must have the lower number; leaves among them are left
@@ -103,7 +103,7 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
 
 
 def _by_later(mask: np.ndarray, of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
-    """What a function gives for all (r, earlier, later) of a mask, cut by the later one."""
+    """Return what a function gives for all (r, earlier, later) of a mask, cut by the later one."""
     # By the later node first: what each asks stands together.
     later, earlier, r = np.nonzero(mask.T)
     return np.split(of(r, earlier, later), np.searchsorted(later, np.arange(1, mask.shape[-1])))

@@ -1,4 +1,4 @@
-"""From a query and a target to a search, phase by phase; each phase is a function of plain values.
+"""The way from a query and a target to a search, phase by phase; each phase is a function of plain values.
 
 | phase | where | what it finds |
 |---|---|---|
@@ -48,7 +48,7 @@ from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """How a query is searched for.
+    """A search for a query that is ready to run, or its result.
 
     Attributes:
       ready: the search, ready to run; ``None`` if all is found.
@@ -71,7 +71,7 @@ class Plan:
     found: Found = NOTHING_FOUND
 
     def with_search(self, ready: ReadySearch) -> Plan:
-        """The same by another search."""
+        """Return the same by another search."""
         return dataclasses.replace(self, ready=ready)
 
 
@@ -163,7 +163,7 @@ def _make_plans(
 def search_unfiltered(
     asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Plan | None:
-    """A query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
+    """Return a query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
 
     Args:
       target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.

@@ -24,7 +24,7 @@ def backend_of(target: Target) -> PlanningBackend:
 
 
 class Measures(NamedTuple):
-    """What the order and the leaves are chosen by (NumPy).
+    """Figures of the candidate lists, by which the order and the leaves are chosen (NumPy).
 
     Attributes:
       sizes: int64 ``[k]``, of the domains; nodes: in any of them.
@@ -70,14 +70,14 @@ class CandidateLists(NamedTuple):
 
     @property
     def starts(self) -> np.ndarray:
-        """Where each family begins in the entries, and the end of the last, int64 ``[families + 1]``."""
+        """The place where each family begins in the entries, and the end of the last, int64 ``[families + 1]``."""
         return np.concatenate([[0], np.cumsum(self.totals[: len(self.families)].astype(np.int64))])
 
 
 def filter_target(
     target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
 ) -> FilteredDomains:
-    """The second phase: the domains.
+    """Return the second phase: the domains.
 
     Args:
       allowed: bool ``[k, n]``, domains to begin with, or ``None``.
@@ -90,7 +90,7 @@ def filter_target(
 def reduce_and_measure(
     target: Target, asked: QueryConstraints, kept: FilteredDomains, options: Options, sizes: PlanSizes
 ) -> tuple[CandidateLists, Measures]:
-    """The third phase: the target between the nodes kept, and how long its candidate lists are."""
+    """Return the third phase: the target between the nodes kept, and how long its candidate lists are."""
     k, kinds = asked.query.num_nodes, asked.kind_table()
     backend = backend_of(target)
     nodes = backend.capacity(kept.nodes, sizes.nodes, words=True)
@@ -131,7 +131,7 @@ def measure_nodes(
     meet: np.ndarray,
     within: np.ndarray,
 ) -> Measures:
-    """What the lists say of each query node."""
+    """Return what the lists say of each query node."""
     k = asked.query.num_nodes
     closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
     u, x, kind = asked.joined()
@@ -144,7 +144,7 @@ def measure_nodes(
 
 
 def pack_domains(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:
-    """Bool ``[k, n]`` as uint32 ``[W, N]``, of the nodes in the order of ``ids``, padding last."""
+    """Return bool ``[k, n]`` as uint32 ``[W, N]``, of the nodes in the order of ``ids``, padding last."""
     k, n = allowed.shape
     bits = np.zeros((len(ids), 32 * words), bool)
     bits[:n, :k] = allowed[:, ids[:n]].T

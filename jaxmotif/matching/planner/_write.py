@@ -64,19 +64,19 @@ class Draft(NamedTuple):
 
     @property
     def keeps_lanes(self) -> bool:
-        """Whether steps write what their lanes find, which takes memory for each position."""
+        """Return whether steps write what their lanes find, which takes memory for each position."""
         return self.options.listing or self.cells > 0
 
     @property
     def cells(self) -> int:
-        """Of the tally: one of few numbers, so that searches share compilations."""
+        """Cells of the tally: one of few numbers, so that searches share compilations."""
         size = self.tally.size
         # Places of cells are int32.
         return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
 
     @property
     def first_steps(self) -> int:
-        """Of the first stage: every level takes a step at least, and most take two."""
+        """Steps of the first stage: every level takes a step at least, and most take two."""
         return step.step_sizes(target_of(self.device)).first_steps + 2 * len(self.placed)
 
 
@@ -93,7 +93,7 @@ def write(
     device: jax.Device,
     made: ReadySearch | None = None,
 ) -> ReadySearch:
-    """A search ready to run; ``made``: another one of the same lists."""
+    """Write a search that is ready to run; ``made``: another one of the same lists."""
     placed = placements(layout, order.below)
     # None is not True: looking ahead is then left to the search, once it goes badly.
     looks = bool(options.search.lookahead)
@@ -131,14 +131,14 @@ def write(
 
 
 def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
-    """The offsets, entries, matrices and domains of the operands."""
+    """Return the offsets, entries, matrices and domains of the operands."""
     offsets, entries, domains = fill(order, lists, measured, sizes)
     least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
     return lists.backend.pad_first_axis((offsets, entries, bit_matrices(lists), domains), least)
 
 
 def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) -> None:
-    """Raises ValueError when lists have more entries, or offsets, than int32 can number."""
+    """Raise ValueError when lists have more entries, or offsets, than int32 can number."""
     entries = int(lists.starts[-1]) + int(measured.sizes[order.free].sum())
     offsets = len(lists.rows) * (lists.nodes + 1)
     if max(entries, offsets) > MOST_PLACES:
@@ -177,7 +177,7 @@ def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: P
 
 
 def bit_matrices(lists: CandidateLists) -> Any:
-    """A bit matrix of each kind, if there is room for them."""
+    """Return a bit matrix of each kind, if there is room for them."""
     if not lists.bitmap:
         return np.zeros(1, np.int32)
     kinds = len(lists.number)
@@ -187,12 +187,12 @@ def bit_matrices(lists: CandidateLists) -> Any:
 
 
 def find_longest_list(order: SearchOrder, lists: CandidateLists, measured: Measures) -> int:
-    """Entries of the longest list that candidates are taken from."""
+    """Return entries of the longest list that candidates are taken from."""
     return max(int(lists.longest[: len(lists.families)].max(initial=1)), int(measured.sizes[order.free].max(initial=1)))
 
 
 def estimate_row_candidates(order: SearchOrder, lists: CandidateLists, measured: Measures) -> float:
-    """Candidates that a row of the tables is likely to have at least."""
+    """Return candidates that a row of the tables is likely to have at least."""
     # The first node has its whole domain, once; the rest take the shortest list.
     found = measured.likely[order.core[1:]].min(initial=np.inf)
     if order.below:  # their lists are cut where symmetry says
@@ -202,7 +202,7 @@ def estimate_row_candidates(order: SearchOrder, lists: CandidateLists, measured:
 
 
 def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
-    """The sizes of steps to try, small ones first."""
+    """Return the sizes of steps to try, small ones first."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
     usual, small = sizes.listing if draft.keeps_lanes else sizes.counting, sizes.first
@@ -220,8 +220,8 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
 
 
 def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
-    """A stage that searches all nodes by steps of so many flat positions, or as many as the memory allows; ``like``:
-    the program of one of another size."""
+    """Return a stage that searches all nodes by steps of a number of flat positions, or as many as the memory allows;
+    ``like``: the program of one of another size."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
     if like is None:
@@ -249,7 +249,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
 
 
 def prefix_stage(draft: Draft) -> Stage:
-    """A stage that lists the partial matches of the first nodes, by steps that are the same on all devices."""
+    """Return a stage that lists the partial matches of the first nodes, by steps that are the same on all devices."""
     # At least the last node is left to search for.
     first = draft.placed[: min(len(draft.placed) - 1, MOST_PREFIX)]
     # Rows get wider: about as many entries for each length.
@@ -261,8 +261,8 @@ def prefix_stage(draft: Draft) -> Stage:
 
 
 def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
-    """A last stage that looks ahead, and the operands it needs, of those at hand (which may lie on another device);
-    ``None`` if there is nothing to look ahead to."""
+    """Return a last stage that looks ahead, and the operands it needs, of those at hand (which may lie on another
+    device); ``None`` if there is nothing to look ahead to."""
     # The rows made so far stay: what is looked ahead to is added.
     rows = draft.rows.copy()
     placed = look_ahead(draft.placed, draft.layout, rows, draft.measured.sizes)
@@ -285,7 +285,7 @@ def write_program(
     whole: bool,
     columns: list[list[int]] | None = None,
 ) -> Program:
-    """The program of a stage of given sizes."""
+    """Return the program of a stage of given sizes."""
     return build_program(
         placed,
         groups,
