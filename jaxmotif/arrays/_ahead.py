@@ -28,15 +28,15 @@ from jax.stages import Wrapped
 
 T = TypeVar("T")
 
-THREADS = 16  # at most; one of them rehearses
-LEAST_CORES = 4  # fewer have enough to do
+THREADS = 16  # threads at most, one of which rehearses
+LEAST_CORES = 4  # cores from which on work is rehearsed, since fewer have enough to do
 
 on_cpus = False
-"""Whether work of a CPU is rehearsed, too (tests)."""
+"""Switch for tests: whether work of a CPU is rehearsed, too."""
 
 _logger = logging.getLogger("jaxmotif")
 _rehearsal: ContextVar[Rehearsal | None] = ContextVar("rehearsal", default=None)
-_known: set[Hashable] = set()  # what was rehearsed in this process
+_known: set[Hashable] = set()  # the kinds of work that were rehearsed in this process
 
 
 class Rehearsed(Exception):
@@ -44,7 +44,7 @@ class Rehearsed(Exception):
 
 
 def rehearsal() -> Rehearsal | None:
-    """That of this thread, if it rehearses."""
+    """Return the rehearsal of this thread, if it rehearses."""
     return _rehearsal.get()
 
 
@@ -55,23 +55,28 @@ class Rehearsal:
         self._pool = pool
 
     def run(self, work: Callable[[], object], default: Any) -> None:
-        """``default``: JAX's default device where the work is done: each thread has its own, and programs heed it."""
+        """Do the work as a rehearsal.
+
+        Args:
+          work: what is rehearsed.
+          default: JAX's default device where the work is done; each thread has its own, and programs heed it.
+        """
         token = _rehearsal.set(self)
         try:
             with jax.default_device(default):
                 work()
         except Rehearsed:
             pass
-        except Exception as error:  # the work itself will raise it, or knows the number that was missing
+        except Exception as error:  # which the work itself will raise, if it is no matter of a placeholder
             _logger.debug("a rehearsal ended early: %s", error)
         finally:
             _rehearsal.reset(token)
 
     def take(self, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
-        """Has the program of a call compiled by another thread.
+        """Have the program of a call compiled by another thread.
 
         Returns:
-          What stands for the call's results.
+          Placeholders of the call's results.
         """
         args = jax.tree.map(_stand_in, args)
         kwargs = {name: jax.tree.map(_stand_in, x) for name, x in kwargs.items()}
@@ -83,7 +88,7 @@ class Rehearsal:
 
         results = jitted.trace(*args, **kwargs).out_info
         self._pool.submit(compile_)
-        # Results lie where arguments are bound to.
+        # Results lie on the device that arguments are bound to.
         places = (x.sharding for x in jax.tree.leaves((args, kwargs)) if isinstance(x, jax.ShapeDtypeStruct))
         place = next((where for where in places if where is not None), None)
         return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), results)
@@ -96,12 +101,12 @@ def _default_device() -> Any:
 def _stand_in(x: Any) -> Any:
     if not isinstance(x, jax.Array) or isinstance(x, Tracer):
         return x
-    weak = getattr(x, "weak_type", False)  # random keys are never
+    weak = getattr(x, "weak_type", False)  # random keys have no such attribute
     return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding if x.committed else None, weak_type=weak)
 
 
 def placed(arrays: T, place: jax.Device | Sharding | None) -> T:
-    """``jax.device_put`` of a pytree, in a rehearsal also of what stands for arrays."""
+    """Put a pytree on a device as ``jax.device_put`` does; in a rehearsal it may hold placeholders of arrays."""
 
     def put(x: Any) -> Any:
         if not isinstance(x, jax.ShapeDtypeStruct):
@@ -114,7 +119,7 @@ def placed(arrays: T, place: jax.Device | Sharding | None) -> T:
 
     if rehearsal() is not None:
         return jax.tree.map(put, arrays)
-    # What is bound to the place already is left alone: many small arrays take a while.
+    # Arrays that are bound to the place already are left alone, since many small arrays take a while.
     if isinstance(place, jax.Device) and all(_is_on(place, x) for x in jax.tree.leaves(arrays)):
         return arrays
     return jax.device_put(arrays, place)
@@ -129,12 +134,12 @@ def _is_on(device: jax.Device, x: Any) -> bool:
 
 
 def fetched(numbers: jax.Array, as_if: Sequence[int]) -> list[int]:
-    """Integers ``[N]``, or one, that decide what is done next, from their device; in a rehearsal the likeliest."""
+    """Fetch integers ``[N]``, or one, that decide what is done next; a rehearsal takes the likeliest ones."""
     return list(as_if) if rehearsal() is not None else np.asarray(numbers).reshape(-1).tolist()
 
 
 def in_earnest(function: Callable[..., T]) -> Callable[..., T]:
-    """Decorator of what is little work and decides what comes next: it is done in a rehearsal, too."""
+    """Decorate a function of little work that decides what comes next, which a rehearsal does, too."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> T:
@@ -148,7 +153,7 @@ def in_earnest(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def end_rehearsal() -> None:
-    """What follows needs no program: a rehearsal, if this is one, ends here."""
+    """End a rehearsal, if this is one, since the rest of the work needs no program."""
     if rehearsal() is not None:
         raise Rehearsed
 
@@ -156,13 +161,13 @@ def end_rehearsal() -> None:
 def rehearsed(
     work: Callable[[], T], device: jax.Device, what: Hashable, rehearsal_of: Callable[[], object] | None = None
 ) -> T:
-    """What ``work()`` returns, rehearsed by another thread where that makes the first call of its kind shorter.
+    """Return the result of ``work()``, rehearsed by another thread where that makes the first call of its kind shorter.
 
     Args:
-      work: changes nothing but what it returns: it is run twice.
+      work: a function without side effects, since it is run twice.
       device: where it works.
-      what: all that its programs follow from: rehearsed once in a process.
-      rehearsal_of: what is rehearsed, if not the work itself, which then may change what it likes.
+      what: the values that decide its programs; work with equal values is rehearsed once in a process.
+      rehearsal_of: what is rehearsed instead of the work, which then may have side effects.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     worth = (device.platform != "cpu" and cores >= LEAST_CORES) or on_cpus
@@ -174,5 +179,5 @@ def rehearsed(
     try:
         return work()
     finally:
-        # Nobody waits for what has proved useless, and it is not begun any more.
+        # Nobody waits for compilations that have proved useless, and no more of them begin.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -17,12 +17,12 @@ ArrayT = TypeVar("ArrayT", np.ndarray, jax.Array)
 
 
 def words_for(bits: int) -> int:
-    """How many words hold so many bits."""
+    """Return how many 32-bit words hold a number of bits."""
     return -(-bits // 32)
 
 
 def pack_bits(mask: ArrayT) -> ArrayT:
-    """Bool ``[.., n]`` as uint32 ``[.., words_for(n)]``; bits past the n-th are 0.
+    """Pack bool ``[.., n]`` into uint32 ``[.., words_for(n)]``; bits past the n-th are 0.
 
     Example:
       >>> pack_bits(np.array([[True, False, True], [False, False, False]])).tolist()
@@ -41,7 +41,7 @@ def pack_bits(mask: ArrayT) -> ArrayT:
 
 
 def unpack_bits(words: ArrayT) -> ArrayT:
-    """The inverse of :func:`pack_bits`: uint32 ``[.., W]`` as bool ``[.., 32 W]``.
+    """Unpack uint32 ``[.., W]`` into bool ``[.., 32 W]``, the inverse of :func:`pack_bits`.
 
     Example:
       >>> np.flatnonzero(unpack_bits(np.array([5, 1], np.uint32))).tolist()
@@ -56,20 +56,20 @@ def unpack_bits(words: ArrayT) -> ArrayT:
 
 
 def bit_of(x: ArrayT) -> ArrayT:
-    """The bit of number ``x`` within its word (which is word ``x >> 5`` of a row), uint32."""
+    """Return the bit of number ``x`` within its word (which is word ``x >> 5`` of a row), uint32."""
     return np.uint32(1) << (x & 31).astype(np.uint32)
 
 
 def has_bit(word: ArrayT, x: ArrayT) -> ArrayT:
-    """Whether number ``x`` is in its word, bool."""
+    """Say whether number ``x`` is in its word, bool."""
     return ((word >> (x & 31).astype(np.uint32)) & np.uint32(1)).astype(bool)
 
 
 def ones(words: jax.Array) -> jax.Array:
-    """How many bits are set in each of uint32 or int32 words, int32; for kernel bodies.
+    """Count the bits that are set in each of uint32 or int32 words, int32; for kernel bodies.
 
-    Added up by halves, since Triton's lowering of ``lax.population_count`` fails on jax 0.11; XLA makes one instruction
-    of it.
+    The bits are added up by halves, since Triton's lowering of ``lax.population_count`` fails on jax 0.11; XLA makes
+    one instruction of it.
 
     Example:
       >>> ones(jnp.array([0, 5, 0xFFFFFFFF], jnp.uint32)).tolist()
@@ -78,16 +78,16 @@ def ones(words: jax.Array) -> jax.Array:
     x = words if words.dtype == jnp.uint32 else lax.bitcast_convert_type(words, jnp.uint32)
     u = jnp.uint32
     x = x - ((x >> u(1)) & u(0x55555555))  # counts of 2 bits each
-    x = (x & u(0x33333333)) + ((x >> u(2)) & u(0x33333333))  # of 4 bits each
-    x = (x + (x >> u(4))) & u(0x0F0F0F0F)  # of 8 bits each
+    x = (x & u(0x33333333)) + ((x >> u(2)) & u(0x33333333))  # counts of 4 bits each
+    x = (x + (x >> u(4))) & u(0x0F0F0F0F)  # counts of 8 bits each
     return ((x * u(0x01010101)) >> u(24)).astype(jnp.int32)  # their sum, in the highest byte
 
 
 def pair_key(high: ArrayT, low: ArrayT) -> ArrayT:
-    """Two numbers of 32 bits as one key to sort by, uint64 (JAX: inside :func:`jit64`)."""
+    """Join two numbers of 32 bits to one key to sort by, uint64 (JAX: inside :func:`jit64`)."""
     return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
 
 
 def low_word(key: ArrayT) -> ArrayT:
-    """The lower number of a :func:`pair_key`, int32."""
+    """Return the lower number of a :func:`pair_key`, int32."""
     return (key & np.uint64(0xFFFFFFFF)).astype(np.int32)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def whole_number(number: object, name: str) -> int:
-    """A number that a user gives, as an int; of a float, even a whole one, it is told which argument it was.
+    """Return a number that a user gives as an int; a float, even a whole one, is refused with the argument's name.
 
     Example:
       >>> whole_number(1e3, "limit")
@@ -34,7 +34,9 @@ def check_arrays(
     dtype: DTypeLike | type[int] | None = None,
     same_shape: bool = False,
 ) -> None:
-    """Raises unless every array is as said; for the first lines of a pure function, under ``jit`` and ``vmap`` too.
+    """Raise an error unless arrays have the stated ranks, shapes and dtypes.
+
+    It stands in the first lines of a pure function, and works under ``jit`` and ``vmap``, too.
 
     Args:
       arrays: by the name that the caller of the function knows them by; ``None`` among them is passed over.

@@ -22,20 +22,25 @@ from jaxmotif.arrays._fork import using_jax
 T = TypeVar("T")
 
 Kernels = Literal["xla", "triton", "ptx", "ptx-plugin", "mosaic", "interpreted"]
-"""Forms of a kernel: plain XLA; a Pallas body through Triton; as PTX of our own, which XLA launches, or JAX's CUDA
-plugin; for a TPU by Mosaic, Pallas' compiler there; or interpreted, as tests do on a CPU."""
+"""Forms of a kernel.
+
+They are plain XLA; a Pallas body through Triton; PTX of our own, which XLA launches, or JAX's CUDA plugin; a TPU's
+kernel by Mosaic, Pallas' compiler there; or a body that is interpreted, as tests do on a CPU.
+"""
 
 PREFERRED: dict[str, tuple[Kernels, ...]] = {"cuda": ("ptx", "ptx-plugin", "triton"), "tpu": ("mosaic",)}
-"""A device of a platform is given the first of these that works there; plain XLA if none does. The kernels were written
-for, and measured on, NVIDIA GPUs; a TPU has one of its own."""
+"""Forms of kernels by platform: a device is given the first form that works there, and plain XLA if none does.
+
+The kernels were written for, and measured on, NVIDIA GPUs; a TPU has one of its own.
+"""
 
 
 class Target(NamedTuple):
-    """What a program is compiled for.
+    """Device and form of kernels that a program is compiled for.
 
     Attributes:
       platform: ``"cpu"``, ``"cuda"``, ``"rocm"`` or ``"tpu"``.
-      kernels: which form they take.
+      kernels: which form kernels take.
     """
 
     platform: str
@@ -43,12 +48,12 @@ class Target(NamedTuple):
 
     @property
     def fused(self) -> bool:
-        """Whether a GPU's kernels run their bodies in tiles, instead of plain XLA."""
+        """Form of kernels: a GPU's kernels run their bodies in tiles, instead of plain XLA."""
         return self.kernels not in ("xla", "mosaic")
 
     @property
     def is_accelerator(self) -> bool:
-        """Whether many small steps cost more than few large ones: sizes are chosen by this."""
+        """Kind of device by which sizes are chosen: many small steps cost more than few large ones."""
         return self.platform != "cpu"
 
 
@@ -107,13 +112,13 @@ def register_kernels(find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kern
 
 
 def default_device() -> jax.Device:
-    """Where JAX puts what is bound to no device."""
+    """Return the device on which JAX puts arrays that are bound to none."""
     given = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     return given if isinstance(given, jax.Device) else jax.devices(given)[0]
 
 
 def target_of(device: jax.Device | None = None) -> Target:
-    """What is compiled for a device (default: JAX's default device).
+    """Return the target of programs for a device (default: JAX's default device).
 
     ``JAXMOTIF_KERNELS`` says which form kernels take (one of :data:`Kernels`; those that a device does not have are
     plain XLA).
@@ -138,14 +143,16 @@ def target_of(device: jax.Device | None = None) -> Target:
 
 
 def target() -> Target:
-    """What the function that is being traced will be compiled for: known inside :func:`jit64`, elsewhere that of JAX's
-    default device."""
+    """Return the target of the function that is being traced.
+
+    It is known inside :func:`jit64`; elsewhere it is that of JAX's default device.
+    """
     return _traced_for.get() or target_of()
 
 
 @contextlib.contextmanager
 def compiling_for(target: Target) -> Iterator[None]:
-    """Functions called inside are compiled for this, wherever their arguments lie (tests; programs for elsewhere)."""
+    """Compile functions called inside for this target, wherever their arguments lie (tests; programs for elsewhere)."""
     token = _traced_for.set(target)
     try:
         yield
@@ -257,7 +264,7 @@ def _is_unknown_option(error: Exception) -> bool:
 
 
 def _where(args: tuple[object, ...]) -> Target:
-    """The target of the device that the arguments are bound to; without such, that of JAX's default device."""
+    """Return the target of the device that the arguments are bound to, else that of JAX's default device."""
     for leaf in jax.tree.leaves(args):
         if isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer) and leaf.committed:
             return target_of(next(iter(leaf.sharding.device_set)))
@@ -267,12 +274,14 @@ def _where(args: tuple[object, ...]) -> Target:
 
 
 def put64(arrays: T, place: jax.Device | Sharding | None) -> T:
-    """``jax.device_put`` of a pytree that keeps 64-bit values, whatever the user's switch."""
+    """Put a pytree on a device as ``jax.device_put`` does, keeping 64-bit values whatever the user's switch."""
     with jax.enable_x64(True):
         return placed(arrays, place)
 
 
 def for_host(x: jax.Array) -> jax.Array:
-    """Inside a compiled function: a result that the host waits for. It is written to the host's memory, which is faster
-    than to fetch it afterwards."""
+    """Put a result that the host waits for in the host's memory, inside a compiled function.
+
+    Writing it there is faster than fetching it afterwards.
+    """
     return jax.device_put(x, jax.memory.Space.Host)

@@ -29,8 +29,11 @@ class CountTable(Presented):
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The table in host memory, ``[rows, columns]``: int64, or Python integers (dtype ``object``) where a count, or
-        the sum of all, needs more than 63 bits. It is fetched when first asked for, and cannot be written to."""
+        """Table of counts in host memory, ``[rows, columns]``.
+
+        It is int64, or Python integers (dtype ``object``) where a count, or the sum of all, needs more than 63 bits. It
+        is fetched when first asked for, and cannot be written to.
+        """
         values = fetch_counts(self.raw_counts, self.rows)
         if values.flags.writeable:
             # A view, so that what engines have at hand themselves stays as it is.

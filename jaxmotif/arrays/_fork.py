@@ -9,7 +9,7 @@ _lost = False
 
 
 def using_jax() -> None:
-    """To be called before JAX is used.
+    """Check that JAX can be used; called before JAX is used.
 
     Raises:
       RuntimeError: in a process forked from one that had used JAX.

@@ -13,20 +13,22 @@ _LINE = 64
 
 
 def on_device(x: np.ndarray, device: jax.Device) -> jax.Array:
-    """The same numbers as an array of JAX, of 64 bits where they are, whatever the user's switch."""
+    """Return the same numbers as an array of JAX, of 64 bits where they are, whatever the user's switch."""
     with jax.enable_x64(True):
         return jax.device_put(x, device)
 
 
 def all_on_device(arrays: Sequence[np.ndarray], device: jax.Device) -> list[jax.Array]:
-    """As :func:`on_device`, at once, which takes less time."""
+    """Put several arrays on a device as :func:`on_device` does, at once, which takes less time."""
     with jax.enable_x64(True):
         return jax.device_put(list(arrays), device)
 
 
 def zeros_for_jax(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
-    """Zeros that ``jax.device_put`` need not copy on a CPU: they begin at a whole line of the cache. Memory is taken
-    as it is written to."""
+    """Return zeros that ``jax.device_put`` need not copy on a CPU, since they begin at a whole line of the cache.
+
+    Memory is taken as it is written to.
+    """
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.zeros(size + _LINE, np.uint8)
     first = -room.ctypes.data % _LINE

@@ -63,8 +63,12 @@ class Int64:
     __array_priority__ = 1000
 
     def __init__(self, stored: Any, rows: int | None = None):
-        """``stored``: an int64 array, or a uint32 one that :attr:`int64` makes wider when that is asked for; with
-        ``rows``, of which only these are values, and others padding. Users call :meth:`of`."""
+        """Hold stored integers; users call :meth:`of`.
+
+        Args:
+          stored: an int64 array, or a uint32 array that :attr:`int64` makes wider when that is asked for.
+          rows: how many rows of it are values; the others are padding. ``None``: all.
+        """
         self._stored = stored
         self._rows = rows
 

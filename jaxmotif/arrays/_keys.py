@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def as_key(key: int | PRNGKey | None) -> PRNGKey:
-    """A random key from a seed, from a key, or from nothing (seed 0).
+    """Return a random key from a seed, from a key, or from nothing (seed 0).
 
     Args:
       key: ``None``, an integer, ``jax.random.key(seed)``, or the two words of ``jax.random.PRNGKey(seed)``.

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 
 def in_words(text: str, nodes: Mapping[int, str] | None = None, edges: Mapping[int, str] | None = None) -> str:
-    """The string of a class (:func:`jaxmotif.patterns.canonical_string`) with words in the place of labels' numbers.
+    """Return the string of a class with words in the place of labels' numbers.
+
+    The string is of the form of :func:`jaxmotif.patterns.canonical_string`.
 
     Args:
       text: the string.
-      nodes, edges: words of the labels of nodes and of edges; ``None`` where the labels are numbers.
+      nodes: words of the labels of nodes; ``None`` where these labels are numbers.
+      edges: likewise of edges.
 
     Example:
       >>> in_words("0,1:.,0,.,.", {0: "cell", 1: "gene"}, {0: "+"}), in_words("1,1:0010"), in_words("0010")

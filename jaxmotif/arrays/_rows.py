@@ -13,7 +13,7 @@ from jaxmotif.arrays._bits import ArrayT
 
 
 def row_of(offsets: ArrayT, size: int) -> ArrayT:
-    """The row that each of ``size`` places lies in, int32 ``[size]``; places past the last row count to it.
+    """Return the row that each of ``size`` places lies in, int32 ``[size]``; places past the last row count to it.
 
     Example:
       >>> row_of(np.array([0, 2, 2, 3]), 5).tolist(), row_of(jnp.array([0, 2, 2, 3]), 5).tolist()
@@ -29,7 +29,7 @@ def row_of(offsets: ArrayT, size: int) -> ArrayT:
 
 
 def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The places of some rows, one row after another, int64 ``[lengths.sum()]``.
+    """Return the places of some rows, one row after another, int64 ``[lengths.sum()]``.
 
     Example:
       >>> places_of(np.array([5, 0]), np.array([2, 3])).tolist()
@@ -53,8 +53,9 @@ def offsets_from(lengths: ArrayT) -> ArrayT:
 
 
 def offsets_of(row: ArrayT, rows: int) -> ArrayT:
-    """Offsets by counting the row of each entry, int32 ``[rows + 1]``; entries of rows at or past ``rows`` (padding)
-    are left out.
+    """Return the offsets of rows, int32 ``[rows + 1]``, by counting the row of each entry.
+
+    Entries of rows at or past ``rows`` (padding) are left out.
 
     Example:
       >>> offsets_of(np.array([0, 0, 2, 3]), 3).tolist(), offsets_of(jnp.array([0, 0, 2, 3]), 3).tolist()
@@ -83,7 +84,7 @@ def renumber(ids: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sorted_unique(values: np.ndarray) -> np.ndarray:
-    """The distinct values, ascending; ``np.unique`` takes many times as long on large integer arrays."""
+    """Return the distinct values, ascending; ``np.unique`` takes many times as long on large integer arrays."""
     values = np.sort(values)
     keep = np.ones(values.shape, bool)
     keep[1:] = values[1:] != values[:-1]

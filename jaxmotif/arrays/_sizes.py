@@ -13,7 +13,7 @@ from __future__ import annotations
 
 
 def bucket_size(x: int) -> int:
-    """The smallest of a coarse series of sizes that is at least ``x``.
+    """Return the smallest of a coarse series of sizes that is at least ``x``.
 
     The series: 16, 24, 32, 48, 64, ... (powers of two and 1.5 times them) up to 4096, then eight steps from each power
     of two to the next, so that a large graph is padded by less than an eighth.
@@ -61,14 +61,14 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
 
 
 def power_of_four(x: int, least: int) -> int:
-    """The smallest of least, 4 least, 16 least, .. that is at least x."""
+    """Return the smallest of ``least``, ``4 * least``, ``16 * least``, .. that is at least ``x``."""
     while least < x:
         least *= 4
     return least
 
 
 def power_of_two(x: int, least: int = 1) -> int:
-    """The smallest power of two that is at least ``x`` and ``least``.
+    """Return the smallest power of two that is at least ``x`` and ``least``.
 
     Example:
       >>> [power_of_two(x) for x in (0, 1, 2, 3, 4, 5)], power_of_two(5, 16)
@@ -78,7 +78,7 @@ def power_of_two(x: int, least: int = 1) -> int:
 
 
 def floor_power_of_two(x: int) -> int:
-    """The largest power of two that is at most ``x``, at least 1.
+    """Return the largest power of two that is at most ``x``, at least 1.
 
     Example:
       >>> [floor_power_of_two(x) for x in (0, 1, 2, 3, 4, 5)]

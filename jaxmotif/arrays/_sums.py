@@ -1,5 +1,7 @@
-"""Running sums that compile in a third of the time that ``jnp.cumsum`` takes on a CPU, and run no slower; and such in a
-fixed order, for what is rounded."""
+"""Running sums that compile in a third of the time that ``jnp.cumsum`` takes on a CPU, and run no slower.
+
+Some are in a fixed order, for numbers that are rounded.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ LANES = 512
 
 
 def running_sum(x: jax.Array, dtype: DTypeLike | None = None) -> jax.Array:
-    """The sum of each entry and all before it, ``[N]``, as ``jnp.cumsum``.
+    """Return the sum of each entry and all entries before it, ``[N]``, as ``jnp.cumsum`` does.
 
     On a CPU XLA spells a cumulative sum out in some ten operations for each doubling, and compiling is most of
-    what a first call takes: here it is a loop.
+    what a first call takes. Here it is a loop.
 
     Example:
       >>> running_sum(jnp.array([1, 2, 3], jnp.int32)).tolist()
@@ -51,11 +53,11 @@ def running_sum(x: jax.Array, dtype: DTypeLike | None = None) -> jax.Array:
 
 
 def _by_doubling(x: jax.Array) -> jax.Array:
-    """Every entry takes the one 1, 2, 4, .. places before it."""
+    """Return the sum of each entry and all before it, by adding the entry 1, 2, 4, .. places before."""
     size, zeros = x.shape[0], jnp.zeros_like(x)
 
     def step(number: jax.Array, x: jax.Array) -> jax.Array:
-        # Shifted by so many places, zeros coming in: a slice of zeros and the array end to end.
+        # A shift by a power of two, in which zeros come in, is a slice of zeros and the array end to end.
         begin = size - (jnp.int32(1) << number)
         return x + lax.dynamic_slice(jnp.concatenate([zeros, x]), (begin,), (size,))
 
@@ -65,14 +67,16 @@ def _by_doubling(x: jax.Array) -> jax.Array:
 def running(
     add: Callable[[Values, Values], Values], entries: Values, none: tuple[float | bool, ...], depth: int = 2
 ) -> Values:
-    """Each entry and all before it, ``[N]`` each, by ``add``; in an order that follows from N alone, in few steps,
-    which is what a compiler sees.
+    """Combine each entry with all entries before it by ``add``, ``[N]`` each.
+
+    The order follows from N alone, and has few steps, which is what a compiler sees.
 
     Groups of groups of entries, ``depth`` deep, are added in pairs; those of all groups by doubling.
 
     Args:
       add: the sum of two entries, associative but for rounding.
-      none: what changes nothing before an entry.
+      entries: the entries, ``[N]`` each.
+      none: neutral values, which change no entry that follows them.
 
     Example:
       >>> running(lambda a, b: (a[0] + b[0],), (jnp.arange(10.0),), (0.0,))[0].tolist()

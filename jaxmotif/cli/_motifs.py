@@ -148,14 +148,22 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
 
 def _report(graph: Graph, found: Motifs) -> Report:
     summary = {
-        "size": found.size, "directed": found.directed, "total": found.counts.sum().item(),
-        **({} if found.estimate is None else {"estimate": found.estimate}), "random_graphs": len(found.random_counts),
-        "null_model": found.null_model, "attempts_per_edge": found.attempts, "accepted_per_edge": found.accepted,
+        "size": found.size,
+        "directed": found.directed,
+        "total": found.counts.sum().item(),
+        **({} if found.estimate is None else {"estimate": found.estimate}),
+        "random_graphs": len(found.random_counts),
+        "null_model": found.null_model,
+        "attempts_per_edge": found.attempts,
+        "accepted_per_edge": found.accepted,
         "accepted_by_kind": "; ".join(f"{name} {made:.1f}" for name, made in found.accepted_by_kind.items()),
-        "engine": found.engine, "absent_classes": "not looked for" if found.engine == "matching" else "counted",
-        "threshold": found.threshold, "longer_z": _farthest(found.mixing.longer_z),
-        **({} if found.decided is None else {"decided": int(found.decided.sum())}), "notes": "; ".join(found.notes),
-    }  # fmt: skip
+        "engine": found.engine,
+        "absent_classes": "not looked for" if found.engine == "matching" else "counted",
+        "threshold": found.threshold,
+        "longer_z": _farthest(found.mixing.longer_z),
+        **({} if found.decided is None else {"decided": int(found.decided.sum())}),
+        "notes": "; ".join(found.notes),
+    }
     shown = _READ_FIRST if found.estimate is None else ("count", "error", *_READ_FIRST[1:])
     return dataclasses.replace(class_report(found.table(), graph, shown), scalars=summary)
 

@@ -25,7 +25,7 @@ _FACTS = "facts from the cited publication, in the public domain"
 
 
 class Dataset(NamedTuple):
-    """What a bundled network is."""
+    """Description of a bundled network."""
 
     description: str
     directed: bool
@@ -37,30 +37,38 @@ _VARSHNEY = "Varshney, Chen, Paniagua, Hall, Chklovskii (2011), PLoS Comput. Bio
 _DATASETS = {
     "karate": Dataset(
         "34 members of a karate club and their 78 friendships outside it",
-        False, "Zachary (1977), J. Anthropol. Res. 33: 452-473", _FACTS,
+        False,
+        "Zachary (1977), J. Anthropol. Res. 33: 452-473",
+        _FACTS,
     ),
     "florentine": Dataset(
         "15 families of Renaissance Florence and their 20 marriages",
-        False, "Breiger & Pattison (1986), Soc. Networks 8: 215-256", _FACTS,
+        False,
+        "Breiger & Pattison (1986), Soc. Networks 8: 215-256",
+        _FACTS,
     ),
     "celegans": Dataset(
         "279 neurons of the worm C. elegans and their 2194 chemical connections, from pre- to postsynaptic",
-        True, _VARSHNEY, "MIT (OpenWorm ConnectomeToolbox)",
+        True,
+        _VARSHNEY,
+        "MIT (OpenWorm ConnectomeToolbox)",
     ),
     "celegans-gap": Dataset(
         "253 neurons of the worm C. elegans and their 514 electrical connections (gap junctions)",
-        False, _VARSHNEY, "MIT (OpenWorm ConnectomeToolbox)",
+        False,
+        _VARSHNEY,
+        "MIT (OpenWorm ConnectomeToolbox)",
     ),
-}  # fmt: skip
+}
 
 
 def names() -> tuple[str, ...]:
-    """The names of the bundled networks."""
+    """Return the names of the bundled networks."""
     return tuple(_DATASETS)
 
 
 def describe(name: str) -> Dataset:
-    """Description, direction, reference and licence of a bundled network.
+    """Return the description, direction, reference and licence of a bundled network.
 
     Raises:
       ValueError: no network has this name.
@@ -75,7 +83,7 @@ def describe(name: str) -> Dataset:
 
 
 def load(name: str) -> Graph:
-    """A bundled network, with its nodes' names in ``node_names``.
+    """Load a bundled network, with its nodes' names in ``node_names``.
 
     Raises:
       ValueError: no network has this name.
@@ -92,7 +100,7 @@ def load(name: str) -> Graph:
 
 
 def resolve(name_or_path: str | os.PathLike[str]) -> Path:
-    """The file to read for a path or the name of a bundled network; a file that exists goes first.
+    """Return the file to read for a path or the name of a bundled network; a file that exists goes first.
 
     Raises:
       ValueError: there is neither such a file nor such a network.

@@ -87,7 +87,7 @@ class Record:
 
     @property
     def keeps(self) -> bool:
-        """Whether results are saved in a folder."""
+        """State of the record: results are saved in a folder."""
         return self._folder is not None
 
     @property

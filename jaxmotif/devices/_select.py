@@ -89,7 +89,7 @@ class Selection(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether there are several devices or processes to share work."""
+        """State of the selection: several devices or processes share work."""
         return len(self.devices) > 1 or self.helper is not None or self.together
 
     @property

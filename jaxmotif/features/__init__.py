@@ -1,4 +1,4 @@
-"""Where small patterns lie in graphs, as features of graphs, nodes and edges; and how alike graphs are by them."""
+"""Features of graphs, nodes and edges that count small patterns there, and comparisons of graphs by them."""
 
 from jaxmotif.features._census import census_orbits
 from jaxmotif.features._compare import (

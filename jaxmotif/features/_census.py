@@ -16,9 +16,15 @@ from jaxmotif.graph import GraphLike, as_graph
 
 
 def census_orbits(
-    graph: GraphLike, size: int, *, per: Literal["node", "edge"] = "node", devices: Devices = None,
-    memory: int | None = None, checkpoint: str | os.PathLike | None = None, progress: bool = False,
-) -> Features:  # fmt: skip
+    graph: GraphLike,
+    size: int,
+    *,
+    per: Literal["node", "edge"] = "node",
+    devices: Devices = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    progress: bool = False,
+) -> Features:
     """Count in how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
 
     What :func:`jaxmotif.pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for

@@ -1,4 +1,4 @@
-"""How alike graphs, and nodes, are by their graphlets."""
+"""Comparisons of graphs, and of nodes, by their graphlets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ AFFECTED = (
     1, 2, 2, 2, 3, 4, 3, 3, 4, 3, 4, 4, 4, 4, 3, 4, 6, 5, 4, 5, 6, 6, 4, 4, 4, 5, 7, 4, 6, 6, 7, 4, 6, 6, 6, 5, 6, 7, 7,
     5, 7, 6, 7, 6, 5, 5, 6, 8, 7, 6, 6, 8, 6, 9, 5, 6, 4, 6, 6, 7, 8, 6, 6, 8, 7, 6, 7, 7, 8, 5, 6, 6, 4,
 )  # fmt: skip
-"""How many orbits each of 73 depends on: the numbers of Milenković & Pržulj's program, so that similarities are theirs.
-(Rooted induced subgraphs, counted, give one more for the orbits 24, 26, 31, 41, 48, 54, 59, 60 and 64.)"""
+"""Numbers of orbits that each of 73 depends on, as in Milenković & Pržulj's program, so that similarities are theirs.
+
+(Rooted induced subgraphs, counted, give one more for the orbits 24, 26, 31, 41, 48, 54, 59, 60 and 64.)
+"""
 
 
 class Agreement(NamedTuple):
@@ -38,7 +40,7 @@ class Agreement(NamedTuple):
 
 
 def graphlet_degree_agreement(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray) -> Agreement:
-    """Compares two graphs by the distributions of all 73 orbit counts over their nodes.
+    """Compare two graphs by the distributions of all 73 orbit counts over their nodes.
 
     Args:
       first, second: undirected graphs, or their orbits, integers ``[n, 73]``.
@@ -67,7 +69,7 @@ def graphlet_degree_agreement(first: GraphLike | np.ndarray, second: GraphLike |
 
 
 def _apart(one: np.ndarray, other: np.ndarray) -> float:
-    """The distance of two distributions, each weighted by 1/k and normalised."""
+    """Return the distance of two distributions, each weighted by 1/k and normalised."""
     values = np.unique(np.concatenate([one, other]))
     values = values[values > 0]
     shares = []
@@ -122,7 +124,9 @@ def _similarity(scale: list[tuple[jax.Array, jax.Array]], weights: jax.Array) ->
 
 
 def graphlet_correlation_matrix(graph: GraphLike | np.ndarray) -> np.ndarray:
-    """Spearman's correlations, over the nodes, of the 11 orbits of up to four nodes that do not follow from others.
+    """Return Spearman's correlations, over the nodes, of the 11 independent orbits of up to four nodes.
+
+    The other orbits of these sizes follow from the 11.
 
     As in the authors' program a node of which each count is 1 is added, so that no orbit is without variation.
 
@@ -147,17 +151,18 @@ def graphlet_correlation_matrix(graph: GraphLike | np.ndarray) -> np.ndarray:
     ranks = np.stack([_ranks(column) for column in np.vstack([counts, np.ones(11, counts.dtype)]).T])
     ranks -= ranks.mean(axis=1, keepdims=True)
     length = np.sqrt((ranks**2).sum(axis=1))
-    # Without variation all the same (a graph of single edges, say): correlated with itself alone.
+    # An orbit without variation all the same (in a graph of single edges, say) is correlated with itself alone.
     found = ranks @ ranks.T / np.where(np.outer(length, length) == 0, 1, np.outer(length, length))
     np.fill_diagonal(found, 1)
     return found
 
 
 def graphlet_correlation_distance(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray) -> float:
-    """GCD-11, the distance of two graphs' :func:`graphlet_correlation_matrix`: Euclidean, of the upper triangles.
+    """Return GCD-11, the Euclidean distance of the upper triangles of two graphs' :func:`graphlet_correlation_matrix`.
 
     Args:
-      first, second: as there; or matrices ``[11, 11]`` that it gave.
+      first: a graph or its orbits, as for :func:`graphlet_correlation_matrix`, or its result, ``[11, 11]``.
+      second: likewise.
 
     Returns:
       0 for graphs that are alike; at most sqrt(220), about 14.8.

@@ -28,31 +28,34 @@ from jaxmotif.patterns import Pattern, named_pattern, symmetry_constraints
 from jaxmotif.patterns._roles import Per, Role, all_roles, known_weights, places_of, weight_table
 
 MOST_NODES, MOST_QUERY = 128, 16
-"""Graphs and patterns of at most so many nodes are searched in stacks."""
+"""Numbers of nodes up to which graphs, and patterns, are searched in stacks."""
 
 TOGETHER, TOGETHER_ON_ACCELERATOR = 2**9, 2**14
 """Graphs of a stack: all wait for the one that takes longest, and on accelerators a step takes as long for few."""
 
 MOST_SLOTS = 2**22
-"""Of all graphs of a stack: each has a counter for each column."""
+"""Number of slots of all graphs of a stack, which have a counter for each column."""
 
 LANES, MOST_STEPS = 4, 2**10
-"""Partial matches of a graph that are extended in a step; and steps after which what is not done is left to a search
-of its own."""
+"""Numbers of partial matches of a graph that are extended in a step, and of steps after which a search is given up.
+
+Graphs whose search is given up are searched one by one.
+"""
 
 
 def dense_pattern_features(
     graph: Graph, patterns: Sequence[str | Pattern], *, per: Per = "graph", induced: bool = True
 ) -> Int64:
-    """Counts as :func:`jaxmotif.pattern_features` does, inside a user's ``jit``: of a small graph.
+    """Count patterns in a small graph as :func:`jaxmotif.pattern_features` does, inside a user's ``jit``.
 
-    Pure: jit it, and vmap it over a stacked batch. Sizes, patterns and options are static.
+    The function is pure: jit it, and vmap it over a stacked batch. Sizes, patterns and options are static.
 
     Args:
       graph: directed or not, labelled or not; capacity up to 512 nodes (patterns of five nodes: 128).
       patterns: names or small graphs, directed if and only if the graph is. Undirected connected ones of up to 5
         nodes without labels are sums of orbits; any others, up to 64 nodes, are searched for.
-      per, induced: as there.
+      per: as for :func:`jaxmotif.pattern_features`.
+      induced: as for :func:`jaxmotif.pattern_features`.
 
     Returns:
       Exact 64-bit counts ``[F]``, per node ``[N, F]``, per edge ``[S / 2, F]`` (directed: ``[S, F]``) in the order of
@@ -76,7 +79,7 @@ def dense_pattern_features(
     known = [w for found in weights for w in found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
     searches = searches_for([given[i] for i in rest], [roles[i] for i in rest], per)
-    # What is found: first all sums of orbits, then what is searched for, a row of so many columns a pattern.
+    # The counts are first all sums of orbits, then the searched patterns, in rows of one number of columns a pattern.
     first = iter(range(len(known)))
     order = [
         next(first) if found else len(known) + searches.number * rest.index(i) + column
@@ -86,14 +89,27 @@ def dense_pattern_features(
     size, table = weight_table(known, per)
     sharing = np.array([w.sharing for w in known], np.int64)
     return _columns(
-        graph, searches.arrays, table, sharing, np.array(order, np.int32), size=size, number=searches.number, per=per,
+        graph,
+        searches.arrays,
+        table,
+        sharing,
+        np.array(order, np.int32),
+        size=size,
+        number=searches.number,
+        per=per,
         induced=induced,
-    )  # fmt: skip
+    )
 
 
 class SearchArrays(NamedTuple):
-    """Patterns as data: a stack of graphs of ``K`` nodes, bool ``[P, K, K]`` and int32 ``[P, nodes or edges]`` as
-    :func:`search_dense` takes them, and the label that patterns have where any will do."""
+    """Patterns as data.
+
+    Attributes:
+      queries: a stack of graphs of ``K`` nodes.
+      below: bool ``[P, K, K]``, as :func:`search_dense` takes it.
+      parts: int32 ``[P, nodes or edges]``, as :func:`search_dense` takes it.
+      wildcard: the label that patterns have where any label will do.
+    """
 
     queries: Graph
     below: np.ndarray
@@ -109,7 +125,7 @@ class Searches(NamedTuple):
 
 
 def searches_for(patterns: list[Pattern], roles: list[list[Role]], per: Per) -> Searches:
-    """Patterns to be searched for, one occurrence of each orbit of maps."""
+    """Prepare patterns to be searched for, one occurrence of each orbit of maps."""
     if not patterns:
         return Searches(None, 0)
     nodes, directed = [p.num_nodes for p in patterns], patterns[0].directed
@@ -138,7 +154,7 @@ def searches_for(patterns: list[Pattern], roles: list[list[Role]], per: Per) -> 
 
 
 def _filled(labels: list[np.ndarray | None], counts: list[int], wildcard: int) -> list[np.ndarray] | None:
-    """Labels for all patterns or none: a wildcard where a pattern has none."""
+    """Return labels for all patterns or none, with a wildcard where a pattern has none."""
     if all(x is None for x in labels):
         return None
     return [np.full(n, wildcard, np.int32) if x is None else x for x, n in zip(labels, counts, strict=True)]
@@ -146,9 +162,17 @@ def _filled(labels: list[np.ndarray | None], counts: list[int], wildcard: int) -
 
 @partial(jit64, static_argnames=("size", "number", "per", "induced"))
 def _columns(
-    graph: Graph, searches: SearchArrays | None, table: jax.Array, sharing: jax.Array, order: jax.Array, *,
-    size: Literal[4, 5], number: int, per: Per, induced: bool,
-) -> Int64:  # fmt: skip
+    graph: Graph,
+    searches: SearchArrays | None,
+    table: jax.Array,
+    sharing: jax.Array,
+    order: jax.Array,
+    *,
+    size: Literal[4, 5],
+    number: int,
+    per: Per,
+    induced: bool,
+) -> Int64:
     found = []
     if table.shape[1]:
         orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size)
@@ -165,7 +189,11 @@ def _columns(
 def search_roles(
     searches: SearchArrays, graph: Graph, number: int, per: Per, induced: bool, *, lanes: int, max_steps: int
 ) -> Found:
-    """What each pattern's search finds, ``[P]``, or ``[rows, P * number]``; whether each is done, bool ``[P]``."""
+    """Search a graph for each pattern.
+
+    Returns:
+      Counts ``[P]``, or ``[rows, P * number]``; and whether each search is done, bool ``[P]``.
+    """
 
     def one(search: tuple[Graph, jax.Array, jax.Array]) -> Found:
         query, below, parts = search
@@ -174,7 +202,7 @@ def search_roles(
             query, graph, tallied, below, induced=induced, wildcard=searches.wildcard, lanes=lanes, max_steps=max_steps
         )
 
-    # In turn, not side by side: each loop ends when its own pattern is done.
+    # Patterns are searched in turn, not side by side, so that each loop ends when its own pattern is done.
     found = lax.map(one, (searches.queries, searches.below, searches.parts))
     values = found.values
     if per != "graph":
@@ -183,9 +211,14 @@ def search_roles(
 
 
 def stacked_roles(
-    graphs: Graphs, which: np.ndarray, patterns: list[Pattern], roles: list[list[Role]], per: Per, induced: bool,
+    graphs: Graphs,
+    which: np.ndarray,
+    patterns: list[Pattern],
+    roles: list[list[Role]],
+    per: Per,
+    induced: bool,
     devices: tuple[jax.Device, ...],
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Search some small graphs for patterns, a stack at a time.
 
     Yields:
@@ -206,7 +239,7 @@ def stacked_roles(
         return some, rows.astype(np.int64), done[: some.size]
 
     turn = 0
-    # Stacked, a graph works with matrices as wide as its nodes, not with its slots.
+    # A stacked graph works with matrices as wide as its nodes, not with its slots.
     for group in size_groups(graphs, which, lambda nodes, slots: 2.0**8 * nodes):
         width = group.nodes if per == "node" else group.slots // (1 if graphs.directed else 2)
         for some, batch in group.stacks(graphs, min(together * group.slots, MOST_SLOTS)):
@@ -224,7 +257,7 @@ def stacked_roles(
 def _stack(
     batch: Graph, searches: SearchArrays, order: jax.Array, *, number: int, per: Per, induced: bool
 ) -> tuple[jax.Array, jax.Array]:
-    """Columns of each graph of a stack, and whether all its searches are done."""
+    """Return the columns of each graph of a stack, and whether all its searches are done."""
 
     def one(graph: Graph) -> tuple[jax.Array, jax.Array]:
         found = search_roles(searches, graph, number, per, induced, lanes=LANES, max_steps=MOST_STEPS)
@@ -234,5 +267,5 @@ def _stack(
 
 
 def _edge_rows(graph: Graph) -> int:
-    """Rows by edge."""
+    """Return the number of rows of a result by edge."""
     return graph.slot_capacity // (1 if graph.directed else 2)

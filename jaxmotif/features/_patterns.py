@@ -68,9 +68,15 @@ class Features(Presented):
 
 
 def pattern_features(
-    graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], *, per: Per = "graph",
-    induced: bool = True, log: bool = False, normalize: Normalize = None, devices: Devices = None,
-) -> Features:  # fmt: skip
+    graphs: GraphLike | GraphsLike,
+    patterns: Sequence[PatternLike],
+    *,
+    per: Per = "graph",
+    induced: bool = True,
+    log: bool = False,
+    normalize: Normalize = None,
+    devices: Devices = None,
+) -> Features:
     """Count exactly in how many occurrences of each pattern each graph, node or edge lies, by its role there.
 
     An occurrence is a set of nodes (``induced=False``: a subgraph) that looks like the pattern. A role is what
@@ -84,8 +90,8 @@ def pattern_features(
       per: a row for each graph, node, or edge (directed: arc).
       induced: whether nodes that a pattern does not join must not be joined in the graph.
       log: ``log(1 + x)`` of the values.
-      normalize: ``"density"``: divided by the sets of so many nodes (that hold the node, the edge) there are in the
-        graph; ``"total"``: each row divided by its sum.
+      normalize: ``"density"``: divided by the sets of the pattern's number of nodes (that hold the node, the edge) in
+        the graph; ``"total"``: each row divided by its sum.
       devices: see :data:`jaxmotif.devices.Devices`; searches use one.
 
     Returns:
@@ -224,8 +230,10 @@ def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Device
 def _searched(
     source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
 ) -> np.ndarray:
-    """Return occurrences, integers ``[rows, roles]``: of small patterns in stacks of small graphs, of the others by a
-    search for each pattern."""
+    """Return occurrences, integers ``[rows, roles]``.
+
+    Small patterns are searched in stacks of small graphs, the others by a search for each pattern.
+    """
     graphs, starts = source.graphs, np.cumsum(source.rows) - source.rows
     values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.int64)
     left = np.ones(len(graphs), bool)
@@ -254,10 +262,12 @@ def _searched_alone(
     # What is not connected lies in one graph of a union or in two: each graph is searched on its own.
     whole = len(which) > 1 and len(pattern.components()) == 1
     given = [jax.device_put(graphs.union(which))] if whole else (graphs[i] for i in which.tolist())
-    counts = np.concatenate([
-        participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
-        for graph in given
-    ])  # fmt: skip
+    counts = np.concatenate(
+        [
+            participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
+            for graph in given
+        ]
+    )
     if source.per != "graph":
         return counts
     return _added_up(counts, graphs.n[which]) // int(np.sum(node_orbits_of(pattern) == 0))

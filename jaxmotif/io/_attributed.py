@@ -33,10 +33,13 @@ class AttributedGraph:
         self._kept: dict[str, list[Mapping[str, object]]] = {"node": [], "edge": []}
 
     def node(
-        self, name: str, attributes: Mapping[str, object] | None = None, shown: str | None = None,
+        self,
+        name: str,
+        attributes: Mapping[str, object] | None = None,
+        shown: str | None = None,
         line: int | None = None,
-    ) -> None:  # fmt: skip
-        """A node: its id, its attributes, and the name to show instead of the id."""
+    ) -> None:
+        """Add a node: its id, its attributes, and the name to show instead of the id."""
         if name in self.ids:
             raise self.file.error(f"node {_short(name)} is there twice", line)
         self.ids[name] = len(self.ids)
@@ -51,7 +54,7 @@ class AttributedGraph:
         directed: bool | None = None,
         line: int | None = None,
     ) -> None:
-        """An edge; ``directed`` where it says so itself."""
+        """Add an edge; ``directed`` says which kind it is where the edge says so itself."""
         if not self.declared:
             for name in (source, target):
                 if name not in self.ids:
@@ -70,13 +73,13 @@ class AttributedGraph:
         return label if label is None or isinstance(label, str) else str(label)
 
     def _columns(self, kind: str) -> dict[str, list[Any]] | None:
-        """Every attribute as a column, if they are asked for."""
+        """Return every attribute as a column, if attributes are asked for."""
         items = self._kept[kind]
         names = dict.fromkeys(name for item in items for name in item)
         return {name: [item.get(name) for item in items] for name in names} if self.options.attributes else None
 
     def contents(self, directed: bool | None, notes: Sequence[str] = ()) -> Contents:
-        """What was collected; ``directed`` holds for edges that do not say it themselves."""
+        """Return the contents of the file; ``directed`` holds for edges that do not say it themselves."""
         pairs = np.empty((len(self._edges), 2), np.int64)
         for row, (source, target, line) in enumerate(self._edges):
             for side, name in enumerate((source, target)):
@@ -92,9 +95,16 @@ class AttributedGraph:
         undirected = np.array([kind is False for kind in arcs], bool)
         if None in arcs:  # edges of known and of unknown kinds
             contents = Contents(
-                pairs, len(self.ids), None, self._names(), node_labels, edge_labels, self._columns("node"), columns,
+                pairs,
+                len(self.ids),
+                None,
+                self._names(),
+                node_labels,
+                edge_labels,
+                self._columns("node"),
+                columns,
                 tuple(notes),
-            )  # fmt: skip
+            )
             return contents.with_undirected(undirected)
         if len(set(arcs)) > 1:
             pairs, back, note = both_ways(pairs, np.array([not kind for kind in arcs], bool))
@@ -106,9 +116,16 @@ class AttributedGraph:
                 edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
         kind = arcs[0] if arcs else directed
         return Contents(
-            pairs, len(self.ids), kind, self._names(), node_labels, edge_labels, self._columns("node"), columns,
+            pairs,
+            len(self.ids),
+            kind,
+            self._names(),
+            node_labels,
+            edge_labels,
+            self._columns("node"),
+            columns,
             tuple(notes),
-        )  # fmt: skip
+        )
 
     def _labels(self, kind: str, wanted: int | str | None, words: list[str | None]) -> LabelColumn | None:
         if wanted is None:
@@ -129,7 +146,7 @@ class AttributedGraph:
         )
 
     def _names(self) -> np.ndarray | None:
-        """What the nodes are called: their shown names if these tell them apart, else their ids; integers as such."""
+        """Return the names of the nodes: shown names if these tell nodes apart, else ids; integers as such."""
         names = [name for name in self._shown if name]
         if len(names) < len(self.ids) or len(set(names)) < len(names):
             names = list(self.ids)
@@ -140,7 +157,9 @@ class AttributedGraph:
 
 
 def both_ways(pairs: np.ndarray, undirected: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
-    """Arcs of a graph with edges of both kinds: each undirected one (but a loop) once more, backwards, at the end.
+    """Return the arcs of a graph with edges of both kinds.
+
+    Each undirected edge (but a loop) comes once more, backwards, at the end.
 
     Returns:
       The arcs, which rows were repeated, and a note that says so.

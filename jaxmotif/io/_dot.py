@@ -12,10 +12,10 @@ from jaxmotif.io._text import TextFile
 from jaxmotif.io._tokens import Tokens
 
 _DEEPEST = 50
-"""How deep groups may stand inside groups; a graph needs two or three."""
+"""Depth to which groups may stand inside groups; a graph needs two or three."""
 
 _MOST_EDGES = 1 << 18
-"""How many edges more than bytes a file may hold: edges between groups multiply."""
+"""Number of edges beyond that of its bytes that a file may hold: edges between groups multiply."""
 
 _DOT = re.compile(
     r'(?P<skip>[ \t\r\n\f\v]+|//[^\n]*|(?<![^\n])#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|"(?P<text>(?:[^"\\]|\\.)*)"'
@@ -25,7 +25,7 @@ _DOT = re.compile(
 
 
 def read_dot(file: TextFile, options: Options) -> Contents:
-    """Graphviz: ``graph { a -- b; }`` or ``digraph { a -> {b c} [color=red]; }``; groups lose their names."""
+    """Read Graphviz: ``graph { a -- b; }`` or ``digraph { a -> {b c} [color=red]; }``; groups lose their names."""
     return _Dot(file, options).read()
 
 
@@ -60,7 +60,7 @@ class _Dot:
         return self.tokens.take("word").text.lower()
 
     def _statements(self, depth: int) -> list[str]:
-        """Statements up to the closing brace; the nodes that they name."""
+        """Read statements up to the closing brace; return the nodes that they name."""
         tokens, named = self.tokens, []
         while not tokens.taken("}"):
             if not tokens.taken(";", ","):
@@ -100,7 +100,7 @@ class _Dot:
         return list(dict.fromkeys(name for group in groups for name in group))
 
     def _operand(self, depth: int) -> Sequence[str]:
-        """A node, perhaps with a port, or a group in braces."""
+        """Read a node, perhaps with a port, or a group in braces."""
         tokens = self.tokens
         token = tokens.take("word", "text", "{")
         if token.kind == "word" and token.text.lower() == "subgraph":

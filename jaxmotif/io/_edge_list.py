@@ -53,23 +53,26 @@ class Layout(NamedTuple):
 
 
 def read_edges(file: TextFile, options: Options) -> Contents:
-    """Columns separated by blanks."""
+    """Read columns separated by blanks."""
     return read_list(file, options, b"")
 
 
 def read_csv(file: TextFile, options: Options) -> Contents:
-    """Columns separated by commas or semicolons, whichever comes first."""
+    """Read columns separated by commas or semicolons, whichever comes first."""
     rows = file.first_rows(1)
     return read_list(file, options, (_first_mark(_QUOTED.sub(b"", rows[0]), (b",", b";")) if rows else b"") or b",")
 
 
 def read_tsv(file: TextFile, options: Options) -> Contents:
-    """Columns separated by single tabs; other blanks belong to the fields."""
+    """Read columns separated by single tabs; other blanks belong to the fields."""
     return read_list(file, options, b"\t")
 
 
 def read_any_list(file: TextFile, options: Options) -> Contents:
-    """An edge list whose first row shows the separator; ORCA's header ``n m`` is recognised by what follows it."""
+    """Read an edge list whose first row shows the separator.
+
+    ORCA's header ``n m`` is recognised by the rows after it.
+    """
     rows = file.first_rows(HEADER_ROWS)
     delimiter = delimiter_of(rows[0]) if rows else b""
     if not delimiter and _tabs_tell(rows, file.comment):
@@ -88,7 +91,10 @@ def read_any_list(file: TextFile, options: Options) -> Contents:
 
 
 def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
-    """Whether rows of numbers are between tabs, since other blanks are within fields, or a comment names as many."""
+    """Say whether rows of numbers are between tabs.
+
+    They are if other blanks stand inside fields, or if a comment names as many columns.
+    """
     tabs = {row.count(b"\t") for row in rows}
     if len(tabs) != 1 or 0 in tabs:
         return False
@@ -96,9 +102,10 @@ def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
 
 
 def delimiter_of(row: bytes) -> bytes:
-    """The separator that the first row shows; ``b""`` for blanks.
+    """Return the separator that the first row shows; ``b""`` for blanks.
 
-    Tabs, if there are any: names hold commas (2,3-BPG), hardly ever tabs. A tab beside a comma only aligns.
+    It is the tab, if there are any tabs: names hold commas (2,3-BPG), hardly ever tabs. A tab beside a comma only
+    aligns.
     """
     words = row.split()
     if len(words) >= 2 and words[0].isdigit() and words[1].isdigit():
@@ -109,7 +116,7 @@ def delimiter_of(row: bytes) -> bytes:
 
 
 def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
-    """The rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
+    """Read the rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
     rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
     if not rows:
         raise no_rows(file)
@@ -149,10 +156,11 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         for column, code, read in zip(others, table.T[len(chosen) :], wanted[len(chosen) :], strict=True)
     }
     contents = Contents(
-        np.ascontiguousarray(table[:, :2]), edge_labels=labels.column(table[:, 2]) if len(chosen) > 2 else None,
+        np.ascontiguousarray(table[:, :2]),
+        edge_labels=labels.column(table[:, 2]) if len(chosen) > 2 else None,
         edge_columns=columns if options.attributes else None,
         notes=() if options.attributes else _unread(layout.header, sample, chosen),
-    )  # fmt: skip
+    )
     if layout.first:
         note = "the first column numbers the rows: the next two are the ends; columns= (--columns 0,1) takes the first"
         contents = contents._replace(notes=(*contents.notes, note))
@@ -193,7 +201,7 @@ def _check_ends(file: TextFile, layout: Layout, rows: list[list[bytes]]) -> None
 
 
 def _is_matrix(rows: list[list[bytes]], count: int, width: int) -> bool:
-    """Whether a table of numbers is a matrix: as square, of 0 and 1, or beyond 3 x 3 with zeros on the diagonal."""
+    """Say whether a table of numbers is a matrix: as square, of 0 and 1, or beyond 3 x 3 with zeros on the diagonal."""
     if not count == width > 2:
         return False
     hollow = width > 3 and all(is_number(cell) for row in rows for cell in row)
@@ -203,7 +211,7 @@ def _is_matrix(rows: list[list[bytes]], count: int, width: int) -> bool:
 
 
 def _is_titled_matrix(rows: list[list[bytes]]) -> bool:
-    """Whether the first words of the rows are those of the first row, as pandas and R write matrices."""
+    """Say whether the first words of the rows are those of the first row, as pandas and R write matrices."""
     head = [] if not rows else rows[0][1:] if rows[0][0] == b"" else rows[0]
     titles = [row[0] for row in rows[1:]]
     return len(titles) > 1 and titles == head[: len(titles)] and len(rows[1]) == len(head) + 1
@@ -219,7 +227,7 @@ def _matrix_error(file: TextFile) -> GraphFileError:
 def _first_row_notes(
     layout: Layout, edges: np.ndarray, known: Mapping[str, int], sample: list[bytes], chosen: list[int]
 ) -> tuple[str, ...]:
-    """What to know of a first row that may be names of columns, or an edge."""
+    """Return notes on a first row that may be names of columns, or an edge."""
     if layout.header is not None:
         nodes = [layout.header[column] for column in chosen[:2] if layout.header[column] in known]
         return tuple(f"{word!r} is taken for the name of a column, and a node is called so, too" for word in nodes[:1])
@@ -239,13 +247,13 @@ def _first_row_notes(
 
 
 def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
-    """What a column says, from the codes of its words."""
+    """Return the words of a column from their codes, with ``None`` for missing ones."""
     words = [None if word.lower().encode() in MISSING else word for word in (numbering.known if numbering else ())]
     return [words[code] for code in codes.tolist()]
 
 
 def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:
-    """Numbers the nodes in the order of their names as text; the edges number them in the order of ``known``."""
+    """Renumber the nodes in the order of their names as text; the edges number them in the order of ``known``."""
     names = list(known)
     order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
     rank = np.empty(len(names), np.int64)
@@ -254,7 +262,7 @@ def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:
 
 
 def _unread(header: list[str] | None, sample: list[bytes], chosen: list[int]) -> tuple[str, ...]:
-    """The note on columns that are passed over."""
+    """Return the note on columns that are passed over."""
     left = [column for column in range(len(sample)) if column not in chosen]
     if header is not None:
         shown = [repr(header[column]) for column in left if column < len(header)]
@@ -266,7 +274,7 @@ def _unread(header: list[str] | None, sample: list[bytes], chosen: list[int]) ->
 
 
 def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
-    """Which columns are read, from the first few rows.
+    """Choose the columns that are read, from the first few rows.
 
     The first row is a header when an option names its fields; when two fields have usual names such as source and
     target; when its ids are words and those of the second row numbers; or when all its fields are words and the rows
@@ -345,17 +353,26 @@ def is_number(word: bytes) -> bool:
 
 
 def _first_mark(line: bytes, marks: Sequence[bytes]) -> bytes:
-    """Whichever of the one-byte marks comes first in the line, or none."""
+    """Return the first of the one-byte marks that occurs in the line, or none."""
     return min((mark for mark in marks if mark in line), key=line.index, default=b"")
 
 
 FORMATS = (
     Format(
-        "edges", "two or more columns between blanks, ``#`` or ``%`` comments (SNAP)", "the ids that occur", read_edges,
-        None, (".edges", ".txt"),
+        "edges",
+        "two or more columns between blanks, ``#`` or ``%`` comments (SNAP)",
+        "the ids that occur",
+        read_edges,
+        None,
+        (".edges", ".txt"),
     ),
     Format(
-        "csv", "the same between ``,`` or ``;``, quotes as in CSV", "the ids that occur", read_csv, None, (".csv",),
+        "csv",
+        "the same between ``,`` or ``;``, quotes as in CSV",
+        "the ids that occur",
+        read_csv,
+        None,
+        (".csv",),
     ),
     Format("tsv", "the same between tabs", "the ids that occur", read_tsv, None, (".tsv",)),
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""What a format is made of: its entry in the registry, what its reader is told, and what the reader returns."""
+"""Parts of a file format: its entry in the registry, its reader's options, and the contents that the reader returns."""
 
 from __future__ import annotations
 

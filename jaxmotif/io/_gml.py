@@ -39,7 +39,7 @@ def read_gml(file: TextFile, options: Options) -> Contents:
 
 
 def _gml_entry(tokens: Tokens, token: Token, graph: AttributedGraph, unknown: dict[str, None]) -> bool:
-    """Reads what a graph holds; returns whether it was ``directed 1``."""
+    """Read an entry of a graph; say whether it was ``directed 1``."""
     key, line = token.text.lower(), tokens.line(token.start)
     if key not in ("node", "edge"):
         if tokens.next.kind == "[":
@@ -74,7 +74,7 @@ def _gml_list(tokens: Tokens) -> dict[str, str]:
 
 
 def _gml_value(tokens: Tokens) -> str:
-    """A number or text; a list is stepped over, and is ``""``."""
+    """Read a number or text; a list is stepped over, and gives ``""``."""
     token = tokens.take("word", "text", "[")
     if token.kind != "[":
         return html.unescape(token.text) if token.kind == "text" else token.text

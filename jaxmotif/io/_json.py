@@ -14,7 +14,7 @@ _ENDS = (("source", "target"), ("from", "to"))
 
 
 def read_cytoscape(file: TextFile, options: Options) -> Contents:
-    """Cytoscape's ``elements`` of nodes and edges, each with its ``data``; or one list of both."""
+    """Read Cytoscape's ``elements`` of nodes and edges, each with its ``data``; or one list of both."""
     document = _document(file)
     elements = document.get("elements")
     if isinstance(elements, list):
@@ -29,7 +29,7 @@ def read_cytoscape(file: TextFile, options: Options) -> Contents:
 
 
 def read_node_link(file: TextFile, options: Options) -> Contents:
-    """``nodes``, and ``edges`` or ``links`` with ``source`` and ``target`` (or ``from`` and ``to``)."""
+    """Read ``nodes``, and ``edges`` or ``links`` with ``source`` and ``target`` (or ``from`` and ``to``)."""
     document = _document(file)
     names = [name for name in ("edges", "links") if name in document]
     if len(names) != 1 or "nodes" not in document:
@@ -63,7 +63,10 @@ def _graph(
 
 
 def _document(file: TextFile) -> dict[str, Any]:
-    """The object that the file is; an object with a key twice, or numbers and nesting beyond Python's, are errors."""
+    """Read the object that the file is.
+
+    An object with a key twice, or numbers and nesting beyond Python's, are errors.
+    """
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -118,7 +121,7 @@ def _shown(value: object) -> str | None:
 
 
 def _is_json(sample: Sample, keys: tuple[bytes, ...]) -> bool:
-    """Whether the file is an object that names one of these keys near its beginning."""
+    """Say whether the file is an object that names one of these keys near its beginning."""
     head = sample.head.lstrip()
     return head.startswith(b"{") and any(re.search(rb'"%s"\s*:' % key, head) for key in keys)
 
@@ -130,16 +133,28 @@ def _is_other(sample: Sample) -> bool:
 
 FORMATS = (
     Format(
-        "cyjs", "Cytoscape JSON: ``elements`` of nodes and edges", "those declared", read_cytoscape,
-        lambda sample: _is_json(sample, (b"elements",)), (".cyjs",),
+        "cyjs",
+        "Cytoscape JSON: ``elements`` of nodes and edges",
+        "those declared",
+        read_cytoscape,
+        lambda sample: _is_json(sample, (b"elements",)),
+        (".cyjs",),
     ),
     Format(
-        "node-link", "JSON: ``nodes`` and ``edges`` or ``links`` (networkx, D3, vis.js)", "those declared",
+        "node-link",
+        "JSON: ``nodes`` and ``edges`` or ``links`` (networkx, D3, vis.js)",
+        "those declared",
         read_node_link,
-        lambda sample: not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links")), (".json",),
+        lambda sample: not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links")),
+        (".json",),
     ),
     Format(
-        "json", "other JSON", "", None, _is_other, (".json",),
+        "json",
+        "other JSON",
+        "",
+        None,
+        _is_other,
+        (".json",),
         "write it with networkx's node_link_data, or as a table of edges",
     ),
-)  # fmt: skip
+)

@@ -8,7 +8,7 @@ from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import TextFile
 
 _VALUES = {"pattern": 0, "integer": 1, "real": 1, "double": 1, "complex": 2}
-"""How many numbers an entry of each field has."""
+"""Numbers that an entry of each field has."""
 
 
 def read_matrix_market(file: TextFile, options: Options) -> Contents:

@@ -69,8 +69,10 @@ def _layout(fields: list[int]) -> tuple[int, int]:
 
 
 def _is_metis(sample: Sample) -> bool:
-    """Tell whether exactly n lines follow the first and hold the numbers that m edges take; and where all have one
-    length, so that the file could also be a table of edges, whether it is symmetric."""
+    """Tell whether exactly n lines follow the first and hold the numbers that m edges take.
+
+    Where all lines have one length, so that the file could also be a table of edges, tell whether it is symmetric, too.
+    """
     sizes, path = leading_sizes(sample), sample.path
     if not 2 <= len(sizes) <= 4:
         return False

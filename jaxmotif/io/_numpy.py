@@ -16,7 +16,7 @@ _SPARSE = {"csr", "csc", "coo"}
 
 
 def read_npy(file: TextFile, options: Options) -> Contents:
-    """An integer array of edges ``[E, 2]``."""
+    """Read an integer array of edges ``[E, 2]``."""
     array = _array(file, file.data())
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
         integers = array.dtype.kind in "iu"
@@ -32,7 +32,10 @@ def read_npy(file: TextFile, options: Options) -> Contents:
 
 
 def read_npz(file: TextFile, options: Options) -> Contents:
-    """A SciPy sparse matrix (``scipy.sparse.save_npz``): undirected if every entry has its mirror image; or a graph."""
+    """Read a SciPy sparse matrix (``scipy.sparse.save_npz``), or a graph that ``Graph.save`` wrote.
+
+    A matrix is undirected if every entry has its mirror image.
+    """
     data = file.data()
     arrays = _members(file, data)
     if "jaxmotif" in arrays:
@@ -69,21 +72,21 @@ def read_npz(file: TextFile, options: Options) -> Contents:
 
 
 def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:
-    """A graph that ``Graph.save`` wrote."""
+    """Read a graph that ``Graph.save`` wrote."""
     try:
-        held = contents(io.BytesIO(data))
+        graph = contents(io.BytesIO(data))
     except Exception as error:  # a damaged file may raise anything
         raise file.error(f"this graph of Graph.save is damaged: {error}") from None
-    n, m = held.num_nodes, len(held.edges)
-    names, given = held.node_names, ((held.node_labels, n), (held.edge_labels, m), (held.node_names, n))
-    if not isinstance(n, int) or not isinstance(held.directed, bool) or held.edges.shape != (m, 2):
+    n, m = graph.num_nodes, len(graph.edges)
+    names, given = graph.node_names, ((graph.node_labels, n), (graph.edge_labels, m), (graph.node_names, n))
+    if not isinstance(n, int) or not isinstance(graph.directed, bool) or graph.edges.shape != (m, 2):
         raise file.error("this graph of Graph.save is damaged: its sizes are none")
     if any(array is not None and array.shape != (size,) for array, size in given):
         raise file.error(f"this graph of Graph.save is damaged: its arrays do not fit {n} nodes and {m} edges")
-    edges = np.stack([checked_ids(file, held.edges[:, end], n) for end in range(2)], axis=1)
-    node_labels = _saved_labels(held.node_labels, held.node_label_names, options)
-    edge_labels = _saved_labels(held.edge_labels, held.edge_label_names, options)
-    return Contents(edges, n, held.directed, names, node_labels, edge_labels)
+    edges = np.stack([checked_ids(file, graph.edges[:, end], n) for end in range(2)], axis=1)
+    node_labels = _saved_labels(graph.node_labels, graph.node_label_names, options)
+    edge_labels = _saved_labels(graph.edge_labels, graph.edge_label_names, options)
+    return Contents(edges, n, graph.directed, names, node_labels, edge_labels)
 
 
 def _saved_labels(values: np.ndarray | None, words: LabelNames, options: Options) -> LabelColumn | None:
@@ -93,7 +96,7 @@ def _saved_labels(values: np.ndarray | None, words: LabelNames, options: Options
 
 
 def checked_ids(file: TextFile, values: np.ndarray, limit: int | None = None) -> np.ndarray:
-    """Checked ids, int64."""
+    """Return ids as int64, after checking that they are in range."""
     if values.dtype.kind not in "iu" or (limit is not None and values.ndim != 1):
         raise file.error(f"expected integer ids, found {values.dtype} of shape {values.shape}")
     high = 2**63 - 2 if limit is None else limit - 1
@@ -103,7 +106,7 @@ def checked_ids(file: TextFile, values: np.ndarray, limit: int | None = None) ->
 
 
 def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of an npz file, whose unpacked sizes are looked at before anything is unpacked."""
+    """Return the arrays of an npz file, whose unpacked sizes are looked at before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
@@ -122,12 +125,12 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
 
 
 def _array(file: TextFile, data: bytes) -> np.ndarray:
-    """An array in NumPy's format: its size must be what its header declares, and pickled objects are refused."""
+    """Read an array in NumPy's format: its size must be the one its header declares, and pickled objects are refused."""
     stream = io.BytesIO(data)
     header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
         shape, column_major, dtype = header[np.lib.format.read_magic(stream)](stream)
-    except Exception as error:  # the header is a Python literal, and may be wrong in any way
+    except Exception as error:  # the header, a Python literal, may be wrong in any way
         raise file.error(f"the header of the array cannot be read ({type(error).__name__})") from None
     if dtype.hasobject:
         raise file.error("holds pickled Python objects, which may run any program; save plain numbers")

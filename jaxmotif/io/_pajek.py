@@ -107,7 +107,7 @@ class _Pajek:
         return Contents(pairs, self.n, directed, self._names if distinct else one_based, notes=notes)
 
     def _names(self, ids: np.ndarray) -> np.ndarray:
-        """A vertex that is not listed is called by its number."""
+        """Return the names of vertices; a vertex that is not listed is called by its number."""
         return np.array([self.labels.get(number, str(number)) for number in (ids + 1).tolist()], object)
 
 

@@ -16,7 +16,7 @@ from jaxmotif.io._text import TextFile
 
 
 def read_table_file(file: TextFile, options: Options) -> Contents:
-    """A table of edges in Parquet, Feather or Arrow's file format, through pyarrow."""
+    """Read a table of edges in Parquet, Feather or Arrow's file format, through pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as parquet

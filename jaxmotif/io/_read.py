@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jaxmotif.graph._fields import Pad, Placement
 
 _FREE_NODES, _NODES_PER_ROW = 1 << 20, 64
-"""So many nodes a header may declare whatever follows, and so many for each row that follows."""
+"""Numbers of nodes that a header may declare: whatever follows, and for each row that follows."""
 _logger = logging.getLogger("jaxmotif")
 
 
@@ -47,7 +47,7 @@ def read_graph(
     pad: Pad = "bucket",
     device: Placement = None,
 ) -> Graph:
-    """Reads a graph from a file, plain or gzip, of any format of :func:`jaxmotif.graph.format_table`.
+    r"""Read a graph from a file, plain or gzip, of any format of :func:`jaxmotif.graph.format_table`.
 
     ``auto`` looks at the content, never at the name alone: banners and brackets first; then numbers of nodes and
     edges, if the lines after them fit; then relations between names; else it is a table of edges. A file that fits two
@@ -102,7 +102,7 @@ def read_graph(
       >>> with tempfile.TemporaryDirectory() as folder:
       ...     path = os.path.join(folder, "proteins.csv")
       ...     with open(path, "w") as file:
-      ...         _ = file.write("source,target,score\\nTP53,MDM2,0.9\\nMDM2,MDM4,0.8\\n")
+      ...         _ = file.write("source,target,score\nTP53,MDM2,0.9\nMDM2,MDM4,0.8\n")
       ...     graph = read_graph(path)
       >>> int(graph.num_edges), graph.node_names.tolist()
       (2, ['MDM2', 'MDM4', 'TP53'])
@@ -135,10 +135,19 @@ def read_graph(
     _logger.info("%s: read as %s", file.path, contents.format)
     try:
         graph = Graph.from_edges(
-            edges, nodes.num_nodes, directed, _values(labels), _values(edge_labels), self_loops=self_loops,
-            duplicates=duplicates, reverse=reverse, isolated=isolated or "keep", node_names=nodes.names, pad=pad,
+            edges,
+            nodes.num_nodes,
+            directed,
+            _values(labels),
+            _values(edge_labels),
+            self_loops=self_loops,
+            duplicates=duplicates,
+            reverse=reverse,
+            isolated=isolated or "keep",
+            node_names=nodes.names,
+            pad=pad,
             device=device,
-        )  # fmt: skip
+        )
     except LabelConflict as error:
         raise _conflict(error, file.path, edges, nodes.names, edge_labels, directed) from error
     except ValueError as error:
@@ -153,13 +162,17 @@ def read_graph(
 
 
 def _attributes(graph: Graph, contents: Contents, nodes: _Nodes, edges: np.ndarray, rows: np.ndarray) -> Attributes:
-    """The columns of a file beside its graph.
+    """Return the columns of a file as attributes of its graph.
 
     Args:
-      edges: the rows that the graph was made of; rows: which row of the file each one is.
+      graph: the graph.
+      contents: the contents of the file.
+      nodes: the nodes of the graph.
+      edges: int64 ``[R, 2]``, the rows that the graph was made of.
+      rows: int64 ``[R]``, which row of the file each of them is.
     """
     kept = np.arange(nodes.num_nodes)
-    if graph.n < nodes.num_nodes:  # left out: nodes of self loops alone
+    if graph.n < nodes.num_nodes:  # since nodes of self loops alone are left out
         kept = np.unique(edges[edges[:, 0] != edges[:, 1]])
         loops = edges[:, 0] == edges[:, 1]
         edges = np.where(loops[:, None], 0, np.searchsorted(kept, edges))
@@ -170,8 +183,16 @@ def _attributes(graph: Graph, contents: Contents, nodes: _Nodes, edges: np.ndarr
 
 
 class _Nodes(NamedTuple):
-    """Edges between the nodes of a graph, how many these are, their names, how many declared ones were left out, and
-    the ids that the nodes have in the file (``None``: their numbers)."""
+    """Edges between the nodes of a graph, and these nodes.
+
+    Attributes:
+      edges: int64 ``[R, 2]``, the edges.
+      num_nodes: how many nodes there are.
+      names: the names of the nodes, or ``None``.
+      node_labels: the labels of the nodes, or ``None``.
+      left_out: how many declared nodes were left out.
+      ids: the ids that the nodes have in the file; ``None``: their numbers.
+    """
 
     edges: np.ndarray
     num_nodes: int
@@ -182,7 +203,7 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
-    """The nodes that a file declares, or those that occur in its edges."""
+    """Return the nodes that a file declares, or those that occur in its edges."""
     edges, n, names, labels = contents.edges, contents.num_nodes, contents.names, contents.node_labels
     if isolated == "drop" or (n is None and isolated is None):
         edges, kept = _occurring(edges)
@@ -216,7 +237,7 @@ def _without_direction(contents: Contents, edges: np.ndarray) -> np.ndarray:
 
 
 def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, notes: list[str]) -> LabelColumn:
-    """The labels of all nodes from a file of rows ``node label``, between blanks, commas, semicolons or tabs."""
+    """Read the labels of all nodes from a file of rows ``node label``, between blanks, commas, semicolons or tabs."""
     names = range(nodes.num_nodes) if nodes.names is None else nodes.names.tolist()
     numbers = {str(name): number for number, name in enumerate(names)}
     words: list[str | None] = [None] * nodes.num_nodes
@@ -248,9 +269,13 @@ def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, 
 
 
 def _conflict(
-    error: LabelConflict, path: str, edges: np.ndarray, names: np.ndarray | None, labels: LabelColumn | None,
+    error: LabelConflict,
+    path: str,
+    edges: np.ndarray,
+    names: np.ndarray | None,
+    labels: LabelColumn | None,
     directed: bool,
-) -> ValueError:  # fmt: skip
+) -> ValueError:
     """Return the error of two rows that give one edge two labels, by the names and words of the file."""
     first, second = ([node if names is None else names[node] for node in edges[row].tolist()] for row in error.rows)
     values = error.labels if labels is None or labels.names is None else [labels.names[x] for x in error.labels]
@@ -262,7 +287,7 @@ def _conflict(
 
 
 def _placed(error: ValueError, path: str) -> ValueError:
-    """An error of building a graph as one of the file, if it is about its rows."""
+    """Turn an error of building a graph into an error of the file, if it is about its rows."""
     if "edges[" not in str(error):
         return error
     places = "edges[i] is row i of the file, from 0, between node numbers from 0"
@@ -270,9 +295,14 @@ def _placed(error: ValueError, path: str) -> ValueError:
 
 
 def _options(
-    format: str, columns: Sequence[int | str] | None, edge_label: int | str | None, node_label: str | None,
-    text_ids: bool, attributes: bool, label_ids: dict[str, int] | None,
-) -> Options:  # fmt: skip
+    format: str,
+    columns: Sequence[int | str] | None,
+    edge_label: int | str | None,
+    node_label: str | None,
+    text_ids: bool,
+    attributes: bool,
+    label_ids: dict[str, int] | None,
+) -> Options:
     if format not in ("auto", *READABLE):
         raise ValueError(f"format must be auto, {', '.join(READABLE)}; got {format!r}")
     if columns is not None:
@@ -296,7 +326,7 @@ def _is_column(column: object) -> bool:
 
 
 def _check_used(path: str, contents: Contents, options: Options) -> None:
-    """Refuses options that say nothing about a file of this format, rather than pass them over."""
+    """Refuse options that say nothing about a file of this format, rather than pass them over."""
     given = {
         "edge_label": (options.edge_label, contents.edge_labels),
         "node_label": (options.node_label, contents.node_labels),
@@ -311,7 +341,7 @@ def _values(labels: LabelColumn | None) -> np.ndarray | None:
 
 
 def _occurring(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Edges between 0..k-1, and the k ids that occur, ascending."""
+    """Return the edges between 0..k-1, and the k ids that occur, ascending."""
     top = int(edges.max(initial=-1)) + 1
     if top > 4 * edges.size + 1024:
         kept, places = np.unique(edges, return_inverse=True)

@@ -33,12 +33,32 @@ from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format
 from jaxmotif.io._text import TextFile
 
 _FILES = (
-    _konect, _edge_list, _matrix_market, _metis, _orca, _labelled, _ri, _lad, _sif, _adjacency_list, _fanmod, _gspan,
-    _graphml, _gexf, _gml, _dot, _dotmotif, _pajek, _json, _numpy, _parquet, _refused,
-)  # fmt: skip
+    _konect,
+    _edge_list,
+    _matrix_market,
+    _metis,
+    _orca,
+    _labelled,
+    _ri,
+    _lad,
+    _sif,
+    _adjacency_list,
+    _fanmod,
+    _gspan,
+    _graphml,
+    _gexf,
+    _gml,
+    _dot,
+    _dotmotif,
+    _pajek,
+    _json,
+    _numpy,
+    _parquet,
+    _refused,
+)
 FORMATS: dict[str, Format] = {entry.name: entry for file in _FILES for entry in file.FORMATS}
 READABLE = tuple(name for name, entry in FORMATS.items() if entry.read is not None)
-"""What ``format=`` and ``--input-format`` may be, beside ``auto``."""
+"""Values of ``format=`` and ``--input-format``, beside ``auto``."""
 
 TABLES = ("edges", "csv", "tsv", "konect", "parquet")
 """The tables of edges, with columns to choose from."""

@@ -1,5 +1,7 @@
-"""Tables of integers and words: blocks that are plain are parsed by NumPy at once, others line by line, which names the
-line of a mistake."""
+"""Tables of integers and words.
+
+NumPy parses plain blocks at once; other blocks are parsed line by line, which names the line of a mistake.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _JOIN_DIGITS = [
     (np.uint64(100 * 2**16 + 1), np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
     (np.uint64(10000 * 2**32 + 1), np.uint64(32), np.uint64(0xFFFFFFFF)),
 ]
-"""How neighbouring numbers of 1, 2 and 4 digits become one number: factor, shift, mask."""
+"""Factor, shift and mask with which neighbouring numbers of 1, 2 and 4 digits become one number."""
 
 
 class Numbering:
@@ -145,8 +147,10 @@ def _plain_block(
 
 
 def _tidy_block(block: bytes, width: int, columns: Sequence[Column], delimiter: bytes) -> np.ndarray | None:
-    """Return the columns of a block with one mark between fields and one newline behind each row, or ``None`` where it
-    is not like this."""
+    """Return the columns of a block with one mark between fields and one newline behind each row.
+
+    A block that is not like this gives ``None``.
+    """
     if delimiter:
         if b" " in block or (delimiter != b"\t" and b"\t" in block):
             return None

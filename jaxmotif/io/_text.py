@@ -206,8 +206,9 @@ class TextFile:
 
 
 def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Return the fields of one line: between blanks if ``delimiter`` is empty, else between the one-byte delimiter, and
-    in quotes as in CSV.
+    """Return the fields of one line.
+
+    They stand between blanks if ``delimiter`` is empty, else between the one-byte delimiter, and in quotes as in CSV.
 
     Raises:
       csv.Error: a quote is not closed.

@@ -40,7 +40,7 @@ class Tokens:
             yield Token("end", "the end of the file", place)
 
     def line(self, place: int) -> int:
-        """The line of a place; quick where places are asked for in order."""
+        """Return the line of a place; it is quick where places are asked for in order."""
         if place < self._counted[0]:
             self._counted = 0, 1
         start, line = self._counted
@@ -55,11 +55,11 @@ class Tokens:
         return token
 
     def taken(self, *kinds: str) -> bool:
-        """Whether the next token is one of these, and then takes it."""
-        found = self.next.kind in kinds
-        if found:
+        """Say whether the next token is one of these kinds, and then take it."""
+        matches = self.next.kind in kinds
+        if matches:
             self.take()
-        return found
+        return matches
 
     def error(self, problem: str, token: Token | None = None) -> GraphFileError:
         return self.file.error(problem, self.line((token or self.next).start))

@@ -96,8 +96,18 @@ class Elements:
 
 
 class AttributedReader:
-    """What a file's elements have said so far: ``own`` and ``attributes`` of the node or edge that is being read, and
-    the ``key`` and ``kind`` of the attribute."""
+    """Reader of a file's elements that gathers nodes, edges and their attributes.
+
+    Attributes:
+      graph: the nodes and edges so far.
+      elements: the elements that the file may have.
+      directed: whether the graph is, where the file has said so.
+      key: the attribute that is being read.
+      kind: the kind of this attribute.
+      own: attributes that the node or edge being read has by itself.
+      attributes: further attributes of this node or edge.
+      notes: notes so far, as keys.
+    """
 
     def __init__(self, file: TextFile, options: Options, root: str, children: dict[str, set[str] | None]):
         self.graph = AttributedGraph(file, options)

@@ -45,6 +45,9 @@ def _of_data(graphs: list[Any], directed: bool, node_label: str | None, edge_lab
         return None if name is None else [np.asarray(graph[name]).reshape(-1) for graph in graphs]
 
     return Graphs.from_edges(
-        [np.asarray(graph.edge_index).T for graph in graphs], [graph.num_nodes for graph in graphs], directed,
-        labels(node_label), labels(edge_label),
-    )  # fmt: skip
+        [np.asarray(graph.edge_index).T for graph in graphs],
+        [graph.num_nodes for graph in graphs],
+        directed,
+        labels(node_label),
+        labels(edge_label),
+    )

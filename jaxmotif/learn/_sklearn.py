@@ -71,7 +71,8 @@ class GraphletFeatures(_OfGraphs):
     Args:
       size: 4 for the 17 graphlets of 2 to 4 nodes, 5 for 51.
       log: ``log(1 + x)`` of the values.
-      normalize: ``"density"``: divided by the sets of so many nodes; ``"total"``: each row divided by its sum.
+      normalize: ``"density"``: divided by the sets of the pattern's number of nodes; ``"total"``: each row divided by
+        its sum.
 
     Example:
       >>> import jaxmotif
@@ -143,9 +144,13 @@ class PatternFeatures(_OfGraphs):
     """
 
     def __init__(
-        self, patterns: Sequence[PatternLike] = ("triangle", "2-star"), induced: bool = True, log: bool = True,
-        normalize: Normalize = None, directed: bool = False,
-    ):  # fmt: skip
+        self,
+        patterns: Sequence[PatternLike] = ("triangle", "2-star"),
+        induced: bool = True,
+        log: bool = True,
+        normalize: Normalize = None,
+        directed: bool = False,
+    ):
         self.patterns = patterns
         self.induced = induced
         self.log = log
@@ -165,10 +170,10 @@ class GraphletKernel(_OfGraphs):
 
     Args:
       kind: what graphs are compared by: the ``"counts"`` of their graphlets; their ``"density"`` (counts over the sets
-        of so many nodes); ``"centred"``: counts of the connected graphlets less those expected in a random graph of as
+        of as many nodes); ``"centred"``: counts of the connected graphlets less those expected in a random graph of as
         many nodes and edges, in units of the root of these, after NetDis; ``"gcd"``: exp(-gamma d^2) of their graphlet
         correlation distance d (GCD-11).
-      size: 4 or 5, graphlets of up to so many nodes (``"gcd"``: always 4).
+      size: 4 or 5, the number of nodes of the largest graphlets (``"gcd"``: always 4).
       normalize: whether a graph's similarity to itself is 1.
       gamma: of ``"gcd"``.
 
@@ -184,9 +189,12 @@ class GraphletKernel(_OfGraphs):
     """
 
     def __init__(
-        self, kind: Literal["counts", "density", "centred", "gcd"] = "density", size: Literal[4, 5] = 4,
-        normalize: bool = True, gamma: float = 0.1,
-    ):  # fmt: skip
+        self,
+        kind: Literal["counts", "density", "centred", "gcd"] = "density",
+        size: Literal[4, 5] = 4,
+        normalize: bool = True,
+        gamma: float = 0.1,
+    ):
         self.kind = kind
         self.size = size
         self.normalize = normalize

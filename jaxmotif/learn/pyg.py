@@ -41,8 +41,10 @@ class AddGraphletOrbits:
 
 @dataclasses.dataclass
 class AddPatternCounts:
-    """Transform that adds :func:`jaxmotif.pattern_features`, float32: per node ``[n, F]``; per edge ``[E, F]``, a row
-    for each column of ``edge_index``; or per graph ``[graphs, F]``.
+    """Transform that adds :func:`jaxmotif.pattern_features`, float32.
+
+    They are per node ``[n, F]``; per edge ``[E, F]``, a row for each column of ``edge_index``; or per graph ``[graphs,
+    F]``.
 
     Args:
       patterns: names or small graphs, with labels or not.

@@ -90,7 +90,7 @@ class _Ref(NamedTuple):
 
 
 Env = dict[jcore.Var, Any]
-"""For each variable of a jaxpr the C++ name of its value, or its :class:`_Ref`."""
+"""Names of values in C++, or their :class:`_Ref`, for each variable of a jaxpr."""
 
 
 def translate(equation: Any, lanes: int, warps: int, name: str) -> Program:
