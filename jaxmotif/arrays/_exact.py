@@ -29,7 +29,7 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
       values: integers of any kind, also Python's; arrays of floats are returned as they are.
 
     Example:
-      >>> with_exact_sums(np.array([2**62, 2**62 - 1])).dtype, with_exact_sums(np.array([2**62, 2**62])).sum()
+      >>> with_exact_sums(np.array([2**61, 2**61])).dtype, with_exact_sums(np.array([2**62, 2**62])).sum()
       (dtype('int64'), 9223372036854775808)
     """
     if values.dtype == object:

@@ -166,7 +166,7 @@ def _joined_of_five(
     """Count in larger graphs, some of them at a time in a union."""
     from jaxmotif.graphlets.five import orbits as five
 
-    chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5)
+    chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5, devices[0])
     for turn, part in enumerate(chunks):
         n, m, device = graphs.n[part], graphs.m[part], devices[turn % len(devices)]
         nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)

@@ -170,7 +170,9 @@ def test_a_stranger_cannot_have_his_code_run(monkeypatch):
         assert as_user(stranger, f"open({str(own / 'jit_f-1-cache')!r}, 'w').write('code')").returncode == 0
         assert f"others may write to {own}" == why_not_private(own)
         own.chmod(0o700)
-        assert "jit_f-1-cache may be another user's" in why_not_private(own)  # it was put there while the folder was open
+        assert "jit_f-1-cache may be another user's" in why_not_private(
+            own
+        )  # it was put there while the folder was open
         os.chown(own / "jit_f-1-cache", victim, victim)
         assert why_not_private(own) is None
 

@@ -25,7 +25,7 @@ def _table(labels=False, matrix=True):
     dyads = census_graphs(graph, graph_edges(graph), matrix << 20, jax.devices()[0]).dyads
     plan = plan_matching(graph, 3, list(brute_force(graph, 3)))
     plan = dataclasses.replace(plan, tree=jax.device_put(plan.tree))
-    roots = ROOTS(dyads, plan.tree, capacity=512)
+    roots = ROOTS(dyads, plan.tree, capacity=dyads.offsets.size - 1)
     walks = OPEN(dyads, plan.tree, roots, np.int32(graph.n), np.int32(0))
     column = np.zeros(96, np.int32)
     table, size, _ = FILL(

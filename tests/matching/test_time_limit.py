@@ -65,8 +65,8 @@ def test_endless_searches_end_soon_after_their_limit(door):
 
 def test_compiling_is_said_apart():
     query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 0)]), Graph.from_networkx(nx.path_graph(9))
-    first = count_matches(query, target, search=Search(block=96))
-    again = count_matches(query, target, search=Search(block=96))
+    first = count_matches(query, target, search=Search(block=88))
+    again = count_matches(query, target, search=Search(block=88))
     assert first.seconds["compile"] > 0
     assert "compile" not in again.seconds
 

@@ -241,7 +241,7 @@ def test_tables_that_take_all_memory_leave_draws_as_they_are(karate, monkeypatch
     monkeypatch.setattr(_memory, "default_memory", lambda device: 1 << 20)
     draws, device = Draws(karate, 4, (Proposal(0, 1),), 5), jax.devices()[0]
     assert _proposals.Sampler(draws, device, None).lanes == _proposals.LANES[True]
-    assert _proposals.Sampler(draws, device, 1 << 25).lanes == _proposals.BLOCK
+    assert _proposals.Sampler(draws, device, 45 << 20).lanes == _proposals.BLOCK
 
 
 def test_more_different_codes_than_a_device_looks_at_together(monkeypatch):

@@ -63,7 +63,7 @@ def list_parts(query: Pattern, of: str) -> list[Part]:
     """Return the query nodes, or its edges (arcs), ascending; the two nodes of an edge without direction, too.
 
     Example:
-      >>> parts_of(Pattern.from_edges([(1, 0), (1, 2)]), "edge")
+      >>> list_parts(Pattern.from_edges([(1, 0), (1, 2)]), "edge")
       [(0, 1), (1, 2)]
     """
     if of == "node":
