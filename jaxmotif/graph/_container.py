@@ -59,12 +59,14 @@ class Graph:
     Attributes:
       out_offsets: int32 ``[N + 1]``, row starts.
       out_targets: int32 ``[S]``, neighbours (directed: successors), ascending in each row.
-      in_offsets, in_targets: the same for predecessors; ``None`` for undirected graphs.
+      in_offsets: int32 ``[N + 1]``, row starts of predecessors; ``None`` for undirected graphs.
+      in_targets: int32 ``[S]``, predecessors, ascending in each row; ``None`` for undirected graphs.
       in_slots: int32 ``[S]``, the out slot of each in slot; ``None`` for undirected graphs.
       node_labels: int32 ``[N]`` or ``None``.
       edge_labels: int32 ``[S]``, one per out slot, or ``None``.
-      num_nodes, num_edges: int32 scalars; an undirected edge counts once.
-      directed: static.
+      num_nodes: int32 scalar, the number of nodes.
+      num_edges: int32 scalar, the number of edges; an undirected edge counts once.
+      directed: whether edges are arcs; static.
       report: what building dropped (host only: lost when the graph passes through a transformation).
       node_names: original node names, ``[n]``, when they are not 0..n-1 (host only, likewise).
       node_label_names, edge_label_names: the words that labels stand for, where a file's are words (host only,

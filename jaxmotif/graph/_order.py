@@ -49,13 +49,16 @@ class DegreeOrder:
     Attributes:
       node: ``[N]``, the node of each rank (padding nodes keep their own places, with degree 0).
       degree: ``[N]``, by rank.
-      out_offsets, in_offsets: ``[N + 1]``; arcs of tail r, and positions in ``in_arc`` of head r.
-      tail, head: ``[M]``, ranks; padding arcs hold N - 1.
+      out_offsets: ``[N + 1]``, the first arc of tail r.
+      in_offsets: ``[N + 1]``, the first position in ``in_arc`` of head r.
+      tail: ``[M]``, the lower rank of each arc; padding arcs hold N - 1.
+      head: ``[M]``, the higher rank of each arc; padding arcs hold N - 1.
       in_arc: ``[M]``, arcs sorted by (head, tail).
       row_arc: ``[2 M]``, the arcs of each node's full row, which starts at ``in_offsets[r] + out_offsets[r]``.
-      row_end: ``[2 M]``, the other ends of these arcs, ranks: of each node its neighbours.
+      row_end: ``[2 M]``, the ranks of the other ends of these arcs: each node's neighbours.
       edge: ``[M]``, the row of ``Graph.edge_list()`` each arc stands for.
-      num_nodes, num_edges: the true sizes.
+      num_nodes: the true number of nodes.
+      num_edges: the true number of edges.
     """
 
     node: Any

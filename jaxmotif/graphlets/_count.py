@@ -40,7 +40,8 @@ class GraphletCounts(Presented):
     """Global counts; ``np.asarray`` of them is the 17 counts in the order of ``counts``.
 
     Attributes:
-      nodes, edges: sizes of the graph.
+      nodes: the number of nodes.
+      edges: the number of edges.
       counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size; with ``typed``
         by what the census calls its class (``"030T"``, ``"0,1:0110"``), those that occur.
       notes: what was ignored (labels) or had to be done differently (smaller steps where memory ran out), in words.
@@ -82,7 +83,7 @@ InGraph = dict[str, int] | Callable[[], dict[str, int]]
 
 
 class _Counted(CountTable):
-    """A table at edges or nodes, and what there is in the graph."""
+    """Table of counts at edges or nodes, with the counts in the whole graph."""
 
     in_graph: InGraph
 

@@ -49,7 +49,7 @@ class Many(NamedTuple):
         is larger.
       values: int64 ``[rows, columns]`` by edge or node, all graphs side by side; Python integers where one is larger.
       starts: int64 ``[B + 1]``, the first row of each graph.
-      notes: in words.
+      notes: notes in words.
     """
 
     counts: np.ndarray
@@ -77,9 +77,11 @@ def count_many(
     """Count in every graph of a data set.
 
     Args:
-      devices: that take batches in turn.
+      graphs: the data set.
+      detail: whether counts are by graph, edge or node.
+      devices: the devices, which take batches in turn.
       memory: bytes to work in.
-      single: for graphs that are counted one by one.
+      single: counts in one graph, for graphs that are counted one by one.
       advance: told how many graphs are done, now and then.
     """
     which = np.flatnonzero((graphs.n <= JOINED_NODES) & (graphs.slots <= JOINED_SLOTS))

@@ -65,12 +65,12 @@ def rates(device: jax.Device) -> Rates:
 
 
 class Sizes(NamedTuple):
-    """Static sizes.
+    """Static sizes of matrix products.
 
     Attributes:
-      size: rows and columns of the adjacency matrix, of all nodes but some that have no edges.
-      rows: of the products held at a time, a divisor.
-      cells: of matrices of neighbours held at a time.
+      size: rows and columns of the adjacency matrix, which leaves out some nodes without edges.
+      rows: rows of a product that are held at a time, a divisor of ``size``.
+      cells: cells of matrices of neighbours that are held at a time.
     """
 
     size: int

@@ -18,7 +18,8 @@ class Tuning(NamedTuple):
 
     Attributes:
       block: flat positions a step, for triangles.
-      heavy_block, light_block: the same for wedges of heavy and of light nodes.
+      heavy_block: flat positions a step, for wedges of heavy nodes.
+      light_block: flat positions a step, for wedges of light nodes.
       most_light: wedges beyond which a node is heavy.
       fill: a node is heavy too when its wedges fill one part in this of a dense row.
       rows: dense counter rows of heavy nodes held at once.

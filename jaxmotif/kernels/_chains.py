@@ -47,13 +47,17 @@ def run_chains(
     """Take the steps ``first .. first + count`` of some chains.
 
     Args:
-      fixed: what does not change.
-      ends: states, one after another, and padding; origin: int32 ``[chains]``, at which of them each chain starts.
+      fixed: the properties that no move changes.
+      ends: states, one after another, and padding.
+      origin: int32 ``[chains]``, the state at which each chain starts.
       key: with the same key a chain's steps are the same, in whatever company and however divided into calls.
-      which: int32 ``[chains]``, the chains' numbers; used: int32, how many of them there are (else padding).
-      first, count: int32 scalars, whole rounds of ``TRIPLES_EVERY`` steps.
+      which: int32 ``[chains]``, the chains' numbers.
+      used: int32, how many of them there are; the others are padding.
+      first: int32 scalar, the first step, at a whole round of ``TRIPLES_EVERY`` steps.
+      count: int32 scalar, the number of steps, whole rounds.
       lanes: static, room for the labels of all chains.
-      step: static, how pair switches are decided; walks: static, whether chains walk.
+      step: static, how pair switches are decided.
+      walks: static, whether chains walk.
 
     Returns:
       The states ``[lanes]``, and the numbers of moves.

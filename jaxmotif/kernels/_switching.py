@@ -143,7 +143,9 @@ class Accepted(NamedTuple):
     """The numbers of moves that chains made.
 
     Attributes:
-      switches, triples, walked: int32 ``[chains]``, pair switches, turns of triples, and moves of walks.
+      switches: int32 ``[chains]``, pair switches.
+      triples: int32 ``[chains]``, turns of triples.
+      walked: int32 ``[chains]``, moves of walks.
       of_pairs: int32 ``[chains]``, how many of these were moves of pairs.
       moved: int32 ``[lanes]``, how often each label was given another end; a walk counts once.
     """
@@ -179,7 +181,9 @@ def switch_pairs(
     """Take one step of pair switches in all chains.
 
     Args:
-      fixed, where, ends: the chains and their states.
+      fixed: the properties that no move changes.
+      where: the chain of each lane.
+      ends: the states of the chains.
       salts: uint32 ``[chains, 4]``, random words.
       focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
         labels of a proposal are both slow or neither is, so that a focused step is as symmetric as any other.

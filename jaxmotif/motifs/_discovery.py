@@ -74,10 +74,11 @@ LONGER = 4  # a factor, since doubling hardly shows a slow drift, while a GPU wa
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Motifs(OfClasses):
-    """Every class that occurs in the graph or, with a census of these, in a random graph; and how unusual its count is.
+    """Classes that occur in the graph or, with a census of these, in a random graph, and how unusual their counts are.
 
     Attributes:
-      size, directed: as in :class:`jaxmotif.motifs.Census`.
+      size: nodes of a subgraph.
+      directed: whether classes tell directions.
       classes: canonical strings, ascending.
       counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone); float64 where estimated.
       random_counts: int64 ``[num_random, classes]``, in every random graph; float64 where estimated.
@@ -85,17 +86,20 @@ class Motifs(OfClasses):
       significance: the statistics, one entry a class.
       mixing: how far the random graphs are from independent draws.
       null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
-      attempts: pair switches tried per edge; accepted: moves made per edge; accepted_by_kind: the same for each kind of
-        edge (one-way arcs, reciprocated pairs) by its name.
+      attempts: pair switches tried per edge.
+      accepted: moves made per edge.
+      accepted_by_kind: moves made per edge of each kind (one-way arcs, reciprocated pairs), by its name.
       engine: how the random graphs were counted: by a ``"census"`` of each, or by ``"matching"`` the classes of the
         graph, which finds none that the graph itself does not have; or ``"estimate"``.
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
       label_words: as in :class:`jaxmotif.motifs.Census`.
-      estimate: draws from each graph that its counts are estimated by; ``None`` of exact counts.
-      decided: of adaptive numbers of random graphs whether more of them would leave the verdict at ``alpha`` as it is,
-        bool ``[classes]``; else ``None``.
-      error: float64 ``[classes]``, the standard error of each of ``counts``, 0 where no draw fell on the class;
-        random_error: that of one of ``random_counts``, root mean square over the random graphs; 0 of exact counts.
+      estimate: the number of draws from each graph by which its counts are estimated; ``None`` for exact counts.
+      decided: bool ``[classes]``, whether more random graphs would leave the verdict at ``alpha`` as it is; ``None``
+        where their number was not adaptive.
+      error: float64 ``[classes]``, the standard error of each of ``counts``; 0 where no draw fell on the class, and for
+        exact counts.
+      random_error: float64 ``[classes]``, the standard error of one of ``random_counts``, as root mean square over the
+        random graphs; 0 for exact counts.
     """
 
     size: int
@@ -141,7 +145,7 @@ class Motifs(OfClasses):
 
     @property
     def is_anti_motif(self) -> np.ndarray:
-        """The same with count and mean exchanged."""
+        """Classes that are anti-motifs, bool ``[classes]``: as :attr:`is_motif`, with count and mean exchanged."""
         s = self.significance
         return (s.scale > 0) & (s.mean - self.counts >= self.threshold * s.scale)
 
@@ -252,7 +256,7 @@ def find_motifs(
 
 
 class _Stage(NamedTuple):
-    """The random graphs ``first .. stop``: the job's name, and what they are counted and drawn by."""
+    """Stage of a search: the random graphs ``first .. stop``, the job's name, and how they are counted and drawn."""
 
     first: int
     stop: int

@@ -70,16 +70,19 @@ class CensusEstimate(OfClasses):
     Attributes:
       size: nodes of a subgraph.
       directed: whether classes tell directions.
-      classes: of the subgraphs that were drawn, as in :class:`~jaxmotif.motifs.Census`.
+      classes: classes of the subgraphs that were drawn, as in :class:`~jaxmotif.motifs.Census`.
       counts: float64 ``[classes]``, unbiased estimates of the occurrences.
-      low, high: float64 ``[classes]``, the ends of an interval for each count (Clopper and Pearson: it holds at
+      low: float64 ``[classes]``, the lower ends of intervals for the counts (Clopper and Pearson: they hold at
         ``level`` or more, however few the hits).
+      high: float64 ``[classes]``, the upper ends of these intervals.
       hits: int64 ``[classes]``, how many draws fell on the class.
-      total, total_low, total_high: all connected induced subgraphs of this size, and an interval (Fay and Feuer).
-      level: of the intervals.
-      samples, accepted: draws of each proposal (trees of any kind, with at most two children a node, paths), and
-        those that fell on subgraphs.
-      maps: maps of trees of each proposal; 0 of one without draws.
+      total: the estimated number of all connected induced subgraphs of this size.
+      total_low: the lower end of an interval for it (Fay and Feuer).
+      total_high: the upper end of this interval.
+      level: the level of the intervals.
+      samples: draws of each proposal (trees of any kind, with at most two children a node, paths).
+      accepted: draws of each proposal that fell on subgraphs.
+      maps: maps of trees of each proposal; 0 for one without draws.
       notes: what to know of the estimate, in words.
       label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
@@ -179,7 +182,7 @@ def estimate_census(
         is about ``2 / sqrt(h)`` of its count to either side.
       error: instead of samples: the half width wanted of an interval, as a part of the count, for each class that 10
         of 393,216 pilot draws hit. At most 100 million draws are made for it; a note says how many classes want more.
-      level: of the intervals, between 0 and 1.
+      level: the level of the intervals, between 0 and 1.
       seed: a seed, or ``jax.random.key(seed)``.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; draws are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).

@@ -48,7 +48,7 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LaneSample:
-    """The same where chains have left them, on their device.
+    """Sample of random graphs that lie where chains have left them, on their device.
 
     Attributes:
       parts: states, one after another, and padding.

@@ -56,7 +56,7 @@ def _drawn(
 
 
 class Proposal(NamedTuple):
-    """A limit of children, and how many maps are drawn with it."""
+    """Limit of children, and the number of maps that are drawn with it."""
 
     limit: int
     draws: int
@@ -140,7 +140,7 @@ class Sampler:
     """Draws on one device, with the tables of one proposal at a time.
 
     Attributes:
-      draws: what is drawn, of which graph: at first.
+      draws: the draws, and the graph that is drawn from at first.
       lanes: maps drawn at once.
     """
 

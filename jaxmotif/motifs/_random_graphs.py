@@ -124,7 +124,7 @@ class ChainPlan(NamedTuple):
 def plan_chains(
     graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None, step: Step
 ) -> ChainPlan:
-    """Check what is asked for, and decide how long chains are.
+    """Check the options, and decide how long chains are.
 
     Without a number of attempts, a pilot decides: chains of another seed, run on the CPU for a few steps, say how fast
     each kind of edge moves. The length depends on the graph and the null model alone, never on the chains themselves,
@@ -235,7 +235,8 @@ class _Pilot:
     """Chains of another seed on the CPU, whose moves are counted by kind.
 
     Args:
-      plan: with the pilot's own key; earlier: whose chains go on (``None``: they begin at the graph).
+      plan: a plan with the pilot's own key.
+      earlier: the pilot whose chains go on; ``None``: the chains begin at the graph.
     """
 
     def __init__(self, plan: ChainPlan, earlier: _Pilot | None):
@@ -427,7 +428,7 @@ class Lot(NamedTuple):
 
     @property
     def moves(self) -> np.ndarray:
-        """All that each chain made, int64."""
+        """Moves that each chain made, int64 ``[num]``."""
         switches, triples, walked = (x[: self.number].astype(np.int64) for x in jax.device_get(self.made[:3]))
         return switches + triples + walked
 
@@ -453,12 +454,14 @@ class RandomGraphs(Sequence):
 
     Attributes:
       source: the given graph.
-      model: what is kept, and how.
+      model: the null model.
       step: how the moves were decided.
       steps: steps each chain took.
       attempts: pair switches tried per edge, in each chain.
-      numbers: int32 ``[num]``, which graphs of the row of all they are.
-      switches, triples, walked: int64 ``[num]``, pair switches, turns of three arcs, and moves of walks that were made.
+      numbers: int32 ``[num]``, the numbers of the graphs among all graphs of the key.
+      switches: int64 ``[num]``, pair switches made.
+      triples: int64 ``[num]``, turns of three arcs made.
+      walked: int64 ``[num]``, moves of walks made.
       of_pairs: int64 ``[num]``, how many of these were moves of pairs.
       ends: the states, int32 arrays ``[num, labels]`` (host).
       wiring: the given graph in the same form.

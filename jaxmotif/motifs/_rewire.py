@@ -49,7 +49,7 @@ def rewire_edges(
 
     Returns:
       int32 ``[m, 2]``: a new edge in each row, of an undirected graph either way round; -1 in rows that were padding or
-      left out. Graphs of at most 32 nodes and 256 rows also walk, as there, so that dense ensembles hang together.
+      left out. Graphs of at most 32 nodes and 256 rows also walk, so that dense ensembles hang together.
 
     Raises:
       ValueError: edges of another shape, or an option out of range, when traced.

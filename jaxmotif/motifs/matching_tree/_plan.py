@@ -23,7 +23,8 @@ class TreePlan:
     Attributes:
       tree: NumPy arrays, padded to a power of two, so that plans of about one size share their compilations.
       size: nodes of each class.
-      first_leaf: the first tree node of the last level; leaves: how many numbers to count from there on.
+      first_leaf: the first tree node of the last level.
+      leaves: how many numbers to count from there on.
       leaf_class: int64, for each node of the last level the number of the class it finds.
       classes: canonical strings.
       steps: for each level, binary digits of the largest number of children, or one or two more.

@@ -20,10 +20,10 @@ from jaxmotif.patterns._pattern import Pattern
 
 
 class PrefixOrder(NamedTuple):
-    """A matching order.
+    """Matching order of a pattern.
 
     Attributes:
-      nodes: int64 ``[k]``.
+      nodes: int64 ``[k]``, the nodes of the pattern in this order.
       after: for each position, the earlier positions whose nodes must have lower ids, as bits.
     """
 
