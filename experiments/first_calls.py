@@ -142,7 +142,9 @@ def work(job: str, options: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, "undirected", "directed")))
+parser.add_argument(
+    "jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, "undirected", "directed"))
+)
 parser.add_argument("--shapes", action="store_true", help="also what each program is given")
 parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
 parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import jax
 import numpy as np
-from jax.core import Tracer
+from jax.core import Tracer, eval_context
 from jax.sharding import Sharding
 from jax.stages import Lowered, Wrapped
 
@@ -228,7 +228,7 @@ def call_program(run: Wrapped, args: tuple[object, ...], kwargs: dict[str, objec
     # Where a user traces a function that closes over a graph, the graph's counts are made at once, and are constants.
     if _is_traced((args, kwargs)):
         return run(*args, **kwargs)
-    with jax.core.eval_context():
+    with eval_context():
         return run(*args, **kwargs)
 
 
