@@ -125,7 +125,7 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
 
 
 def _array(file: TextFile, data: bytes) -> np.ndarray:
-    """Read an array in NumPy's format: its size must be the one its header declares, and pickled objects are refused."""
+    """Read an array in NumPy's format; its header must declare its size, and pickled objects are refused."""
     stream = io.BytesIO(data)
     header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
